@@ -1,0 +1,101 @@
+/**
+ * Why a command did not run, or was stopped. Each error knows its message, its failure category and its exit code.
+ * Interruption is no error: it is fiber interruption, and exit code 130.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as ExitCode from "./ExitCode.js"
+
+/**
+ * The categories of failure that programs match on (`extras.failureCategory`).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const FailureCategory = Schema.Literal("command_not_found", "invalid_usage", "blocked", "execution_error")
+
+/** @since 0.1.0 */
+export type FailureCategory = typeof FailureCategory.Type
+
+/**
+ * No such tool, agent-shell command or extension command. `reason` says which part is unknown and what there is.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synapse/CommandNotFound")("CommandNotFound", {
+  command: Schema.String,
+  reason: Schema.String
+}) {
+  readonly category: FailureCategory = "command_not_found"
+  readonly exitCode: number = ExitCode.notFound
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * A command or a tool was called wrongly. `reason` says what is wrong and what the right form is.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/InvalidUsage")("InvalidUsage", {
+  reason: Schema.String
+}) {
+  readonly category: FailureCategory = "invalid_usage"
+  readonly exitCode: number = ExitCode.failure
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * Denied by the sandbox's policy: what was denied, and by which rule.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blocked", {
+  resource: Schema.String,
+  rule: Schema.String,
+  reason: Schema.String
+}) {
+  readonly category: FailureCategory = "blocked"
+  readonly exitCode: number = ExitCode.blocked
+  override get message() {
+    return `blocked by sandbox policy: ${this.resource} (rule ${this.rule}: ${this.reason})`
+  }
+}
+
+/**
+ * The shell died or could not start, a command ran out of its time, or reading and writing failed.
+ * `stdout` and `stderr` are what a command had put out by then.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synapse/ExecutionFailed")("ExecutionFailed", {
+  cause: Schema.Literal("shell", "timeout", "io"),
+  reason: Schema.String,
+  stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
+  stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
+  notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
+}) {
+  readonly category: FailureCategory = "execution_error"
+  get exitCode(): number {
+    return this.cause === "timeout" ? ExitCode.timeout : ExitCode.failure
+  }
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * Everything a command can fail with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionFailed

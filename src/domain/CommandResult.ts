@@ -1,0 +1,38 @@
+/**
+ * What a command that ran left behind. A non-zero exit code is a result like any other.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface CommandResult {
+  /** Standard output under the cap; what was left out is said in a line of its own. */
+  readonly stdout: string
+  /** Standard error under the same cap. */
+  readonly stderr: string
+  readonly exitCode: number
+  /** The name that bash looked for and did not find, where that is why the command failed. */
+  readonly notFound?: string
+  /** The file that holds all of a standard output that was cut. */
+  readonly stdoutFile?: string
+  /** The file that holds all of a standard error that was cut. */
+  readonly stderrFile?: string
+  /** What the shell has to say about itself: that it was restarted, and what state that cost. */
+  readonly notices?: ReadonlyArray<string>
+}
+
+/**
+ * A result with an empty output where none is given.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
+  stdout: "",
+  stderr: "",
+  exitCode: 0,
+  ...fields
+})

@@ -1,0 +1,1 @@
+export interface CommandLine { readonly text: string; readonly name: string; readonly rest: string }
