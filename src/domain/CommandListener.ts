@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
@@ -27,7 +28,23 @@ export interface CommandListener {
  * @since 0.1.0
  * @category fiber refs
  */
-export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalValue(
-  "synapse/CommandListener",
-  () => FiberRef.unsafeMake<CommandListener>({})
+export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalValue("synapse/CommandListener", () =>
+  FiberRef.unsafeMake<CommandListener>({})
 )
+
+const encoder = new TextEncoder()
+
+/**
+ * Lets the listener hear the output of a command of ours, which no shell put out. It waits where the listener does.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const tell = (result: CommandResult): Effect.Effect<void> =>
+  Effect.flatMap(FiberRef.get(current), ({ onOutput }) => {
+    if (onOutput === undefined) return Effect.void
+    return Effect.promise(async () => {
+      if (result.stdout !== "") await onOutput("stdout", encoder.encode(result.stdout))
+      if (result.stderr !== "") await onOutput("stderr", encoder.encode(result.stderr))
+    })
+  })

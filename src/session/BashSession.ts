@@ -1,12 +1,18 @@
 /**
- * A persistent shell.
+ * A persistent shell as a service.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
-import type { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import { type Job, PersistentShell } from "./PersistentShell.js"
+import { SessionSettings, type Settings } from "./SessionSettings.js"
+import * as ShellCommand from "./ShellCommand.js"
 
 /**
  * @since 0.1.0
@@ -24,20 +30,87 @@ export interface ExecuteOptions {
  * @since 0.1.0
  * @category tags
  */
-export class BashSession extends Context.Tag("synapse/BashSession")<BashSession, {
-  /** The command line that starts the shell. */
-  readonly shellCommand: string
-  /**
-   * Runs a command and answers when it ended, with all that it put out. Fails with ExecutionFailed when it timed out or
-   * no shell could be started, with InvalidUsage for a text that no shell can take (a NUL byte). Interruption ends what
-   * the command runs, and keeps the shell wherever it can be kept.
-   */
-  readonly execute: (
-    command: string,
-    options?: ExecuteOptions
-  ) => Effect.Effect<CommandResult, ExecutionFailed | InvalidUsage>
-  /** Ends the shell and everything that it started; the next command gets a new one, without any old state. */
-  readonly restart: Effect.Effect<void>
-  /** The shell's current directory, as of the last command that ended. */
-  readonly cwd: Effect.Effect<string>
-}>() {}
+export class BashSession extends Context.Tag("synapse/BashSession")<
+  BashSession,
+  {
+    /** The command line that starts the shell. */
+    readonly shellCommand: string
+    /**
+     * Runs a command and answers when it ended, with all that it put out. Fails with ExecutionFailed when it timed out or
+     * no shell could be started, with InvalidUsage for a text that no shell can take (a NUL byte). Interruption ends what
+     * the command runs, and keeps the shell wherever it can be kept.
+     */
+    readonly execute: (
+      command: string,
+      options?: ExecuteOptions
+    ) => Effect.Effect<CommandResult, ExecutionFailed | InvalidUsage>
+    /** Ends the shell and everything that it started; the next command gets a new one, without any old state. */
+    readonly restart: Effect.Effect<void>
+    /** The shell's current directory, as of the last command that ended. */
+    readonly cwd: Effect.Effect<string>
+  }
+>() {}
+
+/** The kernel's timers take no more: about 24 days. */
+const longestTimeout = 2 ** 31 - 1
+
+/** Where no shell can be started at all, every command says why. */
+const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
+  shellCommand: settings.shellCommand,
+  execute: () => Effect.fail(error),
+  restart: Effect.void,
+  cwd: Effect.succeed(settings.cwd ?? "/")
+})
+
+const live = (settings: Settings, shell: PersistentShell): Context.Tag.Service<BashSession> => ({
+  shellCommand: settings.shellCommand,
+  execute: (command, options) =>
+    command.includes("\0")
+      ? new InvalidUsage({
+          reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
+        })
+      : Effect.withFiberRuntime<CommandResult, ExecutionFailed | InvalidUsage>((fiber) => {
+          const listener = fiber.getFiberRef(CommandListener.current)
+          return Effect.async((resume) => {
+            const job: Job = {
+              text: command,
+              timeout: Math.min(options?.timeout ?? settings.timeout, longestTimeout),
+              listener,
+              succeed: (result) => resume(Effect.succeed(result)),
+              fail: (error) => resume(Effect.fail(error))
+            }
+            shell.submit(job)
+            return Effect.async<void>((ended) =>
+              shell.cancel(job, (result) => {
+                listener.onInterrupted?.(result)
+                ended(Effect.void)
+              })
+            )
+          })
+        }),
+  restart: Effect.promise(() => shell.restart()),
+  cwd: Effect.sync(() => shell.cwd)
+})
+
+/**
+ * Starts a shell with the first command, and ends everything that it started with the scope.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = Effect.gen(function* () {
+  const settings = yield* SessionSettings
+  const spawnable = ShellCommand.parse(settings.shellCommand)
+  if (Either.isLeft(spawnable)) return unusable(settings, spawnable.left)
+  const shell = yield* Effect.acquireRelease(
+    Effect.sync(() => new PersistentShell(settings, spawnable.right)),
+    (shell) => Effect.promise(() => shell.dispose())
+  )
+  return live(settings, shell)
+})
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<BashSession, never, SessionSettings> = Layer.scoped(BashSession, make)

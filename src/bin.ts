@@ -1,0 +1,87 @@
+/**
+ * The program: the one place that runs the `synapse` command line, and where its process ends.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodePath from "@effect/platform-node/NodePath"
+import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as ExitCode from "./domain/ExitCode.js"
+import * as Version from "./domain/Version.js"
+import type { Settings } from "./session/SessionSettings.js"
+
+/** 128 + SIGHUP: the terminal was closed. */
+const hungUp = 129
+/** 128 + SIGPIPE: whoever read the output has gone. */
+const brokenPipe = 141
+
+/** Loaded by the subcommands that need it. */
+const house = (settings: Partial<Settings>) =>
+  Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Synapse.js")), (Synapse) => Synapse.layer(settings)))
+
+const program = Effect.promise(() => import("./cli/Cli.js")).pipe(
+  Effect.flatMap((cli) => cli.run(process.argv.slice(2), house)),
+  Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer))
+)
+
+/** Says what a bug report needs. */
+const reportDefect = (cause: Cause.Cause<never>): void => {
+  process.stderr.write(
+    [
+      `synapse: internal error: ${Cause.pretty(cause)}`,
+      `synapse ${Version.current}, node ${process.version}, ${process.platform} ${process.arch}`,
+      "This is a bug in synapse. Please report it, with these lines and the command that led here, where you got synapse from.",
+      ""
+    ].join("\n")
+  )
+}
+
+/** Leaves when all output has been taken; after a signal it waits for that no longer than a second. */
+const leave = (code: number, stopped: boolean): void => {
+  const exit = () => process.exit(code)
+  // Looking at process.stdout makes it, which takes a millisecond or two: most runs have nothing left to write.
+  if (!process.getActiveResourcesInfo().some((name) => name.endsWith("WriteWrap"))) return exit()
+  if (stopped) setTimeout(exit, 1000)
+  process.stdout.write("", () => process.stderr.write("", exit))
+}
+
+/**
+ * Not `NodeRuntime.runMain`: that one treats SIGINT and SIGTERM alike, takes no note of a second one or of a closed
+ * terminal, and cuts off output that is still on its way.
+ */
+const main = (): void => {
+  // Fibers that wait hold no handle of node's, which would leave.
+  const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
+  const fiber = Effect.runFork(program)
+  let stoppedWith: number | undefined
+
+  const stop = (code: number): void => {
+    stoppedWith ??= code
+    fiber.unsafeInterruptAsFork(fiber.id())
+  }
+  const onSignal = (code: number) => () => (stoppedWith === undefined ? stop(code) : process.exit(stoppedWith))
+  process.on("SIGINT", onSignal(ExitCode.interrupted))
+  process.on("SIGTERM", onSignal(ExitCode.terminated))
+  process.on("SIGHUP", onSignal(hungUp))
+
+  process.on("uncaughtException", (error) => {
+    // Our output has no reader any more: end as quietly as any program in a pipe does. Each further write says it again.
+    if ("code" in error && error.code === "EPIPE") return stop(brokenPipe)
+    reportDefect(Cause.die(error))
+    stop(ExitCode.failure)
+  })
+
+  fiber.addObserver((exit) => {
+    clearInterval(keepAlive)
+    if (Exit.isSuccess(exit)) return leave(stoppedWith ?? exit.value, stoppedWith !== undefined)
+    if (Cause.isInterruptedOnly(exit.cause)) return leave(stoppedWith ?? ExitCode.interrupted, true)
+    reportDefect(exit.cause)
+    leave(ExitCode.failure, false)
+  })
+}
+
+main()

@@ -1,0 +1,174 @@
+/**
+ * One command on its way through a shell: its pipes, what is kept of its output, its time, and its end.
+ *
+ * @since 0.1.0
+ */
+import type { CommandListener } from "../domain/CommandListener.js"
+import * as Interruption from "./Interruption.js"
+import { type Captured, OutputCapture } from "./OutputCapture.js"
+import type { Sink } from "./OutputPipe.js"
+import type { PipePair, PipePool } from "./PipePool.js"
+import type { SessionDirectory } from "./SessionDirectory.js"
+import type { Settings } from "./SessionSettings.js"
+import type { Shell } from "./Shell.js"
+
+/**
+ * Why a command is being ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type StopReason = "cancelled" | "timeout" | "restart"
+
+/**
+ * How it went: what the shell reported, or that the shell is gone. `status` is the command's own.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Outcome {
+  readonly status: number
+  readonly stopped: StopReason | undefined
+  readonly stdout: Captured
+  readonly stderr: Captured
+}
+
+/** How long a process substitution's output may come after its command. */
+const substitutionGrace = 200
+
+/** Bash's own words where it has no terminal to give to a child; no program can print them with this pid. */
+const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class CommandRun {
+  begun = false
+  private over = false
+  stopped: StopReason | undefined
+  /** Per stream, what the listener has not yet dealt with; a stream is paused until it has. */
+  private readonly untold = new Map<string, Promise<void>>()
+  private deaf = false
+  private readonly stdout: OutputCapture
+  private readonly stderr: OutputCapture
+  private readonly startedAt = performance.now()
+  private deadline: NodeJS.Timeout | undefined
+  private endInterruption: (() => void) | undefined
+
+  constructor(
+    readonly text: string,
+    private readonly shell: Shell,
+    private readonly pool: PipePool,
+    readonly pipes: PipePair,
+    private readonly directory: SessionDirectory,
+    private readonly listener: CommandListener,
+    private readonly timeout: number,
+    settings: Settings,
+    private readonly patience: Interruption.Patience
+  ) {
+    const options = {
+      limit: settings.outputLimit,
+      fileLimit: settings.outputFileLimit,
+      file: () => directory.nextOutput()
+    }
+    this.stdout = new OutputCapture(options)
+    this.stderr = new OutputCapture(options)
+  }
+
+  /** The command runs long: its output is read as it comes, and its time is counted. */
+  attach(): void {
+    if (this.over) return
+    this.pipes.stdout.attach(this.intoStdout)
+    this.pipes.stderr.attach(this.intoStderr)
+    this.deadline = setTimeout(() => this.stop("timeout"), Math.max(1, this.timeout - this.elapsed()))
+  }
+
+  /** Begins to end what the command runs; the first reason counts. */
+  stop(reason: StopReason): void {
+    if (this.over || this.stopped !== undefined) return
+    this.stopped = reason
+    clearTimeout(this.deadline)
+    this.endInterruption = Interruption.begin({
+      shell: this.shell,
+      startedAgo: this.elapsed(),
+      begun: () => this.begun,
+      patience: this.patience
+    })
+  }
+
+  /** The shell itself is about to be ended: nothing is asked of the command any more. */
+  abandon(): void {
+    this.settle()
+    this.stopped ??= "restart"
+  }
+
+  /** The status is known: collects what was written. No signal leaves after this. */
+  async finish(status: number): Promise<Outcome> {
+    this.settle()
+    let held = this.drain()
+    if (held.any && this.text.includes(">(")) {
+      for (const until = performance.now() + substitutionGrace; held.any && performance.now() < until; ) {
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        held = this.drain()
+      }
+    }
+    if (held.any) this.pool.giveWhenQuiet(this.pipes)
+    else this.pool.give(this.pipes)
+    if (this.untold.size > 0) await Promise.allSettled(this.untold.values())
+    return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish() }
+  }
+
+  /** Lets go of timers and signals. */
+  settle(): void {
+    this.over = true
+    clearTimeout(this.deadline)
+    this.endInterruption?.()
+  }
+
+  private elapsed(): number {
+    return performance.now() - this.startedAt
+  }
+
+  private drain() {
+    const stdout = this.pipes.stdout.drain(this.intoStdout)
+    const stderr = this.pipes.stderr.drain(this.intoStderr)
+    return { any: stdout || stderr }
+  }
+
+  /** A listener that throws hears nothing more; the command goes on. */
+  private tell(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
+    if (this.deaf || this.listener.onOutput === undefined) return
+    try {
+      const pending = this.listener.onOutput(stream, chunk)
+      if (pending !== undefined) this.untold.set(stream, pending)
+      return pending
+    } catch {
+      this.deaf = true
+    }
+  }
+
+  private readonly intoStdout: Sink = (chunk) => {
+    this.stdout.push(chunk)
+    return this.tell("stdout", chunk)
+  }
+
+  private readonly intoStderr: Sink = (chunk) => {
+    const clean = this.withoutShellsOwn(chunk)
+    this.stderr.push(clean)
+    return this.tell("stderr", clean)
+  }
+
+  /** Less the name of the file that the shell reads the command from, and its complaints about having no terminal. */
+  private withoutShellsOwn(chunk: Buffer): Buffer {
+    const file = `bash: ${this.directory.command}: `
+    if (!chunk.includes(file) && !chunk.includes(`bash: [${this.shell.innerPid}: `)) return chunk
+    return Buffer.from(
+      chunk
+        .toString("latin1")
+        .replaceAll(Buffer.from(file).toString("latin1"), "bash: ")
+        .replaceAll(noTerminal(this.shell.innerPid), ""),
+      "latin1"
+    )
+  }
+}

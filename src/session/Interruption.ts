@@ -1,0 +1,89 @@
+/**
+ * Ends what a command runs, and keeps the shell wherever it can be kept.
+ *
+ * @since 0.1.0
+ */
+import * as ProcessTable from "./ProcessTable.js"
+import type { Shell } from "./Shell.js"
+
+/**
+ * Milliseconds since the interruption began.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Patience {
+  /** Until then the command is asked: SIGINT to what it runs, and SIGURG to the shell. */
+  readonly ask: number
+  /** Until then its processes are killed one after the other; later the shell is. */
+  readonly kill: number
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export const defaultPatience: Patience = { ask: 1000, kill: 2000 }
+
+const askEvery = 75
+const killEvery = 10
+
+/**
+ * Begins; the function that comes back must be called as soon as the command's status is known, since a signal that
+ * comes later would hit the next command. `startedAgo` is how long ago the command began in milliseconds; `begun` tells
+ * whether the shell has come to it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const begin = (options: {
+  readonly shell: Shell
+  readonly startedAgo: number
+  readonly begun: () => boolean
+  readonly patience: Patience
+}): (() => void) => {
+  const { begun, patience, shell } = options
+  const since = ProcessTable.ticksAgo(options.startedAgo)
+  const began = performance.now()
+  let timer: NodeJS.Timeout | undefined
+
+  /** What the command started and is not background of an earlier one; the shell's pid is looked up once. */
+  let shellPid: number | undefined
+  const started = (from: number) =>
+    ProcessTable.descendants(
+      ProcessTable.list().filter((one) => one.started >= since),
+      from
+    )
+
+  const step = () => {
+    const elapsed = performance.now() - began
+    if (elapsed >= patience.kill) {
+      for (const one of started(shell.pid)) ProcessTable.signal(one.pid, "SIGKILL")
+      shell.kill()
+      return
+    }
+    if (!begun()) {
+      timer = setTimeout(step, 1)
+      return
+    }
+    shellPid ??= shell.pid
+    const processes = started(shellPid)
+    ProcessTable.signal(shellPid, "SIGURG")
+    if (elapsed < patience.ask) {
+      for (const one of processes) ProcessTable.signal(one.pid, "SIGINT")
+    } else {
+      ProcessTable.signal(shellPid, "SIGCONT")
+      const newest = processes
+        .filter((one) => one.parent === shellPid)
+        .sort((a, b) => a.started - b.started || a.pid - b.pid)
+        .at(-1)
+      if (newest !== undefined) {
+        for (const one of [...ProcessTable.descendants(processes, newest.pid), newest])
+          ProcessTable.signal(one.pid, "SIGKILL")
+      }
+    }
+    timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
+  }
+  step()
+  return () => clearTimeout(timer)
+}

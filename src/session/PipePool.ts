@@ -1,0 +1,71 @@
+/**
+ * The pipes for the output of commands: a pair for the one that runs, and pairs that a background child still holds.
+ *
+ * @since 0.1.0
+ */
+import { OutputPipe } from "./OutputPipe.js"
+import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface PipePair {
+  readonly paths: PipePaths
+  readonly stdout: OutputPipe
+  readonly stderr: OutputPipe
+}
+
+/** A pipe that nobody's result waits for is read this often, a chunk at a time: a flood costs little. */
+const lateEvery = 5
+
+const dropSlowly = () => new Promise<void>((resolve) => setTimeout(resolve, lateEvery).unref())
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class PipePool {
+  private readonly all = new Set<PipePair>()
+  private free: Array<PipePair> = []
+
+  constructor(private readonly directory: SessionDirectory) {}
+
+  /** A pair that nobody else writes to. Only where none is left is there something to wait for. */
+  take(): PipePair | Promise<PipePair> {
+    const pair = this.free.pop()
+    if (pair !== undefined) return pair
+    const paths = this.directory.takePair()
+    return paths === undefined ? this.directory.addPairs().then(() => this.take()) : this.open(paths)
+  }
+
+  give(pair: PipePair): void {
+    this.free.push(pair)
+  }
+
+  /** Takes back a pair that a background child still writes to: what comes is dropped, so that it does not block. */
+  giveWhenQuiet(pair: PipePair): void {
+    let open = 2
+    const ended = () => {
+      open--
+      if (open === 0 && this.all.has(pair)) this.give(pair)
+    }
+    pair.stdout.untilEnd(dropSlowly, ended)
+    pair.stderr.untilEnd(dropSlowly, ended)
+  }
+
+  close(): void {
+    for (const pair of this.all) {
+      pair.stdout.close()
+      pair.stderr.close()
+    }
+    this.all.clear()
+    this.free = []
+  }
+
+  private open(paths: PipePaths): PipePair {
+    const pair = { paths, stdout: new OutputPipe(paths.stdout), stderr: new OutputPipe(paths.stderr) }
+    this.all.add(pair)
+    return pair
+  }
+}

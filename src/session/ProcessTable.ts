@@ -1,0 +1,161 @@
+/**
+ * The processes of a session, as the kernel lists them.
+ *
+ * Linux: `/proc`. Elsewhere there is no cheap list; `ps` serves.
+ *
+ * @since 0.1.0
+ */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { sessionVariable } from "./ShellEnvironment.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Process {
+  readonly pid: number
+  readonly parent: number
+  /** The session id: `setsid` gives a new one. */
+  readonly session: number
+  /** Start time in clock ticks since boot (Linux), else 0: pids grow there for as long as they do not wrap. */
+  readonly started: number
+}
+
+/** `pid (comm) state ppid pgrp session …`: comm may hold anything, parentheses too. */
+const parseStat = (stat: string): Process | undefined => {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+  if (fields[0] === "Z" || fields[0] === "X") return undefined
+  return {
+    pid: Number.parseInt(stat, 10),
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    started: Number(fields[19])
+  }
+}
+
+const readText = (path: string): string | undefined => {
+  try {
+    return Fs.readFileSync(path, "latin1")
+  } catch {
+    return undefined
+  }
+}
+
+const fromProc = (): Array<Process> => {
+  const processes: Array<Process> = []
+  for (const name of Fs.readdirSync("/proc")) {
+    const first = name.charCodeAt(0)
+    if (first < 48 || first > 57) continue
+    const stat = readText(`/proc/${name}/stat`)
+    const parsed = stat === undefined ? undefined : parseStat(stat)
+    if (parsed !== undefined) processes.push(parsed)
+  }
+  return processes
+}
+
+const fromPs = (): Array<Process> => {
+  const { stdout } = ChildProcess.spawnSync("ps", ["-A", "-o", "pid=,ppid=,sess=,stat="], { encoding: "latin1" })
+  return (stdout ?? "").split("\n").flatMap((line) => {
+    const [pid, parent, session, state] = line.trim().split(/\s+/)
+    return pid === undefined || pid === "" || state?.startsWith("Z") === true
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), session: Number(session), started: 0 }]
+  })
+}
+
+/**
+ * All processes but the dead ones.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const list: () => Array<Process> = process.platform === "linux" ? fromProc : fromPs
+
+/**
+ * The processes below `root`, parents before their children.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const descendants = (processes: ReadonlyArray<Process>, root: number): Array<Process> => {
+  const found: Array<Process> = []
+  const parents = [root]
+  for (let next = parents.pop(); next !== undefined; next = parents.pop()) {
+    for (const child of processes) {
+      if (child.parent === next) {
+        found.push(child)
+        parents.push(child.pid)
+      }
+    }
+  }
+  return found
+}
+
+/**
+ * Everything that belongs to a session: what descends from its shell, what shares the shell's session id, and what
+ * carries the session's mark in its environment (daemons, which left the first two). Only what started at `since` (`ticksAgo`) or later is looked at. What a root-owned program does with
+ * its environment cannot be read by others; neither could it be signalled.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const members = (shell: number, sessionId: string, since: number): Array<Process> => {
+  const processes = list().filter((one) => one.pid !== process.pid && one.started >= since)
+  const found = new Map(descendants(processes, shell).map((one) => [one.pid, one]))
+  const mark = `${sessionVariable}=${sessionId}\0`
+  for (const one of processes) {
+    if (
+      one.pid === shell ||
+      one.session === shell ||
+      (one.started > 0 && readText(`/proc/${one.pid}/environ`)?.includes(mark) === true)
+    ) {
+      found.set(one.pid, one)
+    }
+  }
+  return [...found.values()]
+}
+
+/**
+ * The pid by which this process's namespace knows the shell that calls itself `innerPid`: the spawned process itself, or
+ * the one below it (`bwrap`, `timeout`, `env`) whose innermost pid that is.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const resolve = (spawned: number, innerPid: number): number => {
+  if (spawned === innerPid) return spawned
+  for (const one of descendants(list(), spawned)) {
+    const pids = /^NSpid:\s*(.*)$/m.exec(readText(`/proc/${one.pid}/status`) ?? "")?.[1]?.split(/\s+/)
+    if (pids === undefined ? one.pid === innerPid : Number(pids.at(-1)) === innerPid) return one.pid
+  }
+  return spawned
+}
+
+/**
+ * Sends a signal; that the process is gone already is no error.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const signal = (pid: number, name: NodeJS.Signals): void => {
+  // 0 and below name whole groups, ours among them.
+  if (pid <= 1) return
+  try {
+    process.kill(pid, name)
+  } catch {
+    // Gone, or no longer ours to signal.
+  }
+}
+
+/**
+ * The clock of `started`, in ticks since boot; what starts later has at least this.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const ticksAgo = (milliseconds: number): number => {
+  const uptime = Number.parseFloat(readText("/proc/uptime") ?? "0")
+  // USER_HZ is 100 on every Linux that Node runs on.
+  return Math.floor((uptime - milliseconds / 1000) * 100)
+}

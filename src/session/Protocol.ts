@@ -1,0 +1,196 @@
+/**
+ * What is said to a shell, and how it answers.
+ *
+ * The shell reads these lines from its standard input. A command's text is never among them: it lies in a file that the
+ * shell sources, so that an open quote or heredoc is that command's own error. Every word is such that no function, alias,
+ * `enable -n` or readonly name of the user's can change what it means; where one can, a second way follows.
+ *
+ * @since 0.1.0
+ */
+import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+
+/**
+ * A word that a shell reads as exactly this text.
+ *
+ * @since 0.1.0
+ * @category quoting
+ */
+export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** Between the parts of a state: no shell's text can hold it. */
+const separator = "\\0"
+
+/**
+ * What an ending shell does: it writes its state into the FIFO, as text that the next one can source. Options come
+ * as a part of their own, since some must not be handed on. Where the FIFO is gone, nobody wants the state.
+ */
+const exitTrap = (directory: SessionDirectory): string => {
+  const state = quote(directory.state)
+  const parts = [
+    `\\builtin set +e; \\builtin printf "builtin cd -- %q\\n" "\${PWD-}"; \\builtin shopt -p; \\builtin umask -p; \\builtin trap -p`,
+    `\\builtin declare -p`,
+    `\\builtin declare -f; \\builtin declare -Fx; \\builtin alias -p; \\builtin printf "builtin set --"; ` +
+      `(( $# )) && \\builtin printf " %q" "$@"; \\builtin printf "\\n"`,
+    `\\builtin set +o`
+  ]
+  const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
+  return `[[ -p ${state} ]] && { ${body}; } >|${state} 2>/dev/null`
+}
+
+/** Options that would end the next shell, silence it, or make it keep a history. */
+const notHandedOn = /^set [-+]o (errexit|noexec|onecmd|history|histexpand|monitor|emacs|vi|privileged)\n/gm
+
+/**
+ * Makes of a state what the next shell sources; undefined where the state is not whole. `environment` names what the
+ * next shell starts with: what the old one had unset of it is unset again.
+ *
+ * @since 0.1.0
+ * @category state
+ */
+export const restoration = (state: string, environment: ReadonlyArray<string>): string | undefined => {
+  const [settings, variables, definitions, options, end] = state.split("\0")
+  if (variables === undefined || options === undefined || end !== "") return undefined
+  const exported = new Set(Array.from(variables.matchAll(/^declare -\w*x\w* (\w+)/gm), (match) => match[1]))
+  const unset = environment.filter((name) => /^\w+$/.test(name) && !exported.has(name))
+  return [
+    settings,
+    unset.length > 0 ? `\\builtin unset -v ${unset.join(" ")}\n` : "",
+    variables,
+    definitions,
+    options?.replace(notHandedOn, ""),
+    "\\builtin trap - DEBUG RETURN\n"
+  ].join("")
+}
+
+/** Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127. */
+const notFoundFunction = (directory: SessionDirectory): string =>
+  `command_not_found_handle() { { \\builtin local -; \\builtin set +vx; \\builtin printf '%s\\0' "$1" >|${quote(directory.notFound)}; } 2>/dev/null; ` +
+  `{ \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; } }`
+
+/**
+ * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const startUp = (
+  directory: SessionDirectory,
+  nonce: string,
+  restore: boolean,
+  cwd: string | undefined
+): string =>
+  [
+    cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
+    restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
+    "\\builtin set +o history; \\builtin set +H; \\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
+    notFoundFunction(directory),
+    `\\builtin trap ${quote(exitTrap(directory))} EXIT`,
+    `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}`,
+    ""
+  ].join("\n")
+
+/**
+ * Armed while a command runs. SIGURG makes the shell interrupt itself: once by way of a trap on INT that the user may
+ * have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever a trap ignores it,
+ * and lets a list go on after a child that died otherwise.
+ */
+const interruptTrap = quote("\\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; \\builtin kill -INT $$")
+
+/** A command that makes `$?` the status given; only subshells can for an arbitrary one. */
+const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(exit ${status})||`)
+
+/**
+ * What runs the command that lies in the directory, and reports how it ended.
+ *
+ * The first frame tells that the command began. `select` is a reserved word that prints its items: it reports even where
+ * every builtin was redefined; the line after it is for the case that `select` is an alias. `select` empties REPLY, which
+ * is therefore reported too and set again (`setReply`) before the next command.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const run = (directory: SessionDirectory, pipes: PipePaths, nonce: string, status: number): string =>
+  `\\builtin \\printf '\\036%s A %s\\036' ${nonce} ${nonce};\\builtin trap ${interruptTrap} URG;${withStatus(status)}` +
+  `\\builtin . ${quote(directory.command)} </dev/null >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}\n` +
+  `\n` +
+  `select REPLY in $'\\036${nonce} '"$? \${PWD-}"$' ${nonce} '"\${REPLY-}"$' ${nonce}\\036'; do :; done </dev/null 2>&1\n` +
+  `\\builtin \\printf '\\036%s %s %s %s %s %s\\036' ${nonce} "$?" "\${PWD-}" ${nonce} "\${REPLY-}" ${nonce};` +
+  `\\builtin trap : URG;\\builtin trap - DEBUG RETURN;PS0= PS1= PS2=;\\unset -f unset builtin\n`
+
+/**
+ * Gives REPLY its value back. It is a line of its own, since a readonly REPLY ends the line. Bytes in, bytes out: the
+ * text is Latin-1 for whatever the shell's own encoding is.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const setReply = (reply: string): Buffer => Buffer.from(`REPLY=${quote(reply)}\n`, "latin1")
+
+/**
+ * How a command ended.
+ *
+ * @since 0.1.0
+ * @category frames
+ */
+export interface Ended {
+  readonly status: number
+  /** Empty where the shell does not know it. */
+  readonly cwd: string
+  /** The shell's REPLY, byte for byte as Latin-1. */
+  readonly reply: string
+}
+
+/** More than this of REPLY is not carried from frame to frame. */
+const maxReply = 65_536
+
+/** A shell that says this much without a frame says nothing to us. */
+const maxPending = 8 * 1024 ** 2
+
+const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
+
+/**
+ * Finds the frames of one nonce in what a shell prints on its own standard output. Anything else there is dropped.
+ *
+ * @since 0.1.0
+ * @category frames
+ */
+export class FrameReader {
+  private pending = ""
+  private nonce = ""
+
+  /** From here on, only frames of this nonce count. */
+  expect(nonce: string): void {
+    this.nonce = nonce
+    this.pending = ""
+  }
+
+  /** The bodies of the frames that the chunk completes. */
+  read(chunk: Buffer): Array<string> {
+    this.pending += chunk.toString("latin1")
+    const opening = `\x1e${this.nonce} `
+    const closing = ` ${this.nonce}\x1e`
+    const bodies: Array<string> = []
+    for (;;) {
+      const start = this.pending.indexOf(opening)
+      const end = start < 0 ? -1 : this.pending.indexOf(closing, start + opening.length - 1)
+      if (end < 0) break
+      bodies.push(this.pending.slice(start + opening.length, end))
+      this.pending = this.pending.slice(end + closing.length)
+    }
+    if (this.pending.length > maxPending) this.pending = this.pending.slice(-maxPending / 2)
+    return bodies
+  }
+
+  /** What a body other than `A` says. */
+  ended(body: string): Ended | undefined {
+    const match = /^(\d{1,3}) /.exec(body)
+    const middle = body.indexOf(` ${this.nonce} `)
+    if (match === null || middle < 0) return undefined
+    const reply = body.slice(middle + this.nonce.length + 2)
+    return {
+      status: Number(match[1]),
+      cwd: utf8(body.slice(match[0].length, middle)),
+      reply: reply.length > maxReply ? "" : reply
+    }
+  }
+}

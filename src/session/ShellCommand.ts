@@ -1,0 +1,62 @@
+/**
+ * The command line that starts a shell, taken apart.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import { InvalidUsage } from "../domain/CommandError.js"
+
+/**
+ * What is spawned: a program and its arguments.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Spawnable {
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+}
+
+/**
+ * `--norc --noprofile` keep the user's files out (S26). `-i` makes the bash that survives SIGINT, `${x:?}`, a failed
+ * `exec` and syntax errors, and that reads its input in blocks; `--noediting` keeps readline out of it.
+ */
+const protocolOptions = ["--norc", "--noprofile", "--noediting", "-i"]
+
+const token = /\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"|([^\s\\'"]+)|(\s+)/y
+
+/**
+ * Splits `shellCommand` into words as a shell would (quotes and backslashes, no expansions), and appends the options that
+ * the protocol needs: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f /tmp/test.sb /bin/bash
+ * --norc --noprofile …`. A wrapper must pass its further arguments on to bash.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsage> => {
+  const words: Array<string> = []
+  let word: string | undefined
+  token.lastIndex = 0
+  while (token.lastIndex < shellCommand.length) {
+    const match = token.exec(shellCommand)
+    if (match === null) {
+      return Either.left(
+        new InvalidUsage({ reason: `shellCommand has an open quote or a lone backslash: ${shellCommand}` })
+      )
+    }
+    const [, escaped, single, double, plain, blank] = match
+    if (blank !== undefined) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else {
+      word =
+        (word ?? "") +
+        (escaped ?? single ?? double?.replace(/\\([$`"\\])/g, "$1").replaceAll("\\\n", "") ?? plain ?? "")
+    }
+  }
+  if (word !== undefined) words.push(word)
+  const [program, ...args] = words
+  return program === undefined || program === ""
+    ? Either.left(new InvalidUsage({ reason: "shellCommand is empty: name a bash, for example /bin/bash" }))
+    : Either.right({ program, args: [...args, ...protocolOptions] })
+}

@@ -1,0 +1,51 @@
+/**
+ * The environment that a shell starts with: the user's own, less what would disturb the protocol, and with what keeps
+ * tools from asking a person who is not there.
+ *
+ * @since 0.1.0
+ */
+
+/** Read by bash at its start, or making it write or end by itself. */
+const dropped = [
+  "BASH_ENV",
+  "ENV",
+  "HISTFILE",
+  "PROMPT_COMMAND",
+  "TMOUT",
+  "BASHOPTS",
+  "SHELLOPTS",
+  "BASH_XTRACEFD",
+  "PS0"
+]
+
+/** Nobody answers a prompt, turns a page or closes an editor here. */
+const unattended: Readonly<Record<string, string>> = {
+  DEBIAN_FRONTEND: "noninteractive",
+  GCM_INTERACTIVE: "never",
+  GIT_EDITOR: "true",
+  GIT_PAGER: "cat",
+  GIT_TERMINAL_PROMPT: "0",
+  MANPAGER: "cat",
+  PAGER: "cat",
+  PIP_NO_INPUT: "1",
+  SSH_ASKPASS_REQUIRE: "never",
+  SYSTEMD_PAGER: "",
+  TERM: "dumb"
+}
+
+/** The variable by which everything that a session started can be found again. */
+export const sessionVariable = "SYNAPSE_SESSION"
+
+/**
+ * `sessionId` marks all that the shell starts, so that disposing finds also what made itself a daemon.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (sessionId: string, extra: Readonly<Record<string, string>> = {}): Record<string, string> => {
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !dropped.includes(name)) environment[name] = value
+  }
+  return { ...environment, ...unattended, ...extra, [sessionVariable]: sessionId }
+}

@@ -1,0 +1,195 @@
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Version from "../src/domain/Version.js"
+import { floors, violations } from "./Architecture.js"
+
+const root = path.resolve(import.meta.dirname, "..")
+const src = path.join(root, "src")
+
+const sources: Readonly<Record<string, string>> = Object.fromEntries(
+  fs
+    .readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => [file.split(path.sep).join("/"), fs.readFileSync(path.join(src, file), "utf8")])
+)
+
+describe("the house", () => {
+  it("keeps its rules", () => {
+    assert.isAbove(Object.keys(sources).length, 5)
+    assert.deepStrictEqual(violations(sources), [])
+  })
+
+  it("has the version of package.json", () => {
+    assert.strictEqual(Version.current, JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")).version)
+  })
+})
+
+/** What the checker says of one file. */
+const said = (file: string, text: string): ReadonlyArray<string> => violations({ [file]: text })
+
+describe("the checker of floors", () => {
+  const rooms = floors.flatMap((names, floor) => names.map((name) => ({ name, floor })))
+
+  it("allows every way down and refuses every other one", () => {
+    for (const from of rooms) {
+      for (const to of rooms) {
+        const verdict = said(`${from.name}/A.ts`, `import * as B from "../${to.name}/B.js"`)
+        const expected =
+          from.floor < to.floor
+            ? []
+            : from.name === to.name
+              ? from.name === "commands"
+                ? ["commands/A.ts:1: imports another command, commands/B.ts"]
+                : []
+              : [`${from.name}/A.ts:1: imports ${from.floor === to.floor ? "sideways" : "upwards"}, ${to.name}/B.ts`]
+        assert.deepStrictEqual(verdict, expected)
+      }
+    }
+  })
+
+  it("sees every form of an import", () => {
+    const up = (line: number) => `domain/A.ts:${line}: imports upwards, router/B.ts`
+    const forms = [
+      `import "../router/B.js"`,
+      `import B from "../router/B.js"`,
+      `import { b } from '../router/B.js'`,
+      `import type { B } from "../router/B.js"`,
+      `import { type C } from "../router/B.js"`,
+      `export * from "../router/B.js"`,
+      `export * as B2 from "../router/B.js"`,
+      `export { d } from "../router/B.js"`,
+      `export type { E } from "../router/B.js"`,
+      `const lazy = () => import("../router/B.js")`,
+      "const template = () => import(`../router/B.js`)",
+      `type F = import("../router/B.js").F`,
+      `type G = typeof import("../router/B.js")`,
+      `const old = require("../router/B.js")`,
+      `import legacy = require("../router/B.js")`,
+      `import * as B3 from "./../domain/../router/B.js"`
+    ]
+    assert.deepStrictEqual(
+      said("domain/A.ts", forms.join("\n")),
+      forms.map((_, at) => up(at + 1))
+    )
+  })
+
+  it("is not taken in by comments and strings", () => {
+    const text = [
+      `// import * as B from "../router/B.js"`,
+      `/* import("../router/B.js") */`,
+      `/** @example import { b } from "../router/B.js" */`,
+      `const text = 'import "../router/B.js"'`,
+      'const other = `import("../router/B.js")`',
+      `const pattern = /import "..\\/router\\/B.js"/`
+    ]
+    assert.deepStrictEqual(said("domain/A.ts", text.join("\n")), [])
+  })
+
+  it("lets root files import any room, and nobody import them", () => {
+    assert.deepStrictEqual(
+      said("Synapse.ts", `import * as A from "./cli/A.js"\nimport * as B from "./domain/B.js"`),
+      []
+    )
+    assert.deepStrictEqual(said("cli/A.ts", `import * as S from "../Synapse.js"`), [
+      "cli/A.ts:1: imports the root file Synapse.ts"
+    ])
+    assert.deepStrictEqual(said("Synapse.ts", `import "./bin.js"`), [
+      "Synapse.ts:1: imports bin.ts, which runs when it is imported"
+    ])
+  })
+
+  it("refuses what goes around it", () => {
+    assert.deepStrictEqual(
+      [
+        ...said("cli/A.ts", `import * as T from "../../test/T.js"`),
+        ...said("cli/A.ts", `import * as T from "synapse-shell/router/B"`),
+        ...said("cli/A.ts", `const lazy = (name: string) => import(name)`),
+        ...said("cellar/A.ts", ""),
+        ...said("cli/A.ts", `import * as C from "../cellar/C.js"`)
+      ],
+      [
+        "cli/A.ts:1: imports ../test/T.ts, which lies outside of src",
+        "cli/A.ts:1: imports its own package by name",
+        "cli/A.ts:1: imports something that only shows when it runs",
+        "cellar/A.ts:1: lies in cellar/, which has no floor",
+        "cli/A.ts:1: imports cellar/C.ts, whose room has no floor"
+      ]
+    )
+  })
+})
+
+describe("the checker of style", () => {
+  it("asks for namespaces of Effect's modules", () => {
+    const text = [
+      `import { Effect } from "effect"`,
+      `import type { Layer } from "effect"`,
+      `import * as Node from "@effect/platform-node"`,
+      `import { succeed } from "effect/Effect"`,
+      `import * as Stream from "effect/Stream"`,
+      `import type { RunMain } from "@effect/platform/Runtime"`,
+      `import { pipe } from "effect/Function"`,
+      `import { spawn } from "node:child_process"`
+    ]
+    assert.deepStrictEqual(said("domain/A.ts", text.join("\n")), [
+      "domain/A.ts:1: imports the barrel effect",
+      "domain/A.ts:2: imports the barrel effect",
+      "domain/A.ts:3: imports the barrel @effect/platform-node",
+      "domain/A.ts:4: imports succeed from effect/Effect: import the namespace"
+    ])
+  })
+
+  it("lets only root files run an Effect", () => {
+    const text = [
+      `import * as Fx from "effect/Effect"`,
+      `import * as NodeRuntime from "@effect/platform-node/NodeRuntime"`,
+      "export const a = () => Fx.runPromise(Fx.void)",
+      "export const b = Fx.runFork",
+      "export const c = () => NodeRuntime.runMain(Fx.void)",
+      "export const d = other.runPromise()"
+    ].join("\n")
+    assert.deepStrictEqual(
+      said("cli/A.ts", text),
+      [3, 4, 5].map((line) => `cli/A.ts:${line}: runs an Effect, which only root files may`)
+    )
+    assert.deepStrictEqual(said("PromiseSynapse.ts", text), [])
+  })
+
+  it("lets only settings and the program read the environment", () => {
+    const text = [
+      "export const a = process.env.HOME",
+      `export const b = () => globalThis.process["env"]`,
+      "export const { env } = process",
+      `import { env as e } from "node:process"`,
+      "export const c = other.env"
+    ].join("\n")
+    assert.deepStrictEqual(
+      said("router/A.ts", text),
+      [1, 2, 3, 4].map((line) => `router/A.ts:${line}: reads the environment, which only settings may`)
+    )
+    for (const file of ["session/SessionSettings.ts", "session/ShellEnvironment.ts", "bin.ts"])
+      assert.deepStrictEqual(said(file, text), [])
+  })
+
+  it("refuses names that say nothing, and state in modules", () => {
+    for (const file of ["domain/utils.ts", "domain/Helpers.ts", "domain/types.ts", "domain/common/A.ts"]) {
+      assert.deepStrictEqual(said(file, ""), [`${file}:1: has a name that says nothing`])
+    }
+    assert.deepStrictEqual(said("domain/TypesOfThings.ts", ""), [])
+    const text = "let a = 1\nconst b = new Map()\nconst c = new Set([1])\nconst d = () => { let e = 1; return e }"
+    assert.deepStrictEqual(
+      said("domain/A.ts", text),
+      [1, 2].map((line) => `domain/A.ts:${line}: holds state in a module`)
+    )
+  })
+
+  it("keeps index.ts a sorted list of namespaces", () => {
+    assert.deepStrictEqual(said("index.ts", `export * as A from "./domain/A.js"\nexport * as B from "./cli/B.js"`), [])
+    assert.deepStrictEqual(said("index.ts", `export * as B from "./cli/B.js"\nexport * as A from "./domain/A.js"`), [
+      "index.ts: is not sorted"
+    ])
+    assert.deepStrictEqual(said("index.ts", `export * from "./cli/B.js"`), [
+      'index.ts: holds something else than `export * as X from "./…/X.js"`'
+    ])
+  })
+})
