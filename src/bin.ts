@@ -21,7 +21,12 @@ const brokenPipe = 141
 
 /** Loaded by the subcommands that need it. */
 const house = (settings: Partial<Settings>) =>
-  Layer.unwrapEffect(Effect.map(Effect.promise(() => import("./Synapse.js")), (Synapse) => Synapse.layer(settings)))
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./Synapse.js")),
+      (Synapse) => Synapse.layer(settings)
+    )
+  )
 
 const program = Effect.promise(() => import("./cli/Cli.js")).pipe(
   Effect.flatMap((cli) => cli.run(process.argv.slice(2), house)),

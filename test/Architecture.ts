@@ -90,7 +90,9 @@ const checkFloors = (file: string, target: string): string | undefined => {
   if (here === undefined) return undefined
   if (there === undefined) return `imports the root file ${target}`
   if (here === there) {
-    return here === "commands" && commandOf(file) !== commandOf(target) ? `imports another command, ${target}` : undefined
+    return here === "commands" && commandOf(file) !== commandOf(target)
+      ? `imports another command, ${target}`
+      : undefined
   }
   if (floorOf(there) < 0) return `imports ${target}, whose room has no floor`
   if (floorOf(here) === floorOf(there)) return `imports sideways, ${target}`

@@ -77,7 +77,7 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
  * @category errors
  */
 export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synapse/ExecutionFailed")("ExecutionFailed", {
-  cause: Schema.Literal("shell", "timeout", "io"),
+  cause: Schema.Literal("shell", "timeout", "io", "sandbox"),
   reason: Schema.String,
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),

@@ -19,6 +19,13 @@ export interface CommandHandler {
   readonly summary: string
   /** The usage line: `bash <command>`. */
   readonly usage: string
+  /** Whether it takes lines of several commands as well (`bash a | b`), and not only a line that is all its own. */
+  readonly takesCompound?: boolean
+  /**
+   * Whether its output reaches the CommandListener as it comes: what it runs in the session does so by itself, the rest
+   * it gives to `CommandListener.tell`. The output of any other handler is given to the listener when it has ended.
+   */
+  readonly streams?: boolean
   /** Runs it. A misuse fails with InvalidUsage that holds the usage. */
   readonly run: (line: CommandLine, options: RunOptions) => Effect.Effect<CommandResult, CommandError>
 }

@@ -1,1 +1,115 @@
-export interface CommandLine { readonly text: string; readonly name: string; readonly rest: string }
+/**
+ * A command as a model or a person writes it, read once: which command it calls, and what stands after its name.
+ *
+ * @since 0.1.0
+ */
+import { Scanner } from "./Scanner.js"
+import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
+
+const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
+
+/**
+ * The head is read at once, the rest of the tokens when somebody asks for them: most commands go to the shell as they are.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class CommandLine {
+  /** The `NAME=value` words before the first command's name. */
+  readonly assignments: ReadonlyArray<Word>
+  /** The word that names the first command; undefined where none does: an empty line, `(…)`, `a=1`. */
+  readonly command: Word | undefined
+  private all: ReadonlyArray<Token> | undefined
+
+  constructor(readonly text: string) {
+    const scanner = new Scanner(text)
+    const assignments: Array<Word> = []
+    let command: Word | undefined
+    let isTarget = false
+    for (let token = scanner.next(); token !== undefined; token = scanner.next()) {
+      if (token._tag === "Operator") {
+        if (!isRedirection(token.value)) break
+        isTarget = true
+      } else if (token._tag === "Word") {
+        if (isTarget) isTarget = false
+        else if (assignment.test(text.slice(token.start, token.end))) assignments.push(token)
+        else {
+          command = token
+          break
+        }
+      } else if (token._tag === "Newline" && assignments.length > 0) break
+    }
+    this.assignments = assignments
+    this.command = command
+  }
+
+  /** The first command's name without quotes; empty where there is none, or where bash makes it up by expansion. */
+  get name(): string {
+    return this.command === undefined || this.command.expands || !this.command.closed ? "" : this.command.value
+  }
+
+  /** The raw text after the name, from the first character that is no blank. */
+  get rest(): string {
+    return this.command === undefined ? "" : this.text.slice(this.command.end).replace(/^(?:[ \t]|\\\n)+/, "")
+  }
+
+  /** Every token of the text. */
+  get tokens(): ReadonlyArray<Token> {
+    if (this.all === undefined) {
+      const tokens: Array<Token> = []
+      const scanner = new Scanner(this.text)
+      for (let token = scanner.next(); token !== undefined; token = scanner.next()) tokens.push(token)
+      this.all = tokens
+    }
+    return this.all
+  }
+
+  /** The tokens after the name that mean something: no blanks, no comments, and no newlines at the end. */
+  get tail(): ReadonlyArray<Token> {
+    const { command } = this
+    if (command === undefined) return []
+    const tail = this.tokens.filter(
+      (token) => token.start >= command.end && token._tag !== "Blank" && token._tag !== "Comment"
+    )
+    return tail.slice(0, tail.findLastIndex((token) => token._tag !== "Newline") + 1)
+  }
+
+  /** The words after the name; those of other commands of the line are among them unless it is `simple`. */
+  get words(): ReadonlyArray<Word> {
+    return this.tail.filter((token, index, tail): token is Word => {
+      const before = tail[index - 1]
+      return token._tag === "Word" && !(before?._tag === "Operator" && isRedirection(before.value))
+    })
+  }
+
+  /** The lines that `<<` gives to the command's standard input; of several, the last counts. */
+  get hereDocument(): HereDocument | undefined {
+    return this.tail.findLast((token): token is HereDocument => token._tag === "HereDocument")
+  }
+
+  /**
+   * Whether the whole line is one command with words only, and here-documents perhaps: what can be run without a shell.
+   */
+  get simple(): boolean {
+    const { command } = this
+    if (command === undefined) return false
+    const tail = this.tail
+    const last = tail.findLastIndex((token) => token._tag === "Word" || token._tag === "Operator")
+    return (
+      !this.tokens.some((token) => token._tag === "Operator" && token.start < command.start) &&
+      tail.every((token, index) => {
+        if (token._tag === "Word") return token.closed
+        if (token._tag === "Operator") return /^(?:<<-?|<<<)$/.test(token.value)
+        return token._tag === "HereDocument" || index > last
+      })
+    )
+  }
+}
+
+/**
+ * Reads a command. Every text is a command line, whatever is wrong with it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parse = (text: string): CommandLine => new CommandLine(text)

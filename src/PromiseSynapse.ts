@@ -1,0 +1,90 @@
+/**
+ * Synapse for programs without Effect.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as CommandListener from "./domain/CommandListener.js"
+import type { CommandResult } from "./domain/CommandResult.js"
+import type { ToolCall } from "./domain/ToolCall.js"
+import * as Synapse from "./Synapse.js"
+import type { Settings } from "./session/SessionSettings.js"
+import type { ToolDefinition } from "./toolset/Tool.js"
+import * as ToolReturn from "./toolset/ToolReturn.js"
+import { Toolset } from "./toolset/Toolset.js"
+
+/**
+ * The answer to a call, on its way.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Pending extends Promise<ToolReturn.ToolReturn> {
+  /** Ends the call: the promise is then fulfilled with exit code 130 and the output so far. */
+  readonly cancel: () => void
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface PromiseSynapse {
+  /** The definitions of the tools, for a model's tool list. */
+  readonly tools: ReadonlyArray<ToolDefinition>
+  /** Runs a call. The promise is never rejected: a failure is a value, with `isError`. */
+  readonly handle: (call: ToolCall) => Pending
+  /** Ends all calls, the shell, and what it started. */
+  readonly dispose: () => Promise<void>
+}
+
+/**
+ * Synapse over a shell of its own. Rejected where a setting is wrong.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (settings: Partial<Settings> = {}): Promise<PromiseSynapse> => fromLayer(Synapse.layer(settings))
+
+/**
+ * The Promise face of any toolset.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromLayer = async <E>(layer: Layer.Layer<Toolset, E>): Promise<PromiseSynapse> => {
+  const runtime = ManagedRuntime.make(layer)
+  const toolset = await runtime.runPromise(Toolset)
+  return {
+    get tools() {
+      return toolset.tools
+    },
+    handle: (call) => {
+      let partial: CommandResult | undefined
+      const fiber = runtime.runFork(
+        Effect.locally(toolset.handle(call), CommandListener.current, {
+          onInterrupted: (result) => {
+            partial = result
+          }
+        })
+      )
+      const result = new Promise<ToolReturn.ToolReturn>((resolve) => {
+        fiber.addObserver((exit) =>
+          resolve(
+            Exit.match(exit, {
+              onSuccess: (value) => value,
+              // What can fail is the layer, and that is built by now.
+              onFailure: (cause) => ToolReturn.fromExit(call, Exit.failCause(cause as Cause.Cause<never>), { partial })
+            })
+          )
+        )
+      })
+      return Object.assign(result, { cancel: () => void Effect.runFork(Fiber.interrupt(fiber)) })
+    },
+    dispose: () => runtime.dispose()
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The house over a scripted shell: for tests of programs that use Synapse.
+ *
+ * @since 0.1.0
+ */
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Context from "effect/Context"
+import type * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
+import * as CommandListener from "./domain/CommandListener.js"
+import * as CommandResult from "./domain/CommandResult.js"
+import * as Synapse from "./Synapse.js"
+import * as SandboxManager from "./sandbox/SandboxManager.js"
+import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
+
+/**
+ * What the shell answers to a command: a result, whose missing fields mean success without output, or an effect of one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Script = (
+  command: string,
+  options: ExecuteOptions
+) =>
+  | Partial<CommandResult.CommandResult>
+  | Effect.Effect<Partial<CommandResult.CommandResult>, ExecutionFailed | InvalidUsage>
+
+/**
+ * What reached the shell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ShellCall = Data.TaggedEnum<{
+  Execute: { readonly command: string; readonly timeout?: number }
+  Restart: Record<never, never>
+}>
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class TestShell extends Context.Tag("synapse/TestShell")<
+  TestShell,
+  {
+    /** All that reached the shell, in order. */
+    readonly calls: Effect.Effect<ReadonlyArray<ShellCall>>
+  }
+>() {}
+
+const layerShell = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
+  Layer.effectContext(
+    Effect.sync(() => {
+      const calls: Array<ShellCall> = []
+      const session = BashSession.of({
+        shellCommand: "/bin/bash",
+        cwd: Effect.succeed(cwd),
+        restart: Effect.sync(() => {
+          calls.push({ _tag: "Restart" })
+        }),
+        execute: (command, options = {}) =>
+          Effect.suspend(() => {
+            const { timeout } = options
+            calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
+            const answer = script(command, options)
+            return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
+          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
+      })
+      return Context.make(BashSession, session).pipe(Context.add(TestShell, { calls: Effect.sync(() => [...calls]) }))
+    })
+  )
+
+/**
+ * The tools over a shell that answers as `script` says. No process is started, and no file is seen.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  script: Script = () => ({}),
+  options: { readonly cwd?: string } = {}
+): Layer.Layer<Synapse.Services | TestShell> =>
+  Synapse.layerTools.pipe(
+    Layer.provideMerge(SandboxManager.layerNone),
+    Layer.provideMerge(layerShell(script, options.cwd ?? "/")),
+    Layer.provide(FileSystem.layerNoop({}))
+  )

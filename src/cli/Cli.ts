@@ -1,0 +1,116 @@
+/**
+ * The `synapse` command line.
+ *
+ * @since 0.1.0
+ */
+import type * as CliApp from "@effect/cli/CliApp"
+import * as CliConfig from "@effect/cli/CliConfig"
+import * as Command from "@effect/cli/Command"
+import * as HelpDoc from "@effect/cli/HelpDoc"
+import * as Usage from "@effect/cli/Usage"
+import type { ValidationError } from "@effect/cli/ValidationError"
+import type { ConfigError } from "effect/ConfigError"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Version from "../domain/Version.js"
+import { call } from "./Call.js"
+import { exec } from "./Exec.js"
+import { House, Invocation, type MakeHouse, type WrongUsage } from "./Invocation.js"
+import { layerNode, Stdio } from "./Stdio.js"
+import { tools } from "./Tools.js"
+
+const root = Command.make("synapse").pipe(
+  Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
+  Command.withSubcommands([exec, call, tools])
+)
+
+const app = Command.run(root, { name: "synapse", version: Version.current })
+
+/** Words that look like an option are not taken for a misspelt one: they may be a command. */
+const layerConfig = CliConfig.layer({ autoCorrectLimit: 0, isCaseSensitive: true })
+
+/**
+ * Runs the program and answers its exit code.
+ *
+ * @param args the words after the program's name
+ * @since 0.1.0
+ */
+export const run = (
+  args: ReadonlyArray<string>,
+  house: MakeHouse
+): Effect.Effect<number, never, CliApp.CliApp.Environment> =>
+  Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, { layer: house })))
+
+/**
+ * The same over any streams and any house.
+ *
+ * @since 0.1.0
+ */
+export const program = (
+  args: ReadonlyArray<string>
+): Effect.Effect<number, never, CliApp.CliApp.Environment | House | Stdio> =>
+  Effect.gen(function* () {
+    const { isTerminal, write } = yield* Stdio
+    const print = (stream: "stdout" | "stderr", text: string) =>
+      Effect.promise(async () => {
+        const shown = isTerminal(stream) ? text : withoutColours(text)
+        await write(stream, `${shown.replaceAll(repeated, "").trimEnd()}\n`)
+      })
+
+    let exitCode: number = ExitCode.success
+    const invocation = Invocation.of({
+      args,
+      setExitCode: (code) =>
+        Effect.sync(() => {
+          exitCode = code
+        })
+    })
+    const withoutSubcommand = args.length === 0
+    const ended = app(["node", "synapse", ...(withoutSubcommand ? ["--help"] : args)]).pipe(
+      Effect.as(withoutSubcommand ? ExitCode.wrongUsage : undefined),
+      Effect.catchAll((error) => Effect.as(print("stderr", complaint(error, args)), ExitCode.wrongUsage)),
+      Effect.map((code) => code ?? exitCode),
+      Effect.provideService(Invocation, invocation),
+      Effect.provide(Layer.merge(layerConfig, layerLogger))
+    )
+    return yield* Console.consoleWith((console) =>
+      Effect.withConsole(ended, {
+        ...console,
+        log: (...texts) => print(withoutSubcommand ? "stderr" : "stdout", texts.join(" ")),
+        // @effect/cli prints the reason of wrong usage here, and fails with it as well.
+        error: () => Effect.void
+      })
+    )
+  })
+
+/** stdout is for results. */
+const layerLogger = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
+
+/** `exec` takes one command. That it takes more words is for telling what is wrong with them. */
+const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
+
+const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
+
+/** Why nothing was run, and how it is used. */
+const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
+  if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
+  if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
+  return `synapse: ${String(error)}`
+}
+
+const usages = new Map([
+  ["exec", Command.getUsage(exec)],
+  ["call", Command.getUsage(call)],
+  ["tools", Command.getUsage(tools)]
+])
+
+const usage = ([name = ""]: ReadonlyArray<string>): string => {
+  const known = usages.get(name)
+  const lines = (known === undefined ? [...usages.values()] : [known]).map(
+    (usage) => `  synapse ${HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()}`
+  )
+  return ["Usage:", ...lines, `Help: synapse ${known === undefined ? "" : `${name} `}--help`].join("\n")
+}

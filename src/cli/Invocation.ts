@@ -1,0 +1,50 @@
+/**
+ * One run of the program: the words it was called with, and the exit code it is to end with.
+ *
+ * @since 0.1.0
+ */
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { CommandRegistry } from "../grammar/CommandRegistry.js"
+import type { Settings } from "../session/SessionSettings.js"
+import type { Toolset } from "../toolset/Toolset.js"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Invocation extends Context.Tag("synapse/Invocation")<
+  Invocation,
+  {
+    /** The words after the program's name. */
+    readonly args: ReadonlyArray<string>
+    readonly setExitCode: (code: number) => Effect.Effect<void>
+  }
+>() {}
+
+/**
+ * The program was called wrongly: exit code 2, the reason and the usage.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsage")("WrongUsage", {
+  message: Schema.String
+}) {}
+
+/**
+ * What makes the house that a subcommand runs in; it loads it first.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type MakeHouse = (settings: Partial<Settings>) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class House extends Context.Tag("synapse/House")<House, { readonly layer: MakeHouse }>() {}

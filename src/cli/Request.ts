@@ -1,0 +1,96 @@
+/**
+ * A line of `synapse call`'s input: a call, or the cancellation of one.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { InvalidUsage } from "../domain/CommandError.js"
+import type { ToolCall } from "../domain/ToolCall.js"
+import * as ToolReturn from "../toolset/ToolReturn.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Request = Data.TaggedEnum<{
+  Call: { readonly call: ToolCall }
+  Cancel: { readonly id: string }
+}>
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const Request = Data.taggedEnum<Request>()
+
+/**
+ * An answer to a line that is none of the two. It has the id of the call, if that can be told.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Refusal extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
+  readonly toolCallId: string | null
+}
+
+const Call = Schema.Struct({
+  id: Schema.NonEmptyString,
+  name: Schema.String,
+  arguments: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+})
+const Cancel = Schema.Struct({ cancel: Schema.String })
+
+const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
+
+/**
+ * Reads a line. Keys that mean nothing here are passed over.
+ *
+ * @since 0.1.0
+ */
+export const parse = (line: string): Either.Either<Request, Refusal> => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    const { message } = error as SyntaxError
+    return Either.left(refuse(null, `The line is not JSON: ${message}. ${form}`, message))
+  }
+  if (!Predicate.isReadonlyRecord(value)) return Either.left(refuse(null, `The line is no JSON object. ${form}`))
+  const decoded: Either.Either<Request, ParseResult.ParseError> =
+    "cancel" in value
+      ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => Request.Cancel({ id: cancel }))
+      : Either.map(Schema.decodeUnknownEither(Call, { errors: "all" })(value), (call) =>
+          Request.Call({
+            call: {
+              ...call,
+              arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
+            }
+          })
+        )
+  return Either.mapLeft(decoded, (error) => {
+    const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(
+      ({ message, path }) => `${path.join(".")}: ${message}`
+    )
+    return refuse(
+      typeof value["id"] === "string" ? value["id"] : null,
+      `Invalid parameters: ${problems.join("; ")}. ${form}`
+    )
+  })
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const refuse = (id: string | null, reason: string, parseError?: string): Refusal => ({
+  ...ToolReturn.fromError(
+    { id: id ?? "" },
+    new InvalidUsage({ reason }),
+    parseError === undefined ? {} : { parseError }
+  ),
+  toolCallId: id
+})

@@ -1,0 +1,68 @@
+/**
+ * The program's own standard streams, byte for byte.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Stdio extends Context.Tag("synapse/Stdio")<
+  Stdio,
+  {
+    /**
+     * Writes, in the order of the calls, and never two of them mixed. The bytes may be changed afterwards. A promise comes
+     * back where the reader is slower: write no more before it is settled.
+     */
+    readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
+    /** The next bytes of stdin; undefined at its end. */
+    readonly read: Effect.Effect<Uint8Array | undefined>
+    /** Whether a person reads the stream, so that it may have colours. */
+    readonly isTerminal: (stream: "stdout" | "stderr") => boolean
+  }
+>() {}
+
+/**
+ * Those of the process. A stream that nobody reads any more ends the process: see `bin.ts`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
+  let stdin: AsyncIterator<Uint8Array> | undefined
+  const draining = new Map<NodeJS.WriteStream, Promise<void>>()
+
+  const drained = (stream: NodeJS.WriteStream): Promise<void> => {
+    const known = draining.get(stream)
+    if (known !== undefined) return known
+    const promise = new Promise<void>((resolve) => {
+      const done = () => {
+        stream.off("drain", done).off("close", done)
+        draining.delete(stream)
+        resolve()
+      }
+      // A reader that has gone drains nothing any more.
+      stream.on("drain", done).on("close", done)
+    })
+    draining.set(stream, promise)
+    return promise
+  }
+
+  return Stdio.of({
+    write: (name, chunk) => {
+      const stream = process[name]
+      const taken = stream.write(typeof chunk === "string" ? chunk : Buffer.from(chunk))
+      return taken ? undefined : drained(stream)
+    },
+    read: Effect.promise(async () => {
+      stdin ??= process.stdin[Symbol.asyncIterator]()
+      const { done, value } = await stdin.next()
+      return done === true ? undefined : value
+    }),
+    isTerminal: (name) => process[name].isTTY === true
+  })
+})

@@ -1,0 +1,87 @@
+/**
+ * The commands that are not the shell's own: those that Synapse brings, and those that its users add.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { DuplicateName } from "../domain/DuplicateName.js"
+import type { CommandHandler } from "./CommandHandler.js"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
+  CommandRegistry,
+  {
+    /** The handler of a command's name: the one of exactly this name, else the one with the longest prefix of it. */
+    readonly find: (name: string) => CommandHandler | undefined
+    /** All handlers as they are now, by name. */
+    readonly list: () => ReadonlyArray<CommandHandler>
+    /** Adds a handler for as long as the scope is open. */
+    readonly add: (handler: CommandHandler) => Effect.Effect<void, DuplicateName, Scope.Scope>
+  }
+>() {}
+
+/**
+ * Without any command; `layerAdd` brings them.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, () => {
+  const exact = new Map<string, CommandHandler>()
+  const prefixes = new Map<string, CommandHandler>()
+
+  const findPrefix = (name: string): CommandHandler | undefined => {
+    let found: CommandHandler | undefined
+    for (const [prefix, handler] of prefixes) {
+      if (name.startsWith(prefix) && (found === undefined || prefix.length >= found.name.length)) found = handler
+    }
+    return found
+  }
+
+  return CommandRegistry.of({
+    find: (name) => exact.get(name) ?? (prefixes.size === 0 ? undefined : findPrefix(name)),
+    list: () => [...exact.values(), ...prefixes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    add: (handler) => {
+      const isPrefix = handler.name.endsWith("*")
+      const handlers = isPrefix ? prefixes : exact
+      const key = isPrefix ? handler.name.slice(0, -1) : handler.name
+      return Effect.acquireRelease(
+        Effect.suspend(() => {
+          if (handlers.has(key)) return new DuplicateName({ kind: "command", name: handler.name })
+          handlers.set(key, handler)
+          return Effect.void
+        }),
+        () => Effect.sync(() => handlers.delete(key))
+      )
+    }
+  })
+})
+
+/**
+ * Adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these layers can be merged;
+ * two commands of the same name are refused.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerAdd = (handler: CommandHandler): Layer.Layer<never, DuplicateName, CommandRegistry> =>
+  layerAddEffect(Effect.succeed(handler))
+
+/**
+ * Adds a command that stands on other services.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerAddEffect = <E, R>(
+  handler: Effect.Effect<CommandHandler, E, R>
+): Layer.Layer<never, DuplicateName | E, CommandRegistry | Exclude<R, Scope.Scope>> =>
+  Layer.scopedDiscard(
+    Effect.flatMap(handler, (made) => Effect.flatMap(CommandRegistry, (registry) => registry.add(made)))
+  )

@@ -1,0 +1,137 @@
+/**
+ * Cuts a command text into tokens as bash does, without running or expanding anything.
+ *
+ * @since 0.1.0
+ */
+import { type HereDocument, isRedirection, type Token } from "./Token.js"
+import { type Substitutions, scanWord } from "./WordScanner.js"
+
+const blank = /(?:[ \t]|\\\n)+/y
+const operator = /\d*(?:<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())|&>>|&>|&&|&|\|\||\|&|\||;;&|;;|;&|;|\(|\)/y
+
+const hereDocument = /^\d*<<(-?)$/
+/** Words after which a command begins, as it does at the start of a line. */
+const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
+/** Substitutions that lie deeper are not looked into: nobody writes them, and recursion has to end. */
+const maximalDepth = 20
+
+interface Delimiter {
+  readonly text: string
+  readonly stripsTabs: boolean
+  readonly quoted: boolean
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class Scanner implements Substitutions {
+  /** Here-documents whose operator was seen: their lines begin after the next newline. */
+  private announced: Array<Delimiter> = []
+  /** Here-documents whose lines come now. */
+  private due: Array<Delimiter> = []
+  /** Whether a delimiter is to come, and after which operator. */
+  private awaited: "<<" | "<<-" | undefined
+
+  constructor(
+    readonly text: string,
+    public position = 0,
+    /** How deep in command substitutions this text lies. */
+    private readonly depth = 0
+  ) {}
+
+  /** The next token; undefined at the end of the text. */
+  next(): Token | undefined {
+    const { position: start, text } = this
+    if (start >= text.length) return undefined
+    const due = this.due.shift()
+    if (due !== undefined) return this.hereDocument(due)
+
+    blank.lastIndex = start
+    if (blank.test(text)) return { _tag: "Blank", start, end: this.moveTo(blank.lastIndex) }
+    const first = text[start]
+    if (first === "\n") {
+      this.due = this.announced
+      this.announced = []
+      return { _tag: "Newline", start, end: this.moveTo(start + 1) }
+    }
+    if (first === "#") {
+      const newline = text.indexOf("\n", start)
+      return { _tag: "Comment", start, end: this.moveTo(newline < 0 ? text.length : newline) }
+    }
+    operator.lastIndex = start
+    if (operator.test(text)) {
+      const value = text.slice(start, this.moveTo(operator.lastIndex))
+      const dash = hereDocument.exec(value)?.[1]
+      this.awaited = dash === undefined ? undefined : dash === "" ? "<<" : "<<-"
+      return { _tag: "Operator", start, end: this.position, value }
+    }
+    const word = scanWord(text, start, this)
+    this.moveTo(word.end)
+    if (this.awaited !== undefined) {
+      this.announced.push({ text: word.value, stripsTabs: this.awaited === "<<-", quoted: word.quoted })
+      this.awaited = undefined
+    }
+    return word
+  }
+
+  /** Behind the `)` of the command substitution whose text begins at `from`; -1 where it is not closed. */
+  endOfCommands(from: number): number {
+    return this.depth >= maximalDepth ? -1 : new Scanner(this.text, from, this.depth + 1).skipCommands()
+  }
+
+  private moveTo(position: number): number {
+    this.position = position
+    return position
+  }
+
+  private hereDocument(delimiter: Delimiter): HereDocument {
+    const { position: start, text } = this
+    let lineStart = start
+    let body = ""
+    while (lineStart < text.length) {
+      const lineEnd = this.endOfLine(lineStart, !delimiter.quoted)
+      const raw = text.slice(lineStart, lineEnd)
+      const line = delimiter.stripsTabs ? raw.replace(/^\t+/, "") : raw
+      lineStart = Math.min(lineEnd + 1, text.length)
+      if (line === delimiter.text) break
+      body += lineEnd < text.length ? `${line}\n` : line
+    }
+    return { _tag: "HereDocument", start, end: this.moveTo(lineStart), body, quoted: delimiter.quoted }
+  }
+
+  /** Where a line of a here-document ends: in one that is expanded, a backslash at its end joins it to the next. */
+  private endOfLine(start: number, joins: boolean): number {
+    let from = start
+    for (;;) {
+      const newline = this.text.indexOf("\n", from)
+      if (newline < 0) return this.text.length
+      let backslashes = 0
+      while (joins && newline - backslashes > start && this.text[newline - backslashes - 1] === "\\") backslashes++
+      if (backslashes % 2 === 0) return newline
+      from = newline + 1
+    }
+  }
+
+  private skipCommands(): number {
+    // In `case`, the `)` after a pattern closes nothing.
+    const cases: Array<number> = []
+    let open = 1
+    let atCommand = true
+    for (let token = this.next(); token !== undefined; token = this.next()) {
+      if (token._tag === "Newline") atCommand = true
+      else if (token._tag === "Word") {
+        if (!token.closed) return -1
+        const written = token.quoted ? "" : token.value
+        if (atCommand && written === "case") cases.push(open)
+        if (written === "esac" && cases.at(-1) === open) cases.pop()
+        atCommand = atCommand && beforeCommand.has(written)
+      } else if (token._tag === "Operator") {
+        atCommand = !isRedirection(token.value)
+        if (token.value === "(") open++
+        if (token.value === ")" && cases.at(-1) !== open && --open === 0) return token.end
+      }
+    }
+    return -1
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Which commands the exit status of a text can come from.
+ *
+ * @since 0.1.0
+ */
+import { isRedirection, type Token, type Word } from "./Token.js"
+import { programOf } from "./Wrapper.js"
+
+/**
+ * The program that decides a pipeline's status; undefined where it has no name: `(…)`, `if …`, `a=1`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Source = string | undefined
+
+const opening = new Set(["if", "for", "while", "until", "select", "{"])
+const closing = new Set(["fi", "done", "}"])
+const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "{"])
+/** What no look at the tokens can follow. */
+const unreadable = new Set(["case", "function", "coproc", "!"])
+/** After these, a line's status may come from any of its commands. */
+const leaving = new Set(["exit", "return", "exec", "set", "trap"])
+
+/**
+ * The commands of the last list (`a && b | c`) that can have given the line's status, in order; undefined where the text
+ * is no complete command, or too involved to tell.
+ *
+ * @since 0.1.0
+ */
+export const sources = (tokens: ReadonlyArray<Token>): ReadonlyArray<Source> | undefined => {
+  const walk = new Walk()
+  for (const token of tokens) {
+    walk.take(token)
+    if (walk.lost) return undefined
+  }
+  return walk.end()
+}
+
+class Walk {
+  lost = false
+  /** How many compound commands are open. */
+  private depth = 0
+  private atCommand = true
+  private isTarget = false
+  private inTest = false
+  private compound = false
+  private mayLeave = false
+  private words: Array<Word> = []
+  private list: Array<Source> = []
+  /** Whether a list that has ended may have ended the whole. */
+  private left = false
+  private last: ReadonlyArray<Source> = []
+
+  take(token: Token): void {
+    if (token._tag === "Word") return this.word(token)
+    // After `&&` or `|`, the command goes on in the next line.
+    if (token._tag === "Newline" && (this.words.length > 0 || this.compound)) return this.operator(";")
+    if (token._tag === "Operator") return this.operator(token.value)
+  }
+
+  end(): ReadonlyArray<Source> | undefined {
+    this.endList(false)
+    return this.depth === 0 && !this.inTest && !this.lost ? this.last : undefined
+  }
+
+  private word(word: Word): void {
+    if (!word.closed) this.lost = true
+    const written = word.quoted ? "" : word.value
+    if (this.inTest) {
+      this.inTest = written !== "]]"
+      return
+    }
+    if (this.isTarget) {
+      this.isTarget = false
+      return
+    }
+    if (this.atCommand) {
+      if (unreadable.has(written)) this.lost = true
+      if (leaving.has(written)) this.mayLeave = true
+      if (written === "[[") this.inTest = this.compound = true
+      if (closing.has(written)) this.depth--
+      if (opening.has(written)) {
+        this.depth++
+        this.compound = true
+      }
+      this.atCommand = beforeCommand.has(written)
+    }
+    if (this.depth === 0) this.words.push(word)
+  }
+
+  private operator(value: string): void {
+    if (this.inTest) return
+    if (isRedirection(value)) {
+      this.isTarget = true
+      return
+    }
+    if (value === "(") {
+      // A function's definition, where words stand before it.
+      if (this.depth === 0 && this.words.length > 0) this.lost = true
+      this.depth++
+      this.compound = true
+    } else if (value === ")") this.depth--
+    else if (value.startsWith(";;") || value === ";&") this.lost = true
+    else if (this.depth === 0) this.control(value)
+    this.atCommand = value !== ")"
+    if (this.depth < 0) this.lost = true
+  }
+
+  private control(value: string): void {
+    // Without pipefail, a pipeline's status is that of its last command.
+    if (value === "|" || value === "|&") this.startCommand()
+    else if (value === "&&" || value === "||") this.endCommand()
+    else this.endList(value === "&")
+  }
+
+  private startCommand(): void {
+    this.words = []
+    this.compound = false
+  }
+
+  private endCommand(): void {
+    if (this.compound) this.list.push(undefined)
+    else if (this.words.length > 0) this.list.push(programOf(this.words))
+    this.startCommand()
+  }
+
+  private endList(inBackground: boolean): void {
+    this.endCommand()
+    if (this.list.length === 0) return
+    if (this.left) this.lost = true
+    this.left = this.mayLeave
+    this.last = inBackground ? [] : this.list
+    this.list = []
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The one answer to a command of ours that is not there: which part of its name is unknown, and what there is.
+ *
+ * @since 0.1.0
+ */
+import { CommandNotFound } from "../domain/CommandError.js"
+import * as Hint from "./Hint.js"
+
+/**
+ * For `mcp:<server>:<tool>` where no such server is configured.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const mcpServer = (command: string, servers: ReadonlyArray<string>): CommandNotFound =>
+  unknown(command, `Unknown MCP server: ${part(command, 1)}`, "MCP servers", servers)
+
+/**
+ * For `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const skill = (command: string, skills: ReadonlyArray<string>): CommandNotFound =>
+  unknown(command, `Unknown skill: ${part(command, 1)}`, "skills", skills)
+
+/**
+ * For any other name of ours: `task:<type>`, `TodoWrite`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const command = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
+  unknown(name, `Unknown command: ${name}`, "commands besides the shell's own", commands)
+
+const part = (command: string, index: number): string => command.split(":")[index] || "(no name)"
+
+const unknown = (command: string, what: string, kind: string, known: ReadonlyArray<string>): CommandNotFound =>
+  new CommandNotFound({
+    command,
+    reason: [
+      `${what} (in ${command}).`,
+      known.length === 0 ? `There are no ${kind}.` : `There are these ${kind}: ${known.join(", ")}.`,
+      `Hint: correct the name; ${Hint.help(command)} then shows how to use it.`
+    ].join("\n")
+  })

@@ -1,0 +1,235 @@
+/**
+ * One word of a command text, up to the blank or operator that ends it.
+ *
+ * @since 0.1.0
+ */
+import * as AnsiC from "./AnsiC.js"
+import type { Word } from "./Token.js"
+
+/** Most words of most commands: nothing in them means anything to a shell. */
+const plain = /[A-Za-z0-9_.,/:@%+=-]+(?=[ \t\n|&;)]|$)/y
+const ends = new Set([" ", "\t", "\n", "|", "&", ";", "(", ")", "<", ">"])
+const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
+/** Parameters in parameters that lie deeper are not looked into: nobody writes them, and recursion has to end. */
+const maximalDepth = 20
+const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
+
+/**
+ * What a word needs to know of the commands in it.
+ *
+ * @since 0.1.0
+ */
+export interface Substitutions {
+  /** Behind the `)` of the command substitution whose text begins at `from`; -1 where it is not closed. */
+  readonly endOfCommands: (from: number) => number
+}
+
+/**
+ * The word that begins at `start`.
+ *
+ * @since 0.1.0
+ */
+export const scanWord = (text: string, start: number, substitutions: Substitutions): Word => {
+  plain.lastIndex = start
+  if (plain.test(text)) {
+    const end = plain.lastIndex
+    return { _tag: "Word", start, end, value: text.slice(start, end), quoted: false, expands: false, closed: true }
+  }
+  return new WordScanner(text, start, substitutions).scan()
+}
+
+class WordScanner {
+  private position: number
+  private value = ""
+  private quoted = false
+  private expands = false
+  private closed = true
+  /** What may become a glob or a brace expansion, if it is closed. */
+  private bracket = false
+  private brace: "open" | "list" | undefined
+
+  constructor(
+    private readonly text: string,
+    private readonly start: number,
+    private readonly substitutions: Substitutions,
+    private readonly depth = 0
+  ) {
+    this.position = start
+  }
+
+  scan(): Word {
+    const { start, text } = this
+    if (text[start] === "~") this.expands = true
+    while (this.position < text.length && this.closed) {
+      const character = text[this.position] as string
+      if (ends.has(character) && !this.opensBracket(character)) break
+      this.part(character)
+    }
+    const { closed, expands, position: end, quoted, value } = this
+    return { _tag: "Word", start, end, value, quoted, expands, closed }
+  }
+
+  /** `<(…)` and `>(…)` are parts of a word, and so is the list of `name=(…)`. */
+  private opensBracket(character: string): boolean {
+    if (character === "(") {
+      return !this.quoted && arrayAssignment.test(this.text.slice(this.start, this.position))
+    }
+    return (character === "<" || character === ">") && this.text[this.position + 1] === "("
+  }
+
+  private part(character: string): void {
+    switch (character) {
+      case "\\":
+        return this.backslash()
+      case "'":
+        return this.literal("'", this.position + 1)
+      case '"':
+        return this.doubleQuotes(this.position + 1)
+      case "$":
+        return this.dollar(false)
+      case "`":
+        return this.backquotes()
+      case "(":
+        return this.substitution(this.position + 1)
+      case "<":
+      case ">":
+        return this.substitution(this.position + 2)
+      default:
+        this.pattern(character)
+        return this.take(1)
+    }
+  }
+
+  /** Copies `count` characters as they are. */
+  private take(count: number): void {
+    this.value += this.text.slice(this.position, this.position + count)
+    this.position += count
+  }
+
+  /** Copies all up to `end` as it is written, as bash expands it; where it is not closed, that is the whole rest. */
+  private expansion(end: number): void {
+    this.expands = true
+    if (end < 0) this.closed = false
+    this.take((end < 0 ? this.text.length : end) - this.position)
+  }
+
+  private pattern(character: string): void {
+    if (character === "*" || character === "?") this.expands = true
+    else if (character === "[") this.bracket = true
+    else if (character === "]") this.expands ||= this.bracket
+    else if (character === "{") this.brace ??= "open"
+    else if (character === "," || (character === "." && this.text[this.position + 1] === ".")) {
+      if (this.brace === "open") this.brace = "list"
+    } else if (character === "}") this.expands ||= this.brace === "list"
+    else if (character === "~" && /[=:]/.test(this.text[this.position - 1] ?? "")) this.expands = true
+  }
+
+  private backslash(): void {
+    const next = this.text[this.position + 1]
+    if (next === undefined) return this.take(1)
+    this.position += 2
+    if (next === "\n") return
+    this.quoted = true
+    this.value += next
+  }
+
+  private literal(quote: string, from: number): void {
+    const close = this.text.indexOf(quote, from)
+    this.quoted = true
+    this.closed = close >= 0
+    const end = close < 0 ? this.text.length : close
+    this.value += this.text.slice(from, end)
+    this.position = close < 0 ? end : end + 1
+  }
+
+  private doubleQuotes(from: number): void {
+    const { text } = this
+    this.quoted = true
+    this.position = from
+    while (this.position < text.length && this.closed) {
+      const character = text[this.position] as string
+      const next = text[this.position + 1]
+      if (character === '"') {
+        this.position++
+        return
+      }
+      if (character === "\\" && next !== undefined && '$`"\\\n'.includes(next)) {
+        if (next !== "\n") this.value += next
+        this.position += 2
+      } else if (character === "$") this.dollar(true)
+      else if (character === "`") this.backquotes()
+      else this.take(1)
+    }
+    this.closed = false
+  }
+
+  private dollar(inQuotes: boolean): void {
+    const { position, text } = this
+    const next = text[position + 1]
+    if (next === "'" && !inQuotes) return this.ansiC(position + 2)
+    if (next === '"' && !inQuotes) return this.doubleQuotes(position + 2)
+    if (next === "(") return this.substitution(position + 2)
+    if (next === "{") return this.expansion(this.endOfParameter(position + 2))
+    parameter.lastIndex = position + 1
+    if (parameter.test(text)) return this.expansion(parameter.lastIndex)
+    this.take(1)
+  }
+
+  private ansiC(from: number): void {
+    let end = from
+    while (end < this.text.length && this.text[end] !== "'") end += this.text[end] === "\\" ? 2 : 1
+    end = Math.min(end, this.text.length)
+    this.quoted = true
+    this.closed = this.text[end] === "'"
+    this.value += AnsiC.decode(this.text.slice(from, end))
+    this.position = this.closed ? end + 1 : end
+  }
+
+  private substitution(from: number): void {
+    if (this.text[from - 2] === "$" && this.text[from] === "(") {
+      const arithmetic = endOfArithmetic(this.text, from + 1)
+      if (arithmetic >= 0) return this.expansion(arithmetic)
+    }
+    this.expansion(this.substitutions.endOfCommands(from))
+  }
+
+  /** Behind the `}` of `${…`; -1 where it is not closed. */
+  private endOfParameter(from: number): number {
+    const { text } = this
+    if (this.depth >= maximalDepth) return -1
+    let at = from
+    while (at < text.length) {
+      const character = text[at] as string
+      if (character === "}") return at + 1
+      if (character === "\\") at += 2
+      else if (character === '"' || character === "$" || character === "`") {
+        const inner = new WordScanner(text, at, this.substitutions, this.depth + 1)
+        inner.part(character)
+        if (!inner.closed) return -1
+        at = inner.position
+      } else at++
+    }
+    return -1
+  }
+
+  private backquotes(): void {
+    let end = this.position + 1
+    while (end < this.text.length && this.text[end] !== "`") end += this.text[end] === "\\" ? 2 : 1
+    this.expansion(end < this.text.length ? end + 1 : -1)
+  }
+}
+
+/** Behind the `))` of an arithmetic expansion; -1 where there is none, as in `$((a); b)`. */
+const endOfArithmetic = (text: string, from: number): number => {
+  let open = 2
+  for (let at = from; at < text.length; at++) {
+    const character = text[at]
+    if (character === "(") open++
+    else if (character === ")") {
+      open--
+      if (open === 1 && text[at + 1] !== ")") return -1
+      if (open === 0) return at + 1
+    } else if (character === "\n" || character === ";") return -1
+  }
+  return -1
+}

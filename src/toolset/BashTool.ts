@@ -1,0 +1,139 @@
+/**
+ * The one tool of Synapse: a persistent bash, and the commands that only Synapse has.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { InvalidUsage } from "../domain/CommandError.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import type { CommandHandler } from "../grammar/CommandHandler.js"
+import * as CommandLine from "../grammar/CommandLine.js"
+import { CommandRegistry } from "../grammar/CommandRegistry.js"
+import * as Hint from "../grammar/Hint.js"
+import { BashRouter, hintForMissing } from "../router/BashRouter.js"
+import * as Tool from "./Tool.js"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class BashTool extends Context.Tag("synapse/BashTool")<BashTool, Tool.Tool>() {}
+
+const missing = "command parameter is required"
+/** What a timer can hold: some 24 days. */
+const longestTimeout = 2 ** 31 - 1
+
+/** Without `undefined`, which no JSON has, and which would be one more thing in a refusal. */
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+
+/**
+ * What a call of the tool takes.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Parameters = Schema.Struct({
+  command: Schema.propertySignature(
+    Schema.String.pipe(
+      Schema.filter((command) => command.trim() !== "" || missing, { jsonSchema: { minLength: 1 } })
+    ).annotations({
+      description: "What bash runs: any command line or script, as you would type it."
+    })
+  ).annotations({ missingMessage: () => missing }),
+  restart: optional(
+    Schema.Boolean.annotations({
+      description: "Start a new shell first: its directory, variables and background jobs are gone then."
+    })
+  ),
+  timeout: optional(
+    Schema.Number.pipe(
+      Schema.filter(
+        (timeout) =>
+          (Number.isInteger(timeout) && timeout >= 1 && timeout <= longestTimeout) ||
+          `must be a whole number of milliseconds from 1 to ${longestTimeout}`,
+        {
+          jsonSchema: {
+            type: "integer",
+            description: "Milliseconds after which the command is ended; 120000 where nothing else is set.",
+            minimum: 1,
+            maximum: longestTimeout
+          }
+        }
+      )
+    )
+  ),
+  description: optional(
+    Schema.String.annotations({ description: "What the command is for, in a few words, for those who watch." })
+  )
+})
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> = Layer.effect(
+  BashTool,
+  Effect.gen(function* () {
+    const router = yield* BashRouter
+    const registry = yield* CommandRegistry
+    return Tool.make({
+      name: "Bash",
+      description: () => describe(registry.list()),
+      parameters: Parameters,
+      example: 'Bash(command="ls -la")',
+      run: ({ command, restart, timeout }) =>
+        toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout }),
+      hint: (params, result) => hint((params as typeof Parameters.Type).command, result)
+    })
+  })
+)
+
+/** The tool's own name at the start of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
+const toolForm = /^\s*Bash\s*(?:\(|\s|$)/
+const quotedCommand = /^(["'])((?:\\[\s\S]|(?!\1)[\s\S])*)\1/
+
+const nameInCommand = (command: string): InvalidUsage => {
+  const inner = command
+    .replace(toolForm, "")
+    .replace(/\)\s*$/, "")
+    .replace(/^\s*command\s*[=:]\s*/, "")
+  const quoted = quotedCommand.exec(inner)?.[2]?.replace(/\\(["'\\])/g, "$1")
+  const meant = (quoted ?? inner).trim()
+  return new InvalidUsage({
+    reason: [
+      "Invalid parameters for Bash:",
+      "- command: it is what bash runs, without the name of the tool around it",
+      `Use: Bash(command=${JSON.stringify(meant === "" ? "ls -la" : meant)})`
+    ].join("\n")
+  })
+}
+
+const hint = (command: string, { notFound }: CommandResult): string | undefined =>
+  notFound === undefined
+    ? Hint.forFailed(CommandLine.parse(command))
+    : (hintForMissing(notFound) ?? Hint.forMissing(notFound))
+
+/**
+ * What the model is told of the tool.
+ *
+ * @param handlers the commands that are not the shell's own
+ * @since 0.1.0
+ */
+export const describe = (handlers: ReadonlyArray<CommandHandler>): string =>
+  `${description}${
+    handlers.length === 0 ? "" : `\n\nCommands that only this shell has:\n${handlers.map(line).join("\n")}`
+  }`
+
+const line = ({ summary, usage }: CommandHandler): string => `- ${usage}: ${summary}`
+
+const description = `Runs a command in a persistent bash and returns its stdout and stderr.
+
+- The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.
+- Commands run one at a time, in the order of the calls.
+- No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
+- A command is ended after its timeout (120000 ms where nothing else is set). Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
+- Long output is cut in the middle; a line says how much is missing and which file holds all of it.
+- A failed command is answered with its output, its exit code, and how to see its usage.`

@@ -1,0 +1,139 @@
+/**
+ * A tool for a model: what it is called, what it takes, and what it does.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as JSONSchema from "effect/JSONSchema"
+import * as ParseResult from "effect/ParseResult"
+import type * as Schema from "effect/Schema"
+import { type CommandError, InvalidUsage } from "../domain/CommandError.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+
+/**
+ * What a model's tool list says of a tool.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  /** The parameters as a JSON schema of one object, without references. */
+  readonly parameters: JsonSchema
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface JsonSchema {
+  readonly [key: string]: unknown
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tool {
+  readonly definition: ToolDefinition
+  /** A right call, for the model that made a wrong one: `Bash(command="ls -la")`. */
+  readonly example: string
+  /** Runs the tool on the arguments of a call, as they came. Arguments that do not fit fail with InvalidUsage. */
+  readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
+  /** What a model should know about a result with a non-zero exit code: how to do it better. */
+  readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+}
+
+/**
+ * Makes a tool out of the schema of its parameters: the model's JSON schema comes from it, and nothing that does not fit
+ * it reaches `run`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <A, I>(options: {
+  readonly name: string
+  /** A function where the description changes with what there is. */
+  readonly description: string | (() => string)
+  readonly parameters: Schema.Schema<A, I>
+  /** A right call; made up from the required parameters where it is not given. */
+  readonly example?: string
+  readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
+  readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+}): Tool => {
+  const { description, hint, name, parameters, run } = options
+  const jsonSchema = toJsonSchema(parameters)
+  const example = options.example ?? exampleOf(name, jsonSchema)
+  const decode = ParseResult.decodeUnknownEither(parameters, { onExcessProperty: "error", errors: "all" })
+  return {
+    definition: {
+      name,
+      get description() {
+        return typeof description === "string" ? description : description()
+      },
+      parameters: jsonSchema
+    },
+    example,
+    run: (params) => {
+      const decoded = decode(params)
+      return Either.isRight(decoded)
+        ? run(decoded.right)
+        : Effect.fail(invalidParameters(name, problems(decoded.left), example))
+    },
+    ...(hint === undefined ? {} : { hint })
+  }
+}
+
+/**
+ * The refusal of a call's parameters: every problem on a line of its own, and the right form.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const invalidParameters = (name: string, problems: ReadonlyArray<string>, example: string): InvalidUsage =>
+  new InvalidUsage({
+    reason: [`Invalid parameters for ${name}:`, ...problems.map((problem) => `- ${problem}`), `Use: ${example}`].join(
+      "\n"
+    )
+  })
+
+const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> =>
+  ParseResult.ArrayFormatter.formatIssueSync(error).map(
+    ({ message, path }) => `${path.length === 0 ? "input" : path.join(".")}: ${message}`
+  )
+
+/** A call with a placeholder for each required parameter. */
+const exampleOf = (name: string, jsonSchema: JsonSchema): string => {
+  const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"] : []
+  return `${name}(${required.map((parameter) => `${parameter}=…`).join(", ")})`
+}
+
+/**
+ * A JSON schema for a model: no `$schema`, no `$ref` where it can be helped, no keys but the parameters.
+ *
+ * @since 0.1.0
+ */
+export const toJsonSchema = <A, I>(schema: Schema.Schema<A, I>): JsonSchema => {
+  const {
+    $defs = {},
+    $schema: _,
+    ...root
+  } = JSONSchema.make(schema) as unknown as JsonSchema & {
+    readonly $defs?: Readonly<Record<string, unknown>>
+  }
+  const inline = (node: unknown, within: ReadonlyArray<string>): unknown => {
+    if (Array.isArray(node)) return node.map((item) => inline(item, within))
+    if (typeof node !== "object" || node === null) return node
+    const { $ref, ...rest } = node as JsonSchema
+    const definition = typeof $ref === "string" ? $ref.replace("#/$defs/", "") : undefined
+    // A schema that holds itself can only be said with a reference.
+    if (definition !== undefined && within.includes(definition)) return node
+    const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value, within)]))
+    if (definition === undefined) return inner
+    return { ...(inline($defs[definition], [...within, definition]) as JsonSchema), ...inner }
+  }
+  const inlined = inline(root, []) as JsonSchema
+  return JSON.stringify(inlined).includes('"$ref":"#/$defs/') ? { ...inlined, $defs } : inlined
+}

@@ -1,0 +1,190 @@
+/**
+ * The tools of a model: every call is answered by a value, whatever happens.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import { DuplicateName } from "../domain/DuplicateName.js"
+import type { ToolCall } from "../domain/ToolCall.js"
+import { BashTool } from "./BashTool.js"
+import { invalidParameters, type Tool, type ToolDefinition } from "./Tool.js"
+import * as ToolReturn from "./ToolReturn.js"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class Toolset extends Context.Tag("synapse/Toolset")<
+  Toolset,
+  {
+    /** The definitions of the tools, for a model's tool list. */
+    readonly tools: ReadonlyArray<ToolDefinition>
+    /**
+     * Runs a call and answers it, with an error value where it fails. Calls run in parallel; a call whose id is that of a
+     * running one is refused. Interruption ends the tool, and is over when the tool has ended.
+     */
+    readonly handle: (call: ToolCall) => Effect.Effect<ToolReturn.ToolReturn>
+    /**
+     * Ends the running call of that id, whose `handle` then answers with exit code 130 and the output so far. It returns
+     * when the tool has ended; `false` where no such call is running.
+     */
+    readonly cancel: (id: string) => Effect.Effect<boolean>
+  }
+>() {}
+
+type Running = Fiber.RuntimeFiber<CommandResult, CommandError>
+
+/**
+ * A toolset of any tools. When the scope is closed, calls that still run are interrupted.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  tools: ReadonlyArray<Tool>
+): Effect.Effect<Context.Tag.Service<Toolset>, DuplicateName, Scope.Scope> =>
+  Effect.gen(function* () {
+    const byName = new Map<string, Tool>()
+    for (const tool of tools) {
+      const { name } = tool.definition
+      if (byName.has(name)) return yield* new DuplicateName({ kind: "tool", name })
+      byName.set(name, tool)
+    }
+    /** The fiber is undefined for a moment, while it is being forked. */
+    const running = yield* Effect.acquireRelease(
+      Effect.sync(() => new Map<string, Running | undefined>()),
+      (fibers) => Fiber.interruptAll([...fibers.values()].filter((fiber) => fiber !== undefined))
+    )
+
+    const run = (
+      call: ToolCall,
+      tool: Tool,
+      params: unknown,
+      restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    ): Effect.Effect<ToolReturn.ToolReturn> =>
+      Effect.flatMap(FiberRef.get(CommandListener.current), (outer) => {
+        let partial: CommandResult | undefined
+        const listener: CommandListener.CommandListener = {
+          ...outer,
+          onInterrupted: (result) => {
+            partial = result
+            outer.onInterrupted?.(result)
+          }
+        }
+        // The fiber is the call's own: what is set in it needs no taking back.
+        const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => tool.run(params))
+        return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
+          running.set(call.id, fiber)
+          fiber.addObserver(() => running.delete(call.id))
+          return Effect.flatMap(
+            Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
+            (exit) => {
+              const hint = (failed: CommandResult) => hintOf(tool, params, failed)
+              const result = ToolReturn.fromExit(call, exit, { partial, hint })
+              return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
+            }
+          )
+        })
+      })
+
+    return Toolset.of({
+      get tools() {
+        return tools.map((tool) => tool.definition)
+      },
+      handle: (call) =>
+        Effect.uninterruptibleMask((restore) => {
+          const tool = byName.get(call.name)
+          if (tool === undefined) return Effect.succeed(unknownTool(call, [...byName.keys()]))
+          if (running.has(call.id)) return Effect.succeed(stillRunning(call))
+          let params: unknown
+          try {
+            params = JSON.parse(call.arguments)
+          } catch (error) {
+            return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
+          }
+          running.set(call.id, undefined)
+          return run(call, tool, params, restore)
+        }),
+      cancel: (id) =>
+        Effect.suspend(() => {
+          const fiber = running.get(id)
+          return fiber === undefined ? Effect.succeed(false) : Effect.as(Fiber.interrupt(fiber), true)
+        })
+    })
+  })
+
+/**
+ * The toolset of one tool, `Bash`.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
+  Toolset,
+  // One tool can't have another one's name.
+  Effect.flatMap(BashTool, (bash) => Effect.orDie(make([bash])))
+)
+
+/**
+ * A toolset of any tools; two of the same name are refused.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, DuplicateName> =>
+  Layer.scoped(Toolset, make(tools))
+
+const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
+  const correction = known.includes("Bash")
+    ? `CORRECTION: commands run through the tool Bash: Bash(command="${call.name} <args>")`
+    : "CORRECTION: call one of the tools that there are."
+  return ToolReturn.fromError(
+    call,
+    new CommandNotFound({
+      command: call.name,
+      reason: `Unknown tool: ${call.name}. There is: ${known.join(", ") || "no tool"}.\n${correction}`
+    }),
+    { toolName: call.name }
+  )
+}
+
+const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
+  ToolReturn.fromError(
+    call,
+    new InvalidUsage({
+      reason: `A call with the id ${call.id} is still running; it goes on. Every call needs an id of its own.`
+    }),
+    { toolName: call.name }
+  )
+
+const brokenArguments = (call: ToolCall, tool: Tool, { message }: SyntaxError): ToolReturn.ToolReturn =>
+  ToolReturn.fromError(call, invalidParameters(call.name, [`the arguments are not JSON: ${message}`], tool.example), {
+    toolName: call.name,
+    parseError: message
+  })
+
+/** A tool whose hint throws has none. */
+const hintOf = (tool: Tool, params: unknown, failed: CommandResult): string | undefined => {
+  try {
+    return tool.hint?.(params, failed)
+  } catch {
+    return undefined
+  }
+}
+
+const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
+  Exit.isFailure(exit) && Cause.isDie(exit.cause)
+
+/** The model hears what happened without a stack trace; whoever mends the tool finds it in the log. */
+const logDefect = (call: ToolCall, cause: Cause.Cause<unknown>) =>
+  Effect.logError(`the tool ${call.name} failed unexpectedly`, cause)

@@ -1,0 +1,51 @@
+/** What one command costs: over a bare pipe, in the session, and through the whole toolset. */
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Synapse from "../../src/Synapse.js"
+import { BashSession } from "../../src/session/BashSession.js"
+import { Toolset } from "../../src/toolset/Toolset.js"
+import * as Pipe from "./Pipe.js"
+import * as Table from "./Table.js"
+
+const commands = 1000
+const runtime = ManagedRuntime.make(Synapse.layer())
+const session = await runtime.runPromise(BashSession)
+const toolset = await runtime.runPromise(Toolset)
+const pipe = Pipe.open()
+
+/** Microseconds a command. */
+const perCommand = async (run: () => Promise<unknown>) => {
+  const start = performance.now()
+  await run()
+  return ((performance.now() - start) * 1000) / commands
+}
+
+const repeated = <A>(effect: Effect.Effect<A, unknown>) => Effect.repeatN(effect, commands - 1)
+
+let id = 0
+const call = Effect.suspend(() => toolset.handle({ id: String(id++), name: "Bash", arguments: '{"command":"true"}' }))
+
+const rows = (name: string, command: string): ReadonlyArray<Table.Row> => [
+  {
+    name: `bare pipe: ${name}`,
+    run: () =>
+      perCommand(async () => {
+        for (let at = 0; at < commands; at++) await pipe.run(command)
+      })
+  },
+  { name: `session: ${name}`, run: () => perCommand(() => runtime.runPromise(repeated(session.execute(command)))) }
+]
+
+try {
+  await Table.print(
+    [
+      ...rows("true", "true"),
+      { name: "whole toolset: true", run: () => perCommand(() => runtime.runPromise(repeated(call))) }
+    ],
+    { title: "round trip", unit: "µs", samples: 15, goals: { "whole toolset: true": 10 } }
+  )
+  await Table.print(rows("/bin/true", "/bin/true"), { title: "round trip of a program", unit: "µs", samples: 5 })
+} finally {
+  pipe.close()
+  await runtime.dispose()
+}

@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { run } from "./Program.js"
+
+const usage = [
+  "Usage:",
+  "  synapse exec [--cwd directory] [--timeout ms] [--json] <command>",
+  "  synapse call [--cwd directory] [--timeout ms] [--json]",
+  "  synapse tools [--json]",
+  "Help: synapse --help",
+  ""
+].join("\n")
+
+describe("synapse", () => {
+  it.effect("shows its help on stdout where it is asked for", () =>
+    Effect.gen(function* () {
+      const { exitCode, settings, stderr, stdout } = yield* run(["--help"])
+      assert.deepStrictEqual({ exitCode, settings, stderr }, { exitCode: 0, settings: undefined, stderr: "" })
+      for (const name of ["exec", "call", "tools"]) assert.include(stdout, `- ${name} `)
+      assert.notInclude(stdout, "\x1b")
+    })
+  )
+
+  it.effect("shows its help on stderr where no subcommand is given", () =>
+    Effect.gen(function* () {
+      const asked = yield* run(["--help"])
+      assert.deepStrictEqual(yield* run([]), { exitCode: 2, stdout: "", stderr: asked.stdout, settings: undefined })
+    })
+  )
+
+  it.effect("shows the help of a subcommand, its version and its completions", () =>
+    Effect.gen(function* () {
+      const help = yield* run(["exec", "--help"])
+      assert.deepStrictEqual({ ...help, stdout: "" }, { exitCode: 0, stdout: "", stderr: "", settings: undefined })
+      assert.include(help.stdout, "<command>\n")
+      assert.notInclude(help.stdout, "repeated")
+      assert.match((yield* run(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/)
+      assert.include((yield* run(["--completions", "bash"])).stdout, "complete -F")
+    })
+  )
+
+  it.effect("refuses what it does not know with the reason and the usage", () =>
+    Effect.gen(function* () {
+      const reason = "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools'\n"
+      for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
+        assert.deepStrictEqual(yield* run(args), {
+          exitCode: 2,
+          stdout: "",
+          stderr: `${reason}${usage}`,
+          settings: undefined
+        })
+      }
+      assert.strictEqual(
+        (yield* run(["tools", "extra"])).stderr,
+        "synapse: Received unknown argument: 'extra'\nUsage:\n  synapse tools [--json]\nHelp: synapse tools --help\n"
+      )
+      assert.strictEqual((yield* run(["call", "--bogus"])).exitCode, 2)
+    })
+  )
+})
+
+describe("synapse tools", () => {
+  it.effect("S41: prints the definitions for a model's tool list, and the commands, as JSON", () =>
+    Effect.gen(function* () {
+      const { exitCode, stdout } = yield* run(["tools", "--json"])
+      const { commands, tools } = JSON.parse(stdout)
+      assert.strictEqual(exitCode, 0)
+      assert.deepStrictEqual(commands, [
+        {
+          name: "bash",
+          usage: "bash <command>",
+          summary: "Runs a command in this session; the same as the command without the word bash."
+        }
+      ])
+      assert.deepStrictEqual(
+        tools.map(({ name, parameters }: { name: string; parameters: object }) => [name, Object.keys(parameters)]),
+        [["Bash", ["type", "required", "properties", "additionalProperties"]]]
+      )
+    })
+  )
+
+  it.effect("prints them for people", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* run(["tools"])
+      assert.match(stdout, /^Bash\n\nRuns a command in a persistent bash/)
+      assert.include(stdout, "\n  bash <command>  Runs a command in this session")
+    })
+  )
+})

@@ -1,0 +1,106 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import { run } from "./Program.js"
+
+const usage = "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--json] <command>\nHelp: synapse exec --help\n"
+
+describe("synapse exec", () => {
+  it.effect("passes on both streams and the exit code", () =>
+    Effect.gen(function* () {
+      const result = yield* run(["exec", "make all"], (command) => ({
+        stdout: `out of ${command}\n`,
+        stderr: "err\n",
+        exitCode: 3
+      }))
+      assert.deepStrictEqual(result, { exitCode: 3, stdout: "out of make all\n", stderr: "err\n", settings: {} })
+    })
+  )
+
+  it.effect("makes settings of its options", () =>
+    Effect.gen(function* () {
+      const { exitCode, settings } = yield* run(["exec", "--cwd", "/tmp", "--timeout=500", "ls"])
+      assert.deepStrictEqual({ exitCode, settings }, { exitCode: 0, settings: { cwd: "/tmp", timeout: 500 } })
+    })
+  )
+
+  it.effect("says itself what the command could not say", () =>
+    Effect.gen(function* () {
+      const timeout = yield* run(
+        ["exec", "sleep 9"],
+        () => new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms" })
+      )
+      assert.deepStrictEqual(timeout, {
+        exitCode: 124,
+        stdout: "",
+        stderr: "synapse: Command execution timeout: 5 ms\n",
+        settings: {}
+      })
+      const unknown = yield* run(["exec", "mcp:nonexistent:tool"])
+      assert.strictEqual(unknown.exitCode, 127)
+      assert.match(unknown.stderr, /^synapse: Unknown MCP server: nonexistent /)
+    })
+  )
+
+  it.effect("prints the result as one line of JSON", () =>
+    Effect.gen(function* () {
+      const { exitCode, stderr, stdout } = yield* run(["exec", "--json", "ls"], () => ({ stdout: "a\n", exitCode: 1 }))
+      assert.deepStrictEqual(
+        { exitCode, stderr, lines: stdout.split("\n").length },
+        { exitCode: 1, stderr: "", lines: 2 }
+      )
+      assert.deepStrictEqual(JSON.parse(stdout), {
+        toolCallId: "exec",
+        isError: true,
+        output: 'a\nCommand failed with exit code 1.\nHint: Bash(command="ls --help") shows how to use ls.',
+        message: 'Command failed with exit code 1.\nHint: Bash(command="ls --help") shows how to use ls.',
+        extras: { exitCode: 1, stdout: "a\n", stderr: "", failureCategory: "execution_error" }
+      })
+    })
+  )
+
+  it.effect("takes any text for the command after --", () =>
+    Effect.gen(function* () {
+      for (const command of ["-n foo", "--json", "-h", "--version", "exec", "a -- b", "--"]) {
+        const { exitCode, stdout } = yield* run(["exec", "--", command], (received) => ({ stdout: received }))
+        assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 0, stdout: command })
+      }
+      for (const command of ["json", "cwd", "a=b", "exec", "ls --json"]) {
+        assert.strictEqual((yield* run(["exec", command], (received) => ({ stdout: received }))).stdout, command)
+      }
+    })
+  )
+
+  it.effect("refuses wrong usage with the reason and the usage, and makes no shell", () =>
+    Effect.gen(function* () {
+      const reasons: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
+        [[], "The command is missing."],
+        [[" "], "The command is missing."],
+        [["ls", "-la"], "The command is one argument, and there are 2. Quote it: synapse exec -- 'ls -la'"],
+        [
+          ["--", "echo", "it's"],
+          "The command is one argument, and there are 2. Quote it: synapse exec -- 'echo it'\\''s'"
+        ],
+        [
+          ["--bogus", "ls"],
+          "Unknown option, or option without its value: --bogus. A command that begins with a dash is given after --."
+        ],
+        [
+          ["-x"],
+          "Unknown option, or option without its value: -x. A command that begins with a dash is given after --."
+        ],
+        [["--timeout", "0", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
+        [["--timeout", "x", "ls"], "'x' is not a integer"],
+        [["--cwd", "/nonexistent", "ls"], "Path '/nonexistent' must exist"]
+      ]
+      for (const [args, reason] of reasons) {
+        assert.deepStrictEqual(yield* run(["exec", ...args]), {
+          exitCode: 2,
+          stdout: "",
+          stderr: `synapse: ${reason}\n${usage}`,
+          settings: undefined
+        })
+      }
+    })
+  )
+})

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Blocked, CommandNotFound, ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
+import { DuplicateName } from "../../src/domain/DuplicateName.js"
+
+describe("CommandError", () => {
+  it("knows its category, its exit code and its message", () => {
+    const errors = [
+      new CommandNotFound({ command: "x", reason: "no x" }),
+      new InvalidUsage({ reason: "wrong" }),
+      new Blocked({ resource: "/a", rule: "~/.ssh", reason: "a secret" }),
+      new ExecutionFailed({ cause: "shell", reason: "it died" }),
+      new ExecutionFailed({ cause: "timeout", reason: "too long" })
+    ]
+    assert.deepStrictEqual(
+      errors.map(({ category, exitCode, message }) => ({ category, exitCode, message })),
+      [
+        { category: "command_not_found", exitCode: 127, message: "no x" },
+        { category: "invalid_usage", exitCode: 1, message: "wrong" },
+        {
+          category: "blocked",
+          exitCode: 126,
+          message: "blocked by sandbox policy: /a (rule ~/.ssh: a secret)"
+        },
+        { category: "execution_error", exitCode: 1, message: "it died" },
+        { category: "execution_error", exitCode: 124, message: "too long" }
+      ]
+    )
+  })
+
+  it("says which name is taken", () => {
+    assert.strictEqual(
+      new DuplicateName({ kind: "tool", name: "Bash" }).message,
+      "there is already a tool with the name Bash"
+    )
+  })
+})

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import { Blocked, type CommandError, ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
+import * as ToolReturn from "../../src/toolset/ToolReturn.js"
+
+const call = { id: "1", name: "Bash" }
+
+const succeeded = (fields: Partial<CommandResult.CommandResult>, hint?: string) =>
+  ToolReturn.fromExit(call, Exit.succeed(CommandResult.make(fields)), { hint: () => hint })
+
+const failed = (error: CommandError) => ToolReturn.fromExit(call, Exit.fail(error))
+
+describe("ToolReturn.fromExit", () => {
+  it("S18: adds no word to the output of a success", () => {
+    assert.deepStrictEqual(succeeded({ stdout: "a\n", stderr: "b" }, "Hint: never"), {
+      toolCallId: "1",
+      isError: false,
+      output: "a\nb",
+      message: "Command executed successfully.",
+      extras: { exitCode: 0, stdout: "a\n", stderr: "b" }
+    })
+    assert.strictEqual(succeeded({ stdout: "a", stderr: "b" }).output, "a\nb")
+    assert.strictEqual(succeeded({ stderr: "b\n" }).output, "b\n")
+    assert.strictEqual(succeeded({}).output, "(no output)")
+  })
+
+  it("S16: says of a failure what it was and how to do better, after the output", () => {
+    assert.deepStrictEqual(succeeded({ stdout: "a", stderr: "b\n", exitCode: 2 }, "Hint: read the manual."), {
+      toolCallId: "1",
+      isError: true,
+      output: "a\nb\nCommand failed with exit code 2.\nHint: read the manual.",
+      message: "Command failed with exit code 2.\nHint: read the manual.",
+      extras: { exitCode: 2, stdout: "a", stderr: "b\n", failureCategory: "execution_error" }
+    })
+  })
+
+  it("claims no success for a failure without output", () => {
+    const { message, output } = succeeded({ exitCode: 1 })
+    assert.deepStrictEqual(
+      { message, output },
+      {
+        message: "Command failed with exit code 1.",
+        output: "Command failed with exit code 1."
+      }
+    )
+  })
+
+  it("knows a command that bash did not find", () => {
+    const { extras, message } = succeeded({ exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: …\n" })
+    assert.strictEqual(message, "Command failed with exit code 127: nosuch: command not found.")
+    assert.strictEqual(extras.failureCategory, "command_not_found")
+    assert.strictEqual(succeeded({ exitCode: 127 }).extras.failureCategory, "execution_error")
+  })
+
+  it("passes on notices and the files of a cut output", () => {
+    const notices = ["The shell was restarted."]
+    const result = succeeded({ stdout: "a", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", notices })
+    assert.deepStrictEqual(result, {
+      toolCallId: "1",
+      isError: false,
+      output: "a\nThe shell was restarted.",
+      message: "Command executed successfully.\nThe shell was restarted.",
+      extras: { exitCode: 0, stdout: "a", stderr: "", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", notices }
+    })
+    assert.strictEqual(
+      succeeded({ exitCode: 1, notices }).output,
+      "Command failed with exit code 1.\nThe shell was restarted."
+    )
+  })
+
+  it("keeps the output of a command that ran out of its time", () => {
+    const reason = "Command execution timeout: it ran longer than 5 ms and was ended"
+    const error = new ExecutionFailed({ cause: "timeout", reason, stdout: "a\n", notices: ["New shell."] })
+    assert.deepStrictEqual(failed(error), {
+      toolCallId: "1",
+      isError: true,
+      output: `a\n${reason}\nNew shell.`,
+      message: `${reason}\nNew shell.`,
+      extras: {
+        exitCode: 124,
+        failureCategory: "execution_error",
+        error: "ExecutionFailed",
+        stdout: "a\n",
+        stderr: "",
+        notices: ["New shell."]
+      }
+    })
+  })
+
+  it("says which rule blocked what", () => {
+    const { extras, message } = failed(new Blocked({ resource: "/h/.ssh/id", rule: "~/.ssh", reason: "a secret" }))
+    assert.strictEqual(message, "blocked by sandbox policy: /h/.ssh/id (rule ~/.ssh: a secret)")
+    assert.deepStrictEqual(extras, {
+      exitCode: 126,
+      failureCategory: "blocked",
+      error: "Blocked",
+      blockedReason: "a secret",
+      blockedResource: "/h/.ssh/id",
+      blockedRule: "~/.ssh"
+    })
+  })
+
+  it("takes an interruption for what it is, with and without output", () => {
+    const exit = Exit.failCause(Cause.interrupt(FiberId.none))
+    assert.deepStrictEqual(ToolReturn.fromExit(call, exit), {
+      toolCallId: "1",
+      isError: true,
+      output: "Command interrupted before it ended.",
+      message: "Command interrupted before it ended.",
+      extras: { exitCode: 130, stdout: "", stderr: "", interrupted: true }
+    })
+  })
+
+  it("survives a defect that is no Error", () => {
+    assert.include(ToolReturn.fromExit(call, Exit.die("odd")).message, "failed unexpectedly: odd\n")
+    assert.include(ToolReturn.fromExit(call, Exit.die(undefined)).message, "failed unexpectedly: undefined\n")
+  })
+})
