@@ -19,12 +19,13 @@ import * as Version from "../domain/Version.js"
 import { call } from "./Call.js"
 import { exec } from "./Exec.js"
 import { House, Invocation, type MakeHouse, type WrongUsage } from "./Invocation.js"
+import * as Sandbox from "./Sandbox.js"
 import { layerNode, Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools])
+  Command.withSubcommands([exec, call, tools, Sandbox.sandbox])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -97,20 +98,23 @@ const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g,
 /** Why nothing was run, and how it is used. */
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
+  // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
+  if (error._tag === "CommandMismatch" && args[0] === "sandbox") return `synapse: Unknown subcommand.\n${usage(args)}`
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return `synapse: ${String(error)}`
 }
 
+const show = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
+
 const usages = new Map([
-  ["exec", Command.getUsage(exec)],
-  ["call", Command.getUsage(call)],
-  ["tools", Command.getUsage(tools)]
+  ["exec", [show(Command.getUsage(exec))]],
+  ["call", [show(Command.getUsage(call))]],
+  ["tools", [show(Command.getUsage(tools))]],
+  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)]
 ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {
   const known = usages.get(name)
-  const lines = (known === undefined ? [...usages.values()] : [known]).map(
-    (usage) => `  synapse ${HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()}`
-  )
+  const lines = (known ?? [...usages.values()].flat()).map((line) => `  synapse ${line}`)
   return ["Usage:", ...lines, `Help: synapse ${known === undefined ? "" : `${name} `}--help`].join("\n")
 }

@@ -10,9 +10,11 @@ import * as Layer from "effect/Layer"
 import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import { type Job, PersistentShell } from "./PersistentShell.js"
+import type { Job } from "./Job.js"
+import { PersistentShell } from "./PersistentShell.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import * as ShellCommand from "./ShellCommand.js"
+import * as ShellLauncher from "./ShellLauncher.js"
 
 /**
  * @since 0.1.0
@@ -93,21 +95,31 @@ const live = (settings: Settings, shell: PersistentShell): Context.Tag.Service<B
 })
 
 /**
- * Starts a shell with the first command, and ends everything that it started with the scope.
+ * A session whose shells are started by `launch`: with the first command, and anew where one has ended. Everything that they
+ * started ends with the scope.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = Effect.gen(function* () {
-  const settings = yield* SessionSettings
-  const spawnable = ShellCommand.parse(settings.shellCommand)
-  if (Either.isLeft(spawnable)) return unusable(settings, spawnable.left)
-  const shell = yield* Effect.acquireRelease(
-    Effect.sync(() => new PersistentShell(settings, spawnable.right)),
-    (shell) => Effect.promise(() => shell.dispose())
-  )
-  return live(settings, shell)
-})
+export const makeWith = (launch: (shell: ShellCommand.Spawnable) => ShellLauncher.ShellLauncher) =>
+  Effect.gen(function* () {
+    const settings = yield* SessionSettings
+    const spawnable = ShellCommand.parse(settings.shellCommand)
+    if (Either.isLeft(spawnable)) return unusable(settings, spawnable.left)
+    const shell = yield* Effect.acquireRelease(
+      Effect.sync(() => new PersistentShell(settings, launch(spawnable.right))),
+      (shell) => Effect.promise(() => shell.dispose())
+    )
+    return live(settings, shell)
+  })
+
+/**
+ * A session with the rights of the user.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = makeWith(ShellLauncher.plain)
 
 /**
  * @since 0.1.0

@@ -45,8 +45,12 @@ const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)
  */
 export class CommandRun {
   begun = false
-  private over = false
+  over = false
   stopped: StopReason | undefined
+  /** Bytes that it put out. */
+  heard = 0
+  /** Ends the waiting for a listener that takes its time. */
+  private leaveListener: () => void = () => {}
   /** Per stream, what the listener has not yet dealt with; a stream is paused until it has. */
   private readonly untold = new Map<string, Promise<void>>()
   private deaf = false
@@ -86,13 +90,16 @@ export class CommandRun {
 
   /** Begins to end what the command runs; the first reason counts. */
   stop(reason: StopReason): void {
-    if (this.over || this.stopped !== undefined) return
+    if (this.stopped !== undefined) return
     this.stopped = reason
+    this.leaveListener()
+    if (this.over) return
     clearTimeout(this.deadline)
     this.endInterruption = Interruption.begin({
       shell: this.shell,
       startedAgo: this.elapsed(),
       begun: () => this.begun,
+      useForce: (force) => this.directory.useForce(force),
       patience: this.patience
     })
   }
@@ -101,6 +108,14 @@ export class CommandRun {
   abandon(): void {
     this.settle()
     this.stopped ??= "restart"
+  }
+
+  /** The shell has not come to it, and is gone: another run will be tried. */
+  giveBack(): void {
+    this.settle()
+    this.pipes.stdout.drain(() => {})
+    this.pipes.stderr.drain(() => {})
+    this.pool.give(this.pipes)
   }
 
   /** The status is known: collects what was written. No signal leaves after this. */
@@ -115,7 +130,12 @@ export class CommandRun {
     }
     if (held.any) this.pool.giveWhenQuiet(this.pipes)
     else this.pool.give(this.pipes)
-    if (this.untold.size > 0) await Promise.allSettled(this.untold.values())
+    if (this.untold.size > 0 && this.stopped === undefined) {
+      const left = new Promise<void>((resolve) => {
+        this.leaveListener = resolve
+      })
+      await Promise.race([Promise.all(this.untold.values()), left])
+    }
     return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish() }
   }
 
@@ -136,13 +156,30 @@ export class CommandRun {
     return { any: stdout || stderr }
   }
 
-  /** A listener that throws hears nothing more; the command goes on. */
+  /** In order: what comes while the listener still deals with the same stream's last chunk waits. */
   private tell(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
+    this.heard += chunk.length
     if (this.deaf || this.listener.onOutput === undefined) return
+    const before = this.untold.get(stream)
+    const copy = before === undefined ? chunk : Buffer.from(chunk)
+    const telling = before === undefined ? this.hear(stream, copy) : before.then(() => this.hear(stream, copy))
+    if (telling === undefined) return
+    const told = telling
+      .catch(() => {
+        this.deaf = true
+      })
+      .then(() => {
+        if (this.untold.get(stream) === told) this.untold.delete(stream)
+      })
+    this.untold.set(stream, told)
+    return told
+  }
+
+  /** A listener that throws hears nothing more; the command goes on. */
+  private hear(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
+    if (this.deaf) return
     try {
-      const pending = this.listener.onOutput(stream, chunk)
-      if (pending !== undefined) this.untold.set(stream, pending)
-      return pending
+      return this.listener.onOutput?.(stream, chunk)
     } catch {
       this.deaf = true
     }

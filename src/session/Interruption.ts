@@ -40,12 +40,15 @@ export const begin = (options: {
   readonly shell: Shell
   readonly startedAgo: number
   readonly begun: () => boolean
+  /** Tells the shell what is being done. */
+  readonly useForce: (force: boolean) => void
   readonly patience: Patience
 }): (() => void) => {
-  const { begun, patience, shell } = options
+  const { begun, patience, shell, useForce } = options
   const since = ProcessTable.ticksAgo(options.startedAgo)
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
+  let forced = false
 
   /** What the command started and is not background of an earlier one; the shell's pid is looked up once. */
   let shellPid: number | undefined
@@ -66,6 +69,10 @@ export const begin = (options: {
       timer = setTimeout(step, 1)
       return
     }
+    if (elapsed >= patience.ask && !forced) {
+      forced = true
+      useForce(true)
+    }
     shellPid ??= shell.pid
     const processes = started(shellPid)
     ProcessTable.signal(shellPid, "SIGURG")
@@ -85,5 +92,9 @@ export const begin = (options: {
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
   }
   step()
-  return () => clearTimeout(timer)
+  return () => {
+    clearTimeout(timer)
+    if (forced) useForce(false)
+    forced = false
+  }
 }

@@ -35,13 +35,13 @@ const maxBytesPerCharacter = 4
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** How far a cut may move to fall between two lines. */
-const lineSlack = 200
+/** How far a cut may move to fall between two lines: not far, and never half of what is kept. */
+const slackOf = (count: number) => Math.min(200, count / 2)
 
 /** The first `count` characters, cut behind a line's end where one is near, and never inside a surrogate pair. */
 const headOf = (text: string, count: number): string => {
   const newline = text.lastIndexOf("\n", count - 1)
-  if (newline >= count - lineSlack) return text.slice(0, newline + 1)
+  if (newline >= count - slackOf(count)) return text.slice(0, newline + 1)
   const code = text.charCodeAt(count - 1)
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? count - 1 : count)
 }
@@ -50,7 +50,7 @@ const headOf = (text: string, count: number): string => {
 const tailOf = (text: string, count: number): string => {
   const start = text.length - count
   const newline = text.indexOf("\n", start - 1)
-  if (newline >= 0 && newline < Math.min(start + lineSlack, text.length - 1)) return text.slice(newline + 1)
+  if (newline >= 0 && newline < Math.min(start + slackOf(count), text.length - 1)) return text.slice(newline + 1)
   const code = text.charCodeAt(start)
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start)
 }
@@ -82,13 +82,10 @@ export class OutputCapture {
   push(chunk: Buffer): void {
     this.total += chunk.length
     const room = 2 * this.half - this.headLength
-    if (this.path === undefined && this.ring === undefined && chunk.length <= room) {
-      this.head.push(Buffer.from(chunk))
-      this.headLength += chunk.length
-      return
-    }
-    if (this.path === undefined && this.ring === undefined) this.overflow()
-    this.append(chunk)
+    if (this.path !== undefined || this.ring !== undefined) return this.append(chunk)
+    this.head.push(chunk.length <= room ? Buffer.from(chunk) : chunk)
+    this.headLength += chunk.length
+    if (chunk.length > room) this.overflow()
   }
 
   /** Closes the file and gives the text. Where it was cut, the file (if any) stays. */
@@ -121,7 +118,8 @@ export class OutputCapture {
   }
 
   private cut(head: string, tail: string): Captured {
-    const left = this.total - Buffer.byteLength(head) - Buffer.byteLength(tail)
+    // A byte that is no UTF-8 counts as the three of what stands for it.
+    const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
     const where =
       this.path === undefined
         ? `not kept${this.cutFile === undefined ? "" : `: ${this.cutFile}`}`
@@ -136,8 +134,8 @@ export class OutputCapture {
   private overflow(): void {
     const all = Buffer.concat(this.head, this.headLength)
     if (this.options.fileLimit > 0) {
-      const path = this.options.file()
       try {
+        const path = this.options.file()
         this.fd = Fs.openSync(path, "wx+", 0o600)
         this.path = path
       } catch (error) {
@@ -176,7 +174,8 @@ export class OutputCapture {
   }
 
   private intoRing(chunk: Buffer): void {
-    const ring = (this.ring ??= Buffer.allocUnsafe(this.half))
+    this.ring ??= Buffer.allocUnsafe(this.half)
+    const ring = this.ring
     const last = chunk.length > ring.length ? chunk.subarray(chunk.length - ring.length) : chunk
     const at = this.ringEnd % ring.length
     const first = Math.min(last.length, ring.length - at)

@@ -60,7 +60,7 @@ export class OutputPipe {
   attach(sink: Sink): void {
     this.detach()
     // A writing end of our own, or a FIFO that nobody has opened yet would be at its end at once.
-    this.writer = Fs.openSync(this.path, O_WRONLY | O_NONBLOCK)
+    this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
     this.read(sink)
   }
 
@@ -77,11 +77,21 @@ export class OutputPipe {
     Fs.closeSync(this.fd)
   }
 
+  /** Whether its name was taken away: nobody can open it to write any more. */
+  get lost(): boolean {
+    return Fs.fstatSync(this.fd).nlink === 0
+  }
+
+  /** By what the same FIFO is opened again: its path may be gone, or be another file's, by a command's doing. */
+  private get again(): string {
+    return process.platform === "linux" ? `/proc/self/fd/${this.fd}` : this.path
+  }
+
   /** Through a second descriptor, which the socket owns: both read the same pipe. */
   private read(sink: Sink): Net.Socket {
     // The types lack `onread` here; the documentation has it.
     const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
-      fd: Fs.openSync(this.path, O_RDONLY | O_NONBLOCK),
+      fd: Fs.openSync(this.again, O_RDONLY | O_NONBLOCK),
       readable: true,
       writable: false,
       onread: {

@@ -7,58 +7,29 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import { ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
-import type { CommandListener } from "../domain/CommandListener.js"
-import type { CommandResult } from "../domain/CommandResult.js"
+import { ExecutionFailed } from "../domain/CommandError.js"
+import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
 import * as Interruption from "./Interruption.js"
-import { OutputPipe } from "./OutputPipe.js"
-import { type PipePair, PipePool } from "./PipePool.js"
+import * as Job from "./Job.js"
+import type { PipePair } from "./PipePool.js"
+import { Plumbing } from "./Plumbing.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import { SessionDirectory } from "./SessionDirectory.js"
+import { endMembers, farewell, pause } from "./SessionEnd.js"
 import type { Settings } from "./SessionSettings.js"
 import { Shell } from "./Shell.js"
-import type { Spawnable } from "./ShellCommand.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
-
-/**
- * A command that waits or runs. Exactly one of its functions is called, once.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Job {
-  readonly text: string
-  readonly timeout: number
-  readonly listener: CommandListener
-  readonly succeed: (result: CommandResult) => void
-  readonly fail: (error: ExecutionFailed | InvalidUsage) => void
-  /** Set by `cancel`: called, with the result so far, in place of the others. */
-  cancelled?: (result: CommandResult) => void
-  run?: CommandRun
-  /** Whether a shell died before it came to this command: that is not tried more than once. */
-  retried?: boolean
-}
-
-/** What the shell needs of the file system, made once. */
-interface Ground {
-  readonly directory: SessionDirectory
-  readonly pool: PipePool
-  readonly state: OutputPipe
-  readonly notFound: OutputPipe
-}
+import type { ShellLauncher } from "./ShellLauncher.js"
 
 /** A command that runs longer than this many milliseconds has its output read as it comes; until then nobody waits. */
 const longRun = 3
 
-/** What a session's end leaves the programs for their own end: a shell's EXIT trap, a server's shutdown. */
-const farewell = 300
-
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
+const ended = () => new ExecutionFailed({ cause: "shell", reason: "the session has ended" })
 
 /**
  * @since 0.1.0
@@ -66,19 +37,20 @@ const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeou
  */
 export class PersistentShell {
   cwd: string
-  private readonly queue: Array<Job> = []
-  private active: Job | undefined
+  private readonly queue: Array<Job.Job> = []
+  private active: Job.Job | undefined
   private shell: Shell | undefined
-  private ground: Ground | undefined
+  private plumbing: Plumbing | undefined
+  /** What a command has deleted, while a background child still writes to its pipes. */
+  private readonly former: Array<Plumbing> = []
   private status = 0
   private reply = ""
   /** Text that gives the next shell the state of the last. */
   private restoration: string | undefined
-  private state: Array<Buffer> = []
-  private missing = ""
   private notices: Array<string> = []
   private disposed = false
   private ending = false
+  private restarting: Promise<void> = Promise.resolve()
   private starting: Promise<unknown> | undefined
   private readonly sessionId = crypto.randomUUID()
   private readonly environment: Record<string, string>
@@ -87,7 +59,7 @@ export class PersistentShell {
 
   constructor(
     private readonly settings: Settings,
-    private readonly spawnable: Spawnable,
+    private readonly launch: ShellLauncher,
     private readonly patience = Interruption.defaultPatience
   ) {
     this.cwd = settings.cwd ?? process.cwd()
@@ -95,26 +67,30 @@ export class PersistentShell {
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
   }
 
-  submit(job: Job): void {
-    if (this.disposed) return job.fail(new ExecutionFailed({ cause: "shell", reason: "the session has ended" }))
+  submit(job: Job.Job): void {
     this.queue.push(job)
     this.next()
   }
 
   /** Ends a command that waits or runs, and answers with what it had put out. */
-  cancel(job: Job, cancelled: (result: CommandResult) => void): void {
+  cancel(job: Job.Job, cancelled: (result: CommandResult.CommandResult) => void): void {
     job.cancelled = cancelled
     const waiting = this.queue.indexOf(job)
     if (waiting >= 0) {
       this.queue.splice(waiting, 1)
-      cancelled({ stdout: "", stderr: "", exitCode: ExitCode.interrupted })
+      cancelled(CommandResult.make({ exitCode: ExitCode.interrupted }))
     } else {
       job.run?.stop("cancelled")
     }
   }
 
   /** Ends the shell and all that it started. What waits runs in the next one. */
-  async restart(): Promise<void> {
+  restart(): Promise<void> {
+    this.restarting = this.restarting.then(() => this.restartNow())
+    return this.restarting
+  }
+
+  private async restartNow(): Promise<void> {
     this.active?.run?.abandon()
     await this.endAll()
     this.restoration = undefined
@@ -129,19 +105,15 @@ export class PersistentShell {
     if (this.disposed) return
     this.disposed = true
     clearTimeout(this.longRunTimer)
-    for (const job of this.queue.splice(0))
-      job.fail(new ExecutionFailed({ cause: "shell", reason: "the session has ended" }))
+    this.next()
     await this.restart()
-    if (this.ground === undefined) return
-    const { directory, notFound, pool, state } = this.ground
-    this.ground = undefined
-    pool.close()
-    state.close()
-    notFound.close()
-    directory.remove(this.settings.keepOutputFiles)
+    for (const plumbing of this.former.splice(0)) plumbing.close(this.settings.keepOutputFiles)
+    this.plumbing?.close(this.settings.keepOutputFiles)
+    this.plumbing = undefined
   }
 
   private next(): void {
+    if (this.disposed) for (const job of this.queue.splice(0)) Job.refuse(job, ended())
     if (this.active !== undefined || this.ending) return
     const job = this.queue.shift()
     if (job === undefined) return
@@ -149,73 +121,98 @@ export class PersistentShell {
     this.begin(job)
   }
 
-  private begin(job: Job): void {
-    const { ground, shell } = this
-    if (ground !== undefined && shell?.alive === true) {
-      const pipes = ground.pool.take()
-      if (!(pipes instanceof Promise)) return this.feed(job, shell, ground, pipes)
+  private begin(job: Job.Job): void {
+    const { plumbing, shell } = this
+    if (plumbing !== undefined && shell?.alive === true && !plumbing.lost) {
+      const pipes = plumbing.pool.take()
+      if (!(pipes instanceof Promise)) {
+        if (!pipes.lost) return this.feed(job, shell, plumbing, pipes)
+        plumbing.broken = true
+      }
     }
     this.prepare().then(
-      ([shell, ground, pipes]) => this.feed(job, shell, ground, pipes),
+      ([shell, plumbing, pipes]) => this.feed(job, shell, plumbing, pipes),
       (error) =>
-        this.end(job, () => job.fail(new ExecutionFailed({ cause: "shell", reason: `no shell: ${reasonOf(error)}` })))
+        this.end(job, () =>
+          Job.refuse(job, new ExecutionFailed({ cause: "shell", reason: `no shell: ${reasonOf(error)}` }))
+        )
     )
   }
 
-  private async prepare(): Promise<[Shell, Ground, PipePair]> {
-    if (this.ground === undefined || this.shell?.alive !== true) {
+  /** The next shell's turn: where the session is being restarted, that is the one after. */
+  private again(job: Job.Job): void {
+    if (!this.ending) return this.begin(job)
+    this.active = undefined
+    this.queue.unshift(job)
+    if (this.disposed) this.next()
+  }
+
+  private async prepare(): Promise<[Shell, Plumbing, PipePair]> {
+    if (this.plumbing?.lost === true) await this.move(this.plumbing)
+    if (this.plumbing === undefined || this.shell?.alive !== true) {
       const starting = this.start()
       this.starting = starting
       await starting
     }
-    const { ground, shell } = this
-    if (ground === undefined || shell === undefined) throw new Error("the shell ended as soon as it had started")
-    return [shell, ground, await ground.pool.take()]
+    const { plumbing, shell } = this
+    if (plumbing === undefined || shell === undefined) throw new Error("the shell ended as soon as it had started")
+    return [shell, plumbing, await plumbing.pool.take()]
   }
 
-  /** A shell, and at the first time its ground: both at once. */
+  /** Other pipes, in place of some that a command has deleted (`rm -rf /tmp/*`). */
+  private async move(from: Plumbing): Promise<void> {
+    this.plumbing = await Plumbing.lay(new SessionDirectory())
+    if (from.pool.idle) from.close(this.settings.keepOutputFiles)
+    else this.former.push(from)
+    this.shell?.write(Protocol.moveTo(this.plumbing.directory))
+  }
+
+  /** A shell, and at the first time its pipes: both at once. */
   private async start(): Promise<void> {
-    const directory = this.ground?.directory ?? new SessionDirectory()
-    if (this.restoration !== undefined) Fs.writeFileSync(directory.restore, this.restoration, { mode: 0o600 })
-    const [made, started] = await Promise.allSettled([
-      this.ground ?? this.break(directory),
-      Shell.start({
-        spawnable: this.spawnable,
-        directory,
-        environment: this.environment,
-        spawnCwd: this.settings.cwd ?? process.cwd(),
-        cwd: this.cwd,
-        restore: this.restoration !== undefined
-      })
-    ])
-    if (started.status === "fulfilled" && made.status === "fulfilled" && !this.disposed) {
+    const known = this.plumbing
+    const directory = known?.directory ?? new SessionDirectory()
+    if (this.restoration !== undefined) {
+      Fs.writeFileSync(directory.restore, this.restoration, { encoding: "latin1", mode: 0o600 })
+    }
+    const [laid, started] = await Promise.allSettled([known ?? Plumbing.lay(directory), this.startIn(directory)])
+    if (laid.status === "fulfilled" && started.status === "fulfilled" && !this.disposed) {
       this.restoration = undefined
-      this.ground = made.value
+      this.plumbing = laid.value
       this.shell = started.value
       this.shell.listener = { onFrame: () => {}, onExit: () => this.onIdleExit() }
       return
     }
     if (started.status === "fulfilled") started.value.kill()
-    if (this.ground === undefined) directory.remove(false)
+    if (known === undefined && laid.status === "fulfilled") laid.value.close(false)
     throw started.status === "rejected"
       ? started.reason
-      : made.status === "rejected"
-        ? made.reason
+      : laid.status === "rejected"
+        ? laid.reason
         : new Error("the session has ended")
   }
 
-  private async break(directory: SessionDirectory): Promise<Ground> {
-    await directory.addPairs([directory.state, directory.notFound])
-    return {
-      directory,
-      pool: new PipePool(directory),
-      state: new OutputPipe(directory.state),
-      notFound: new OutputPipe(directory.notFound)
+  private async startIn(directory: SessionDirectory): Promise<Shell> {
+    const launch = await this.launch({ directory: directory.path, environment: this.environment })
+    try {
+      return await Shell.start({
+        launch,
+        directory,
+        // A later one may find that the directory of the first is gone.
+        spawnCwd: this.plumbing === undefined ? (this.settings.cwd ?? process.cwd()) : "/",
+        cwd: this.cwd,
+        restore: this.restoration !== undefined
+      })
+    } finally {
+      launch.close()
     }
   }
 
-  private feed(job: Job, shell: Shell, ground: Ground, pipes: PipePair): void {
-    const { directory, pool } = ground
+  private feed(job: Job.Job, shell: Shell, plumbing: Plumbing, pipes: PipePair): void {
+    const { directory, pool } = plumbing
+    if (this.ending) {
+      pool.give(pipes)
+      return this.again(job)
+    }
     if (job.cancelled !== undefined) {
       pool.give(pipes)
       return this.answer(job, { status: 0, stopped: "cancelled", stdout: { text: "" }, stderr: { text: "" } })
@@ -243,10 +240,16 @@ export class PersistentShell {
     )
     job.run = run
     const finish = (status: number) => {
-      ground.state.detach()
       shell.listener = { onFrame: () => {}, onExit: () => this.onIdleExit() }
-      ground.notFound.drain(this.intoMissing)
-      void run.finish(status).then((outcome) => this.answer(job, outcome))
+      const missing = plumbing.takeMissing()
+      void run.finish(status).then((outcome) => {
+        if (status !== 1 || run.heard > 0 || !shell.alive) return this.answer(job, outcome, missing)
+        // What the shell has said of itself is there with the next turn of the event loop.
+        setImmediate(() => {
+          if (pipes.refusedBy(shell.complaint)) this.replace(job, shell, plumbing)
+          else this.answer(job, outcome, missing)
+        })
+      })
     }
     shell.listener = {
       onFrame: (body) => {
@@ -256,21 +259,25 @@ export class PersistentShell {
         }
         const ended = shell.frames.ended(body)
         if (ended === undefined) return
+        if (!run.begun) {
+          run.giveBack()
+          return this.replace(job, shell, plumbing)
+        }
+        if (!ended.sure) this.hidden(shell)
         this.status = ended.status
         this.reply = ended.reply
         if (ended.cwd !== "") this.cwd = ended.cwd
         finish(ended.status)
       },
       onExit: (code) => {
-        this.onExit(ground)
+        this.onExit(plumbing)
         if (run.begun || run.stopped !== undefined || job.retried === true) {
           this.status = code
           return finish(code)
         }
-        run.settle()
-        pool.give(pipes)
+        run.giveBack()
         job.retried = true
-        this.begin(job)
+        this.again(job)
       }
     }
     const nonce = crypto.randomUUID()
@@ -280,33 +287,53 @@ export class PersistentShell {
     this.longRunTimer.refresh()
   }
 
+  /** A shell that can't run commands any more (what it needs is disabled, redefined or forbidden) makes room for another. */
+  private replace(job: Job.Job, shell: Shell, plumbing: Plumbing): void {
+    shell.listener = {
+      onFrame: () => {},
+      onExit: () => {
+        this.onExit(plumbing)
+        this.restoration = undefined
+        this.notices = [
+          `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
+            `this one ran in a new shell in ${this.cwd}; variables, functions and options are lost.`
+        ]
+        if (job.retried !== true) {
+          job.retried = true
+          return this.again(job)
+        }
+        this.end(job, () =>
+          Job.refuse(job, new ExecutionFailed({ cause: "shell", reason: "the shell runs no commands" }))
+        )
+      }
+    }
+    shell.kill()
+  }
+
+  private hidden(shell: Shell): void {
+    shell.write(Protocol.dropAliases)
+    this.notices.push(
+      "The exit code is not the command's own: an alias with the name of a reserved word (select, in, do or done) hides it. " +
+        "Such aliases were removed."
+    )
+  }
+
   private onLongRun(): void {
     const run = this.active?.run
-    if (run === undefined || this.ground === undefined) return
+    if (run === undefined || run.over) return
     run.attach()
-    this.ground.state.attach(this.intoState)
-    this.ground.notFound.attach(this.intoMissing)
-  }
-
-  private readonly intoState = (chunk: Buffer) => {
-    this.state.push(Buffer.from(chunk))
-  }
-
-  private readonly intoMissing = (chunk: Buffer) => {
-    this.missing = (this.missing + chunk.toString()).slice(-4096)
+    this.plumbing?.attach()
   }
 
   private onIdleExit(): void {
-    if (this.ground !== undefined) this.onExit(this.ground)
+    if (this.plumbing !== undefined) this.onExit(this.plumbing)
   }
 
   /** A shell has ended: what it said of its state is for the next one. */
-  private onExit(ground: Ground): void {
+  private onExit(plumbing: Plumbing): void {
     this.shell = undefined
     this.reply = ""
-    ground.state.drain(this.intoState)
-    const state = Buffer.concat(this.state.splice(0)).toString()
-    this.restoration = Protocol.restoration(state, Object.keys(this.environment))
+    this.restoration = Protocol.restoration(plumbing.takeState(), Object.keys(this.environment))
     if (this.restoration === undefined) {
       this.notices.push(
         `The shell ended without handing on its state (it was killed, replaced by exec, or has an EXIT trap of its own): ` +
@@ -315,41 +342,13 @@ export class PersistentShell {
     }
   }
 
-  private answer(job: Job, outcome: Outcome): void {
-    const { status, stderr, stdout, stopped } = outcome
-    const notFound = status === ExitCode.notFound ? this.missing.split("\0").at(-2) : undefined
-    this.missing = ""
+  private answer(job: Job.Job, outcome: Outcome, missing?: string): void {
     const notices = this.notices.splice(0)
-    const result: CommandResult = {
-      stdout: stdout.text,
-      stderr: stderr.text,
-      exitCode: stopped === "cancelled" ? ExitCode.interrupted : status,
-      ...(notFound === undefined ? {} : { notFound }),
-      ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
-      ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
-      ...(notices.length === 0 ? {} : { notices })
-    }
-    this.end(job, () => {
-      if (job.cancelled !== undefined) return job.cancelled({ ...result, exitCode: ExitCode.interrupted })
-      if (stopped === undefined) return job.succeed(result)
-      const reason =
-        stopped === "timeout"
-          ? `Command execution timeout: it ran longer than ${job.timeout} ms and was ended`
-          : "the session was restarted or ended while the command ran"
-      job.fail(
-        new ExecutionFailed({
-          cause: stopped === "timeout" ? "timeout" : "shell",
-          reason,
-          stdout: result.stdout,
-          stderr: result.stderr,
-          notices
-        })
-      )
-    })
+    this.end(job, () => Job.answer(job, outcome, notices, outcome.status === ExitCode.notFound ? missing : undefined))
   }
 
   /** The next command first: nobody who hears of this one can come before it. */
-  private end(job: Job, tell: () => void): void {
+  private end(job: Job.Job, tell: () => void): void {
     if (this.active === job) this.active = undefined
     this.next()
     tell()
@@ -359,36 +358,16 @@ export class PersistentShell {
   private async endAll(): Promise<void> {
     this.ending = true
     await this.starting?.catch(() => {})
-    const { ground, shell } = this
-    if (ground !== undefined) {
-      // Without the FIFO, the shell knows that nobody wants its state.
-      const aside = `${ground.directory.state}.aside`
-      Fs.renameSync(ground.directory.state, aside)
+    const { plumbing, shell } = this
+    if (plumbing !== undefined) {
+      plumbing.wantState(false)
       shell?.end()
       // An idle shell ends by itself, and runs the user's EXIT trap.
       if (this.active === undefined && shell !== undefined) await Promise.race([shell.ended, pause(farewell)])
-      await this.endMembers(shell)
+      await endMembers(shell?.spawned ?? 0, this.sessionId, this.since)
       await shell?.ended
-      Fs.renameSync(aside, ground.directory.state)
+      plumbing.wantState(true)
     }
     this.ending = false
-  }
-
-  private async endMembers(shell: Shell | undefined): Promise<void> {
-    const lead = shell?.spawned ?? 0
-    const members = () => ProcessTable.members(lead, this.sessionId, this.since)
-    const began = performance.now()
-    for (let left = members(); left.length > 0; left = members()) {
-      const elapsed = performance.now() - began
-      const first = elapsed < 5
-      for (const one of left) {
-        if (elapsed >= farewell) ProcessTable.signal(one.pid, "SIGKILL")
-        // An interactive bash ignores SIGTERM.
-        else if (first) ProcessTable.signal(one.pid, one.pid === lead ? "SIGHUP" : "SIGTERM")
-      }
-      // What another user owns (sudo) can't be ended from here.
-      if (elapsed > 4 * farewell) return
-      await pause(10)
-    }
   }
 }

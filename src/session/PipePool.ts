@@ -10,10 +10,24 @@ import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
  * @since 0.1.0
  * @category models
  */
-export interface PipePair {
-  readonly paths: PipePaths
+export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
+
+  constructor(readonly paths: PipePaths) {
+    this.stdout = new OutputPipe(paths.stdout)
+    this.stderr = new OutputPipe(paths.stderr)
+  }
+
+  /** Whether a command has deleted one of them. */
+  get lost(): boolean {
+    return this.stdout.lost || this.stderr.lost
+  }
+
+  /** Whether a shell complains that it could not open them. */
+  refusedBy(complaint: string): boolean {
+    return complaint.includes(`bash: ${this.paths.stdout}: `) || complaint.includes(`bash: ${this.paths.stderr}: `)
+  }
 }
 
 /** A pipe that nobody's result waits for is read this often, a chunk at a time: a flood costs little. */
@@ -54,6 +68,11 @@ export class PipePool {
     pair.stderr.untilEnd(dropSlowly, ended)
   }
 
+  /** Whether nobody writes to any pair. */
+  get idle(): boolean {
+    return this.free.length === this.all.size
+  }
+
   close(): void {
     for (const pair of this.all) {
       pair.stdout.close()
@@ -64,7 +83,7 @@ export class PipePool {
   }
 
   private open(paths: PipePaths): PipePair {
-    const pair = { paths, stdout: new OutputPipe(paths.stdout), stderr: new OutputPipe(paths.stderr) }
+    const pair = new PipePair(paths)
     this.all.add(pair)
     return pair
   }

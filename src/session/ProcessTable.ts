@@ -16,6 +16,7 @@ import { sessionVariable } from "./ShellEnvironment.js"
 export interface Process {
   readonly pid: number
   readonly parent: number
+  readonly group: number
   /** The session id: `setsid` gives a new one. */
   readonly session: number
   /** Start time in clock ticks since boot (Linux), else 0: pids grow there for as long as they do not wrap. */
@@ -29,6 +30,7 @@ const parseStat = (stat: string): Process | undefined => {
   return {
     pid: Number.parseInt(stat, 10),
     parent: Number(fields[1]),
+    group: Number(fields[2]),
     session: Number(fields[3]),
     started: Number(fields[19])
   }
@@ -55,12 +57,12 @@ const fromProc = (): Array<Process> => {
 }
 
 const fromPs = (): Array<Process> => {
-  const { stdout } = ChildProcess.spawnSync("ps", ["-A", "-o", "pid=,ppid=,sess=,stat="], { encoding: "latin1" })
+  const { stdout } = ChildProcess.spawnSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,sess=,stat="], { encoding: "latin1" })
   return (stdout ?? "").split("\n").flatMap((line) => {
-    const [pid, parent, session, state] = line.trim().split(/\s+/)
+    const [pid, parent, group, session, state] = line.trim().split(/\s+/)
     return pid === undefined || pid === "" || state?.startsWith("Z") === true
       ? []
-      : [{ pid: Number(pid), parent: Number(parent), session: Number(session), started: 0 }]
+      : [{ pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(session), started: 0 }]
   })
 }
 
@@ -94,20 +96,22 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 
 /**
  * Everything that belongs to a session: what descends from its shell, what shares the shell's session id, and what
- * carries the session's mark in its environment (daemons, which left the first two). Only what started at `since` (`ticksAgo`) or later is looked at. What a root-owned program does with
- * its environment cannot be read by others; neither could it be signalled.
+ * carries the session's mark in its environment (daemons, which left the first two). Only what started at `since`
+ * (`ticksAgo`) or later is looked at. `shell` is 0 where there is none. What a root-owned program does with its
+ * environment cannot be read by others; neither could it be signalled.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const members = (shell: number, sessionId: string, since: number): Array<Process> => {
   const processes = list().filter((one) => one.pid !== process.pid && one.started >= since)
-  const found = new Map(descendants(processes, shell).map((one) => [one.pid, one]))
+  // The kernel's own threads have 0 for parent and session.
+  const found = new Map((shell > 0 ? descendants(processes, shell) : []).map((one) => [one.pid, one]))
   const mark = `${sessionVariable}=${sessionId}\0`
   for (const one of processes) {
     if (
       one.pid === shell ||
-      one.session === shell ||
+      (shell > 0 && one.session === shell) ||
       (one.started > 0 && readText(`/proc/${one.pid}/environ`)?.includes(mark) === true)
     ) {
       found.set(one.pid, one)
@@ -139,13 +143,23 @@ export const resolve = (spawned: number, innerPid: number): number => {
  * @category signals
  */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
-  // 0 and below name whole groups, ours among them.
-  if (pid <= 1) return
+  // 0 is our own group, -1 is everybody.
+  if (Math.abs(pid) <= 1) return
   try {
     process.kill(pid, name)
   } catch {
     // Gone, or no longer ours to signal.
   }
+}
+
+/**
+ * Kills a whole process group at once: what forks faster than it can be listed has no other end.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const killGroup = (group: number): void => {
+  if (group > 1) signal(-group, "SIGKILL")
 }
 
 /**

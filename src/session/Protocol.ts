@@ -62,10 +62,27 @@ export const restoration = (state: string, environment: ReadonlyArray<string>): 
   ].join("")
 }
 
-/** Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127. */
-const notFoundFunction = (directory: SessionDirectory): string =>
-  `command_not_found_handle() { { \\builtin local -; \\builtin set +vx; \\builtin printf '%s\\0' "$1" >|${quote(directory.notFound)}; } 2>/dev/null; ` +
-  `{ \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; } }`
+/**
+ * Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127. Where
+ * `builtin` itself is not found (`enable -n builtin`), it would call itself without end.
+ */
+const notFoundFunction = (directory: SessionDirectory): string => {
+  const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
+  return (
+    `command_not_found_handle() { { ${first} && { \\builtin local -; \\builtin set +vx; ` +
+    `\\builtin printf '%s\\0' "$1" >|${quote(directory.notFound)}; }; } 2>/dev/null; ` +
+    `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
+  )
+}
+
+/**
+ * Where the shell says which command it did not find, and its state when it ends.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const moveTo = (directory: SessionDirectory): string =>
+  `${notFoundFunction(directory)}\n\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
 
 /**
  * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
@@ -82,9 +99,10 @@ export const startUp = (
   [
     cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
-    "\\builtin set +o history; \\builtin set +H; \\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
-    notFoundFunction(directory),
-    `\\builtin trap ${quote(exitTrap(directory))} EXIT`,
+    // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
+    "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
+      "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
+    moveTo(directory),
     `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}`,
     ""
   ].join("\n")
@@ -92,29 +110,47 @@ export const startUp = (
 /**
  * Armed while a command runs. SIGURG makes the shell interrupt itself: once by way of a trap on INT that the user may
  * have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever a trap ignores it,
- * and lets a list go on after a child that died otherwise.
+ * and lets a list go on after a child that died otherwise. While the shell waits for a child, no trap runs; once its
+ * children are killed, the file `force` tells that nothing is asked any more.
  */
-const interruptTrap = quote("\\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; \\builtin kill -INT $$")
+const interruptTrap = (directory: SessionDirectory) =>
+  quote(
+    `[[ -e ${quote(directory.force)} ]] && \\builtin trap - INT; ` +
+      "\\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; \\builtin kill -INT $$"
+  )
 
 /** A command that makes `$?` the status given; only subshells can for an arbitrary one. */
-const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(exit ${status})||`)
+const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
+
+/** More than this of REPLY is not carried from frame to frame. */
+const maxReply = 65_536
+
+/** One more than is carried, which tells that there is more. */
+const shortReply = `\${REPLY+\${REPLY:0:${maxReply + 1}}}`
+
+/** The file `began`: what line one does in another way, where a user has disabled printf. */
+export const began = `select REPLY in $'\\036'"$1 A $1"$'\\036'; do :; done </ 2>&1\n`
+
+/** Undoes what has hidden an exit code (`Ended.sure`). */
+export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
 
 /**
  * What runs the command that lies in the directory, and reports how it ended.
  *
  * The first frame tells that the command began. `select` is a reserved word that prints its items: it reports even where
- * every builtin was redefined; the line after it is for the case that `select` is an alias. `select` empties REPLY, which
- * is therefore reported too and set again (`setReply`) before the next command.
+ * every builtin was redefined; the line after it is for the case that a word of that line is an alias. A directory
+ * as its input is an error to read from, and leaves REPLY alone; yet some versions of bash empty it even then: it is
+ * therefore reported too, and set again (`setReply`) before the next command.
  *
  * @since 0.1.0
  * @category lines
  */
 export const run = (directory: SessionDirectory, pipes: PipePaths, nonce: string, status: number): string =>
-  `\\builtin \\printf '\\036%s A %s\\036' ${nonce} ${nonce};\\builtin trap ${interruptTrap} URG;${withStatus(status)}` +
-  `\\builtin . ${quote(directory.command)} </dev/null >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}\n` +
+  `\\builtin \\printf '\\036%s A %s\\036' ${nonce} ${nonce}||\\builtin . ${quote(directory.began)} ${nonce};\\builtin trap ${interruptTrap(directory)} URG\n` +
+  `${withStatus(status)}\\builtin . ${quote(directory.command)} </dev/null >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}\n` +
   `\n` +
-  `select REPLY in $'\\036${nonce} '"$? \${PWD-}"$' ${nonce} '"\${REPLY-}"$' ${nonce}\\036'; do :; done </dev/null 2>&1\n` +
-  `\\builtin \\printf '\\036%s %s %s %s %s %s\\036' ${nonce} "$?" "\${PWD-}" ${nonce} "\${REPLY-}" ${nonce};` +
+  `select REPLY in $'\\036${nonce} '"$? \${PWD-}"$' ${nonce} '"${shortReply}"$' ${nonce}\\036'; do :; done </ 2>&1\n` +
+  `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' ${nonce} "$?" "\${PWD-}" ${nonce} "${shortReply}" ${nonce};` +
   `\\builtin trap : URG;\\builtin trap - DEBUG RETURN;PS0= PS1= PS2=;\\unset -f unset builtin\n`
 
 /**
@@ -134,14 +170,13 @@ export const setReply = (reply: string): Buffer => Buffer.from(`REPLY=${quote(re
  */
 export interface Ended {
   readonly status: number
+  /** Whether that is the command's own: an alias named like a reserved word of the protocol's hides it. */
+  readonly sure: boolean
   /** Empty where the shell does not know it. */
   readonly cwd: string
   /** The shell's REPLY, byte for byte as Latin-1. */
   readonly reply: string
 }
-
-/** More than this of REPLY is not carried from frame to frame. */
-const maxReply = 65_536
 
 /** A shell that says this much without a frame says nothing to us. */
 const maxPending = 8 * 1024 ** 2
@@ -183,12 +218,13 @@ export class FrameReader {
 
   /** What a body other than `A` says. */
   ended(body: string): Ended | undefined {
-    const match = /^(\d{1,3}) /.exec(body)
+    const match = /^(\??)(\d{1,3}) /.exec(body)
     const middle = body.indexOf(` ${this.nonce} `)
     if (match === null || middle < 0) return undefined
     const reply = body.slice(middle + this.nonce.length + 2)
     return {
-      status: Number(match[1]),
+      status: Number(match[2]),
+      sure: match[1] === "",
       cwd: utf8(body.slice(match[0].length, middle)),
       reply: reply.length > maxReply ? "" : reply
     }

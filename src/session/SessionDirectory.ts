@@ -7,6 +7,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
+import * as Protocol from "./Protocol.js"
 
 /** FIFO pairs that one call of mkfifo makes. */
 const batch = 4
@@ -18,6 +19,41 @@ const batch = 4
 export interface PipePaths {
   readonly stdout: string
   readonly stderr: string
+}
+
+/**
+ * A new directory in one of the user's own, `<tmp>/synapse-<uid>`: a sandbox hides that one from its commands, and so all
+ * other sessions.
+ */
+const makePrivate = (): string => {
+  const uid = process.getuid?.() ?? 0
+  const parent = Path.join(Fs.realpathSync(Os.tmpdir()), `synapse-${uid}`)
+  for (;;) {
+    try {
+      Fs.mkdirSync(parent, { mode: 0o700 })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    }
+    try {
+      const owner = Fs.lstatSync(parent)
+      if (!owner.isDirectory() || owner.uid !== uid || (owner.mode & 0o077) !== 0) {
+        throw new Error(`${parent} must be a directory of yours that nobody else may enter: remove it`)
+      }
+      return Fs.mkdtempSync(Path.join(parent, "session-"))
+    } catch (error) {
+      // Another session's end took the empty parent away in between.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    }
+  }
+}
+
+/** Takes a directory away if nothing is in it. */
+const removeEmpty = (path: string): void => {
+  try {
+    Fs.rmdirSync(path)
+  } catch {
+    // Other sessions are in it.
+  }
 }
 
 /**
@@ -36,6 +72,10 @@ export class SessionDirectory {
   readonly restore: string
   /** Where the shell says which command it did not find. */
   readonly notFound: string
+  /** There while a command is ended by force. */
+  readonly force: string
+  /** What reports that a command begins, where the shell has no printf. */
+  readonly began: string
   private readonly commandFd: number
   private commandLength = 0
   private free: Array<PipePaths> = []
@@ -44,12 +84,15 @@ export class SessionDirectory {
 
   /** Throws what the file system says where it can't be made. Its FIFOs are there once `addPairs` has made them. */
   constructor() {
-    this.path = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-"))
+    this.path = makePrivate()
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")
     this.restore = Path.join(this.path, "restore")
     this.notFound = Path.join(this.path, "not-found")
+    this.force = Path.join(this.path, "force")
+    this.began = Path.join(this.path, "began")
     this.commandFd = Fs.openSync(this.command, "wx", 0o600)
+    Fs.writeFileSync(this.began, Protocol.began, { mode: 0o600 })
   }
 
   /** The text that the shell sources next: rewritten in place, since truncating first costs ten times as much. */
@@ -60,6 +103,21 @@ export class SessionDirectory {
     }
     if (bytes.length < this.commandLength) Fs.ftruncateSync(this.commandFd, bytes.length)
     this.commandLength = bytes.length
+  }
+
+  /** Whether a command has deleted it. */
+  get lost(): boolean {
+    return Fs.fstatSync(this.commandFd).nlink === 0
+  }
+
+  /** Tells the shell whether its command is ended by force. */
+  useForce(force: boolean): void {
+    try {
+      if (force) Fs.writeFileSync(this.force, "")
+      else Fs.rmSync(this.force, { force: true })
+    } catch {
+      // The command has deleted the directory: it is asked and killed without.
+    }
   }
 
   /** A pair of FIFOs that nobody uses. */
@@ -97,8 +155,11 @@ export class SessionDirectory {
       for (const name of Fs.readdirSync(this.path)) {
         if (name !== "output") Fs.rmSync(Path.join(this.path, name), { recursive: true, force: true })
       }
-      if (Fs.readdirSync(Path.join(this.path, "output")).length > 0) return
+      removeEmpty(Path.join(this.path, "output"))
+      removeEmpty(this.path)
+    } else {
+      Fs.rmSync(this.path, { recursive: true, force: true })
     }
-    Fs.rmSync(this.path, { recursive: true, force: true })
+    removeEmpty(Path.dirname(this.path))
   }
 }

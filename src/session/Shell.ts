@@ -5,19 +5,19 @@
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
-import type { Spawnable } from "./ShellCommand.js"
+import type { Launch } from "./ShellLauncher.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface StartOptions {
-  readonly spawnable: Spawnable
+  readonly launch: Launch
   readonly directory: SessionDirectory
-  readonly environment: Record<string, string>
   /** Where the process starts. */
   readonly spawnCwd: string
   /** Where the shell goes then, if it can. */
@@ -49,15 +49,7 @@ const lastWords = 50
 
 const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => {
   if (code !== null) return code
-  const numbers: Readonly<Record<string, number>> = {
-    SIGHUP: 1,
-    SIGINT: 2,
-    SIGQUIT: 3,
-    SIGABRT: 6,
-    SIGKILL: 9,
-    SIGTERM: 15
-  }
-  return 128 + (signal === null ? 0 : (numbers[signal] ?? 0))
+  return 128 + (signal === null ? 0 : Os.constants.signals[signal])
 }
 
 /**
@@ -73,6 +65,8 @@ export class Shell {
   readonly ended: Promise<void>
   listener: ShellListener | undefined
   private inner = 0
+  /** What it said last on its own standard error: nothing of a command's. */
+  complaint = ""
 
   private constructor(private readonly child: ChildProcess.ChildProcessWithoutNullStreams) {
     this.spawned = child.pid ?? 0
@@ -80,6 +74,9 @@ export class Shell {
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => {
       for (const body of this.frames.read(chunk)) this.listener?.onFrame(body)
+    })
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.complaint = (this.complaint + chunk.toString()).slice(-maxComplaint)
     })
     this.ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
@@ -98,28 +95,26 @@ export class Shell {
   }
 
   /** Starts a shell; throws with the reason, in the shell's own words if it had any, where none can be started. */
-  static start(options: StartOptions): Promise<Shell> {
-    const { directory, spawnable, spawnCwd } = options
+  static async start(options: StartOptions): Promise<Shell> {
+    const { directory, launch, spawnCwd } = options
+    const { spawnable } = launch
     if (!Fs.statSync(spawnCwd, { throwIfNoEntry: false })?.isDirectory()) {
-      return Promise.reject(new Error(`the working directory ${spawnCwd} does not exist`))
+      throw new Error(`the working directory ${spawnCwd} does not exist`)
     }
     const child = ChildProcess.spawn(spawnable.program, spawnable.args, {
       cwd: spawnCwd,
       detached: true,
-      env: options.environment,
-      stdio: ["pipe", "pipe", "pipe"]
-    })
+      env: launch.environment,
+      stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
+      // The types know this only of a list of three.
+    }) as ChildProcess.ChildProcessWithoutNullStreams
     const shell = new Shell(child)
-    let complaint = ""
-    child.stderr.on("data", (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString()).slice(-maxComplaint)
-    })
     return new Promise<Shell>((resolve, reject) => {
       const failed = (what: string) => {
         clearTimeout(patience)
         shell.listener = undefined
         shell.kill()
-        const words = complaint
+        const words = shell.complaint
           .replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "")
           .trim()
         reject(

@@ -5,6 +5,7 @@
  */
 import * as Either from "effect/Either"
 import { InvalidUsage } from "../domain/CommandError.js"
+import * as CommandLine from "../grammar/CommandLine.js"
 
 /**
  * What is spawned: a program and its arguments.
@@ -23,8 +24,6 @@ export interface Spawnable {
  */
 const protocolOptions = ["--norc", "--noprofile", "--noediting", "-i"]
 
-const token = /\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"|([^\s\\'"]+)|(\s+)/y
-
 /**
  * Splits `shellCommand` into words as a shell would (quotes and backslashes, no expansions), and appends the options that
  * the protocol needs: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f /tmp/test.sb /bin/bash
@@ -35,26 +34,13 @@ const token = /\\([^])|'([^']*)'|"((?:[^"\\]|\\[^])*)"|([^\s\\'"]+)|(\s+)/y
  */
 export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsage> => {
   const words: Array<string> = []
-  let word: string | undefined
-  token.lastIndex = 0
-  while (token.lastIndex < shellCommand.length) {
-    const match = token.exec(shellCommand)
-    if (match === null) {
-      return Either.left(
-        new InvalidUsage({ reason: `shellCommand has an open quote or a lone backslash: ${shellCommand}` })
-      )
-    }
-    const [, escaped, single, double, plain, blank] = match
-    if (blank !== undefined) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else {
-      word =
-        (word ?? "") +
-        (escaped ?? single ?? double?.replace(/\\([$`"\\])/g, "$1").replaceAll("\\\n", "") ?? plain ?? "")
+  for (const token of CommandLine.parse(shellCommand).tokens) {
+    if (token._tag === "Word" && token.closed) words.push(token.value)
+    else if (token._tag !== "Blank") {
+      const reason = "shellCommand must be a program and its arguments; quote what means more to a shell"
+      return Either.left(new InvalidUsage({ reason: `${reason}: ${shellCommand}` }))
     }
   }
-  if (word !== undefined) words.push(word)
   const [program, ...args] = words
   return program === undefined || program === ""
     ? Either.left(new InvalidUsage({ reason: "shellCommand is empty: name a bash, for example /bin/bash" }))

@@ -25,6 +25,8 @@ const unattended: Readonly<Record<string, string>> = {
   GIT_EDITOR: "true",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
+  // Or an interactive bash reads the user's; it is unset again as soon as it has not.
+  HISTFILE: "",
   MANPAGER: "cat",
   PAGER: "cat",
   PIP_NO_INPUT: "1",

@@ -1,0 +1,179 @@
+/**
+ * What `synapse sandbox` does.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { InvalidUsage } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as PathEntry from "../sandbox/PathEntry.js"
+import * as PathGlob from "../sandbox/PathGlob.js"
+import * as PolicyBuilder from "../sandbox/PolicyBuilder.js"
+import * as PolicyDecision from "../sandbox/PolicyDecision.js"
+import * as SandboxConfig from "../sandbox/SandboxConfig.js"
+import type { Rule } from "../sandbox/SandboxPolicy.js"
+import * as SandboxSettings from "../sandbox/SandboxSettings.js"
+import { Invocation, WrongUsage } from "./Invocation.js"
+import { Stdio } from "./Stdio.js"
+
+type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
+
+const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
+  Layer.provideMerge(SandboxConfig.layer),
+  Layer.provideMerge(SandboxSettings.layerFromEnv())
+)
+
+const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
+  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, `${text}\n`)))
+
+/** Not what was asked for: the reason on stderr, and exit code 1. */
+const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
+  Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
+
+/** Runs an action, which answers the program's exit code. */
+const run = <R>(
+  action: Effect.Effect<number, InvalidUsage | SandboxConfig.SandboxConfigError, R>
+): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
+  action.pipe(
+    Effect.catchTags({
+      SandboxConfigError: ({ message }) => complain(message),
+      InvalidUsage: ({ message }) => new WrongUsage({ message })
+    }),
+    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    Effect.provide(layer)
+  )
+
+const inspect = Effect.gen(function* () {
+  const settings = yield* SandboxSettings.SandboxSettings
+  const config = yield* SandboxConfig.SandboxConfig
+  const { enabled, provider } = yield* config.load
+  const policy = yield* (yield* PolicyBuilder.PolicyBuilder).build(process.cwd())
+  return { enabled: settings.enabled ?? enabled, provider, file: config.file, policy }
+})
+
+/** Below a heading, the rules as they are written, where they lead if that is not the same, and who says so. */
+const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
+  const rows = rules.map(({ path, pattern, real, source }) => {
+    const place = real ?? path
+    const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
+    return [isSaid ? pattern : `${pattern} (${place})`, PolicyDecision.describeSource(source)] as const
+  })
+  const width = Math.max(...rows.map(([what]) => what.length))
+  return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
+}
+
+/**
+ * @since 0.1.0
+ */
+export const policy = ({ json }: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const found = yield* inspect
+    const { blacklist, cwd, readonly, whitelist } = found.policy
+    const text = json
+      ? JSON.stringify(found)
+      : [
+          `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
+          `Rules of your own are in ${found.file}`,
+          ...section("Read and write:", whitelist),
+          ...section("Never read or written, wherever it is:", blacklist),
+          ...section("Never written:", readonly),
+          "",
+          "Everything else can be read. There is no network."
+        ].join("\n")
+    yield* print("stdout", text)
+    return ExitCode.success
+  }).pipe(run)
+
+/** A verdict in a few words. */
+const why = (verdict: PolicyDecision.Verdict): string => {
+  const { rule } = verdict
+  if (rule === undefined) return "no rule is about it"
+  const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${rule.pattern}`
+  return `${name}: ${verdict.allowed ? PolicyDecision.describeSource(rule.source) : verdict.reason}`
+}
+
+/**
+ * @since 0.1.0
+ */
+export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
+  Effect.gen(function* () {
+    const path = yield* resolve(given.path)
+    const access = given.write ? "write" : "read"
+    const { enabled, policy } = yield* inspect
+    const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, access)
+    const place = verdict.real === path ? path : `${path} (${verdict.real})`
+    yield* print(
+      "stdout",
+      given.json
+        ? JSON.stringify({ path, access, ...verdict })
+        : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${why(verdict)}`
+    )
+    if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
+    return verdict.allowed ? ExitCode.success : ExitCode.failure
+  }).pipe(run)
+
+/** A path as it is given on a command line, where a shell expands `~` if it is not quoted. */
+const resolve = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
+  Effect.map(SandboxSettings.SandboxSettings, ({ userHome }) =>
+    Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
+  )
+
+/**
+ * @since 0.1.0
+ */
+export const allow = (given: { readonly path: string }) =>
+  Effect.gen(function* () {
+    const path = yield* resolve(given.path)
+    const config = yield* SandboxConfig.SandboxConfig
+    const { policy } = yield* inspect
+    const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, "write")
+    if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
+      return yield* complain(`${path} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
+    }
+    const isNew = yield* config.addWhitelist(path)
+    yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${path}`)
+    return ExitCode.success
+  }).pipe(run)
+
+/**
+ * How an entry is to stand in a file that is read in every directory: what is there is a path and no pattern, and what is
+ * relative is so to the directory we are in.
+ */
+const toEntry = (text: string): string => {
+  const isThere = Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined
+  const means = !isThere && (/^~|\$/.test(text) || PathGlob.hasWildcard(text) || text.includes("{"))
+  if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))
+  const isRelative = text.includes("/") && !/^(?:[/~$!{]|\*\*\/)/.test(text)
+  return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text
+}
+
+/**
+ * @since 0.1.0
+ */
+export const deny = (given: { readonly path: string }) =>
+  Effect.gen(function* () {
+    const entry = toEntry(given.path)
+    const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
+    yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${entry}`)
+    return ExitCode.success
+  }).pipe(run)
+
+/**
+ * @since 0.1.0
+ */
+export const forget = (given: { readonly path: string }) =>
+  Effect.gen(function* () {
+    const cwd = process.cwd()
+    const settings = yield* SandboxSettings.SandboxSettings
+    const config = yield* SandboxConfig.SandboxConfig
+    const gone = yield* config.forget(given.path, cwd)
+    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${entry}, of the ${list}`)
+    if (gone.length > 0) return ExitCode.success
+    const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
+    return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)
+  }).pipe(run)
