@@ -48,7 +48,8 @@ export interface PromiseSynapse {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (settings: Partial<Settings> = {}): Promise<PromiseSynapse> => fromLayer(Synapse.layer(settings))
+export const make = (settings: Partial<Settings> = {}, options: Synapse.Options = {}): Promise<PromiseSynapse> =>
+  fromLayer(Synapse.layer(settings, options))
 
 /**
  * The Promise face of any toolset.

@@ -11,7 +11,15 @@ import * as Layer from "effect/Layer"
 import * as Bash from "./commands/Bash.js"
 import * as CommandRegistry from "./grammar/CommandRegistry.js"
 import * as BashRouter from "./router/BashRouter.js"
+import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
+import * as LinuxPlatform from "./sandbox/linux/LinuxPlatform.js"
+import * as MacOsPlatform from "./sandbox/macos/MacOsPlatform.js"
+import * as Permission from "./sandbox/Permission.js"
+import * as PolicyBuilder from "./sandbox/PolicyBuilder.js"
+import * as SandboxConfig from "./sandbox/SandboxConfig.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
+import * as SandboxProvider from "./sandbox/SandboxProvider.js"
+import * as SandboxSettings from "./sandbox/SandboxSettings.js"
 import * as BashSession from "./session/BashSession.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
@@ -49,15 +57,43 @@ export const layerTools: Layer.Layer<Tools, never, SandboxManager.SandboxManager
   )
 
 /**
- * The tools over a real shell, which is started with the first command and ends with the scope. Settings that are not
- * given come from the environment, then from the defaults.
+ * What a house may differ in.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Over `sandbox.json` and the environment; `{ enabled: false }` is a house without a sandbox. */
+  readonly sandbox?: Partial<SandboxSettings.Settings>
+  /** Whom to ask when the policy denies something; nobody where it is not given, and so it stays denied. */
+  readonly permission?: Layer.Layer<Permission.Permission>
+}
+
+const platform = process.platform === "darwin" ? MacOsPlatform.layer() : LinuxPlatform.layer
+
+/** The sandbox of this machine. A provider of the user's comes in beside the local one, by `SandboxProvider.layerAdd`. */
+const layerSandbox = ({ permission = Permission.layerNone, sandbox }: Options) =>
+  SandboxManager.layer.pipe(
+    Layer.provide(Layer.orDie(LocalSandboxProvider.layer)),
+    Layer.provideMerge(SandboxProvider.layer),
+    Layer.provide(PolicyBuilder.layer),
+    Layer.provide(SandboxConfig.layer),
+    Layer.provide(Layer.mergeAll(platform, permission, SandboxSettings.layerFromEnv(sandbox)))
+  )
+
+/**
+ * The tools over a real shell in a sandbox, which is started with the first command and ends with the scope. Settings that
+ * are not given come from the environment, then from the defaults.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer = (settings: Partial<SessionSettings.Settings> = {}): Layer.Layer<Services, ConfigError> =>
+export const layer = (
+  settings: Partial<SessionSettings.Settings> = {},
+  options: Options = {}
+): Layer.Layer<Services, ConfigError> =>
   layerTools.pipe(
-    Layer.provideMerge(SandboxManager.layerNone),
+    Layer.provideMerge(layerSandbox(options)),
     Layer.provideMerge(BashSession.layer),
     Layer.provide(SessionSettings.layerFromEnv(settings)),
     Layer.provide(NodeFileSystem.layer)

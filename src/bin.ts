@@ -10,9 +10,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import type { MakeHouse } from "./cli/Invocation.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Version from "./domain/Version.js"
-import type { Settings } from "./session/SessionSettings.js"
 
 /** 128 + SIGHUP: the terminal was closed. */
 const hungUp = 129
@@ -20,11 +20,11 @@ const hungUp = 129
 const brokenPipe = 141
 
 /** Loaded by the subcommands that need it. */
-const house = (settings: Partial<Settings>) =>
+const house: MakeHouse = (settings, sandbox) =>
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./Synapse.js")),
-      (Synapse) => Synapse.layer(settings)
+      (Synapse) => Synapse.layer(settings, { sandbox })
     )
   )
 

@@ -28,12 +28,12 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
     loaded.set(name, module)
     const filename = `${__dirname}/${name}`
     // The build makes chunks of ASCII only: latin1 is the fastest way to read them.
-    const source = `(function (exports, require, module) {${fs.readFileSync(filename, "latin1")}\n})`
+    const source = `(function (exports, require, module, __filename) {${fs.readFileSync(filename, "latin1")}\n})`
     // node does not know `cacheFile`: it tells the build's recorder where to write.
     const cacheFile = filename + suffix
     const options = { filename, cachedData: cacheOf(cacheFile), cacheFile }
     const script = new vm.Script(source, options)
-    script.runInThisContext()(module.exports, requireFrom, module)
+    script.runInThisContext()(module.exports, requireFrom, module, filename)
     return module.exports
   }
 

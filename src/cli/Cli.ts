@@ -17,6 +17,7 @@ import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { call } from "./Call.js"
+import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
 import { House, Invocation, type MakeHouse, type WrongUsage } from "./Invocation.js"
 import * as Sandbox from "./Sandbox.js"
@@ -25,7 +26,7 @@ import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, Sandbox.sandbox])
+  Command.withSubcommands([exec, call, tools, Sandbox.sandbox, doctor])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -58,7 +59,7 @@ export const program = (
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
         const shown = isTerminal(stream) ? text : withoutColours(text)
-        await write(stream, `${shown.replaceAll(repeated, "").trimEnd()}\n`)
+        await write(stream, `${shown.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
       })
 
     let exitCode: number = ExitCode.success
@@ -93,6 +94,9 @@ const layerLogger = Logger.replace(Logger.defaultLogger, Logger.withConsoleError
 /** `exec` takes one command. That it takes more words is for telling what is wrong with them. */
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
+/** May be left out, which @effect/cli does not show of options that may be repeated. */
+const repeatable = /--(?:allow path|deny pattern)(?=\.\.\.)/g
+
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 
 /** Why nothing was run, and how it is used. */
@@ -110,7 +114,8 @@ const usages = new Map([
   ["exec", [show(Command.getUsage(exec))]],
   ["call", [show(Command.getUsage(call))]],
   ["tools", [show(Command.getUsage(tools))]],
-  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)]
+  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)],
+  ["doctor", [show(Command.getUsage(doctor))]]
 ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {

@@ -50,7 +50,8 @@ const handle = (call: ToolCall, json: boolean): Effect.Effect<number, never, Std
   })
 
 /** Whether the command itself said nothing of its failure. */
-const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.interrupted === true
+const isOurs = ({ extras }: ToolReturn): boolean =>
+  extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
 /**
  * @since 0.1.0
@@ -71,7 +72,7 @@ export const exec = Command.make(
       const text = yield* commandOf(command, args)
       const house = yield* House
       const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command: text }) }
-      const code = yield* Effect.provide(handle(call, json), house.layer(SessionOptions.toSettings(settings)))
+      const code = yield* Effect.provide(handle(call, json), house.layer(...SessionOptions.toSettings(settings)))
       yield* setExitCode(code)
     })
 ).pipe(Command.withDescription("Run a command and pass on its output and its exit code."))

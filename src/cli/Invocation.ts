@@ -9,6 +9,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { CommandRegistry } from "../grammar/CommandRegistry.js"
+import type * as SandboxSettings from "../sandbox/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
@@ -41,7 +42,10 @@ export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsa
  * @since 0.1.0
  * @category models
  */
-export type MakeHouse = (settings: Partial<Settings>) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
+export type MakeHouse = (
+  settings: Partial<Settings>,
+  sandbox: Partial<SandboxSettings.Settings>
+) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
 
 /**
  * @since 0.1.0

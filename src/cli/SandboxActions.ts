@@ -16,6 +16,7 @@ import * as PathGlob from "../sandbox/PathGlob.js"
 import * as PolicyBuilder from "../sandbox/PolicyBuilder.js"
 import * as PolicyDecision from "../sandbox/PolicyDecision.js"
 import * as SandboxConfig from "../sandbox/SandboxConfig.js"
+import type { SandboxConfigError } from "../sandbox/SandboxConfigError.js"
 import type { Rule } from "../sandbox/SandboxPolicy.js"
 import * as SandboxSettings from "../sandbox/SandboxSettings.js"
 import { Invocation, WrongUsage } from "./Invocation.js"
@@ -37,7 +38,7 @@ const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
 
 /** Runs an action, which answers the program's exit code. */
 const run = <R>(
-  action: Effect.Effect<number, InvalidUsage | SandboxConfig.SandboxConfigError, R>
+  action: Effect.Effect<number, InvalidUsage | SandboxConfigError, R>
 ): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
   action.pipe(
     Effect.catchTags({
@@ -89,6 +90,10 @@ export const policy = ({ json }: { readonly json: boolean }) =>
     return ExitCode.success
   }).pipe(run)
 
+/** A path as it is given on a command line: a shell has expanded its `~`, but for a quoted one. */
+const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
+  Effect.map(SandboxSettings.SandboxSettings, ({ userHome }) => path.replace(/^~(?=\/|$)/, () => userHome))
+
 /** A verdict in a few words. */
 const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
@@ -102,10 +107,11 @@ const why = (verdict: PolicyDecision.Verdict): string => {
  */
 export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
   Effect.gen(function* () {
-    const path = yield* resolve(given.path)
+    const text = yield* expandHome(given.path)
+    const path = Path.resolve(text)
     const access = given.write ? "write" : "read"
     const { enabled, policy } = yield* inspect
-    const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, access)
+    const verdict = PolicyDecision.make(policy).explain(text, policy.cwd, access)
     const place = verdict.real === path ? path : `${path} (${verdict.real})`
     yield* print(
       "stdout",
@@ -117,18 +123,12 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
 
-/** A path as it is given on a command line, where a shell expands `~` if it is not quoted. */
-const resolve = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
-  Effect.map(SandboxSettings.SandboxSettings, ({ userHome }) =>
-    Path.resolve(path.replace(/^~(?=\/|$)/, () => userHome))
-  )
-
 /**
  * @since 0.1.0
  */
 export const allow = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const path = yield* resolve(given.path)
+    const path = Path.resolve(yield* expandHome(given.path))
     const config = yield* SandboxConfig.SandboxConfig
     const { policy } = yield* inspect
     const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, "write")
@@ -146,7 +146,8 @@ export const allow = (given: { readonly path: string }) =>
  */
 const toEntry = (text: string): string => {
   const isThere = Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined
-  const means = !isThere && (/^~|\$/.test(text) || PathGlob.hasWildcard(text) || text.includes("{"))
+  const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
+  const means = !isThere && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1)
   if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))
   const isRelative = text.includes("/") && !/^(?:[/~$!{]|\*\*\/)/.test(text)
   return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text

@@ -5,6 +5,7 @@
  */
 import * as Options from "@effect/cli/Options"
 import * as Option from "effect/Option"
+import type * as SandboxSettings from "../sandbox/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 const longestTimeout = 2 ** 31 - 1
@@ -26,18 +27,41 @@ export const options = {
     Options.withPseudoName("ms"),
     Options.withDescription("Milliseconds after which a command is ended, with exit code 124; 120000 without it."),
     Options.optional
+  ),
+  noSandbox: Options.boolean("no-sandbox").pipe(
+    Options.withDescription("Run without a sandbox: with all the rights that you have.")
+  ),
+  allow: Options.text("allow").pipe(
+    Options.withPseudoName("path"),
+    Options.withDescription("A path that commands may write, besides the working directory. May be repeated."),
+    Options.repeated
+  ),
+  deny: Options.text("deny").pipe(
+    Options.withPseudoName("pattern"),
+    Options.withDescription("A path or pattern that commands may neither read nor write. May be repeated."),
+    Options.repeated
   )
 }
 
 /**
- * What is given becomes a setting.
+ * What is given becomes settings, of the session and of the sandbox.
  *
  * @since 0.1.0
  */
 export const toSettings = (given: {
   readonly cwd: Option.Option<string>
   readonly timeout: Option.Option<number>
-}): Partial<Settings> => ({
-  ...(given.cwd._tag === "Some" ? { cwd: given.cwd.value } : {}),
-  ...(given.timeout._tag === "Some" ? { timeout: given.timeout.value } : {})
-})
+  readonly noSandbox: boolean
+  readonly allow: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
+}): [Partial<Settings>, Partial<SandboxSettings.Settings>] => [
+  {
+    ...(given.cwd._tag === "Some" ? { cwd: given.cwd.value } : {}),
+    ...(given.timeout._tag === "Some" ? { timeout: given.timeout.value } : {})
+  },
+  {
+    ...(given.noSandbox ? { enabled: false } : {}),
+    whitelist: given.allow,
+    blacklist: given.deny
+  }
+]

@@ -37,5 +37,5 @@ const print = (json: boolean): Effect.Effect<void, never, CommandRegistry | Stdi
 export const tools = Command.make(
   "tools",
   { json: Options.boolean("json").pipe(Options.withDescription("As JSON: { tools, commands }.")) },
-  ({ json }) => Effect.flatMap(House, (house) => Effect.provide(print(json), house.layer({})))
+  ({ json }) => Effect.flatMap(House, (house) => Effect.provide(print(json), house.layer({}, {})))
 ).pipe(Command.withDescription("Show the tool definitions for a model's tool list, and the commands."))

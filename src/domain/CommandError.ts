@@ -60,24 +60,28 @@ export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/Inva
 export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blocked", {
   resource: Schema.String,
   rule: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** What would be allowed, and whom to ask. */
+  advice: Schema.optionalWith(Schema.String, { default: () => "" })
 }) {
   readonly category: FailureCategory = "blocked"
   readonly exitCode: number = ExitCode.blocked
   override get message() {
-    return `blocked by sandbox policy: ${this.resource} (rule ${this.rule}: ${this.reason})`
+    const said = `blocked by sandbox policy: ${this.resource} (rule ${this.rule}: ${this.reason})`
+    return this.advice === "" ? said : `${said}\n${this.advice}`
   }
 }
 
 /**
- * The shell died or could not start, a command ran out of its time, or reading and writing failed.
+ * The shell died or could not start, a command ran out of its time, or reading and writing failed; `crash`: the shell died
+ * before the command began, which can be tried again; `sandbox`: no sandbox could be had, so nothing was run.
  * `stdout` and `stderr` are what a command had put out by then.
  *
  * @since 0.1.0
  * @category errors
  */
 export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synapse/ExecutionFailed")("ExecutionFailed", {
-  cause: Schema.Literal("shell", "timeout", "io", "sandbox"),
+  cause: Schema.Literal("shell", "timeout", "io", "sandbox", "crash"),
   reason: Schema.String,
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),

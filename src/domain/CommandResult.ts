@@ -20,6 +20,13 @@ export interface CommandResult {
   readonly stdoutFile?: string
   /** The file that holds all of a standard error that was cut. */
   readonly stderrFile?: string
+  /** Whether the sandbox's policy denied something that the command failed for. */
+  readonly blocked?: boolean
+  /** What the model is told of the denial: what, by which rule, why, and what would be allowed. */
+  readonly blockedReason?: string
+  /** The rule that denied it as it was written; where no rule names it, the path, or the network. */
+  readonly blockedResource?: string
+  readonly blockedRule?: string
   /** What the shell has to say about itself: that it was restarted, and what state that cost. */
   readonly notices?: ReadonlyArray<string>
 }

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
  * @category errors
  */
 export class DuplicateName extends Schema.TaggedError<DuplicateName>("synapse/DuplicateName")("DuplicateName", {
-  kind: Schema.Literal("command", "tool"),
+  kind: Schema.Literal("command", "tool", "provider"),
   name: Schema.String
 }) {
   override get message() {

@@ -48,6 +48,7 @@ export const begin = (options: {
   const since = ProcessTable.ticksAgo(options.startedAgo)
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
+  let asking: NodeJS.Timeout | undefined
   let forced = false
 
   /** What the command started and is not background of an earlier one; the shell's pid is looked up once. */
@@ -57,6 +58,16 @@ export const begin = (options: {
       ProcessTable.list().filter((one) => one.started >= since),
       from
     )
+
+  const ask = (pids: ReadonlyArray<number>, shellPid: number) => {
+    clearTimeout(asking)
+    const nascent: Array<number> = []
+    for (const pid of pids) {
+      if (ProcessTable.isNascent(pid, shellPid)) nascent.push(pid)
+      else ProcessTable.signal(pid, "SIGINT")
+    }
+    if (nascent.length > 0) asking = setTimeout(() => ask(nascent, shellPid), 1)
+  }
 
   const step = () => {
     const elapsed = performance.now() - began
@@ -77,7 +88,10 @@ export const begin = (options: {
     const processes = started(shellPid)
     ProcessTable.signal(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
-      for (const one of processes) ProcessTable.signal(one.pid, "SIGINT")
+      ask(
+        processes.map((one) => one.pid),
+        shellPid
+      )
     } else {
       ProcessTable.signal(shellPid, "SIGCONT")
       const newest = processes
@@ -94,6 +108,7 @@ export const begin = (options: {
   step()
   return () => {
     clearTimeout(timer)
+    clearTimeout(asking)
     if (forced) useForce(false)
     forced = false
   }

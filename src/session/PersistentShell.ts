@@ -52,6 +52,8 @@ export class PersistentShell {
   private ending = false
   private restarting: Promise<void> = Promise.resolve()
   private starting: Promise<unknown> | undefined
+  /** Settled when nothing is left of the last shell's launch. */
+  private closing: Promise<void> = Promise.resolve()
   private readonly sessionId = crypto.randomUUID()
   private readonly environment: Record<string, string>
   private readonly since = ProcessTable.ticksAgo(0)
@@ -134,7 +136,12 @@ export class PersistentShell {
       ([shell, plumbing, pipes]) => this.feed(job, shell, plumbing, pipes),
       (error) =>
         this.end(job, () =>
-          Job.refuse(job, new ExecutionFailed({ cause: "shell", reason: `no shell: ${reasonOf(error)}` }))
+          Job.refuse(
+            job,
+            error instanceof ExecutionFailed
+              ? error
+              : new ExecutionFailed({ cause: "shell", reason: `no shell: ${reasonOf(error)}` })
+          )
         )
     )
   }
@@ -182,6 +189,7 @@ export class PersistentShell {
       this.shell.listener = { onFrame: () => {}, onExit: () => this.onIdleExit() }
       return
     }
+    if (started.status === "rejected" && this.restoration !== undefined && !this.disposed) return this.startWithout()
     if (started.status === "fulfilled") started.value.kill()
     if (known === undefined && laid.status === "fulfilled") laid.value.close(false)
     throw started.status === "rejected"
@@ -191,10 +199,26 @@ export class PersistentShell {
         : new Error("the session has ended")
   }
 
+  /** A shell without the state of the last, which ends every new one (`PROMPT_COMMAND=exit`). */
+  private async startWithout(): Promise<void> {
+    const state = this.restoration
+    this.restoration = undefined
+    try {
+      await this.start()
+    } catch (error) {
+      this.restoration = state
+      throw error
+    }
+    this.notices.push(
+      `The last shell's state let no other one live: ` +
+        `this command ran in a new shell in ${this.cwd}; variables, functions and options are lost.`
+    )
+  }
+
   private async startIn(directory: SessionDirectory): Promise<Shell> {
     const launch = await this.launch({ directory: directory.path, environment: this.environment })
     try {
-      return await Shell.start({
+      const shell = await Shell.start({
         launch,
         directory,
         // A later one may find that the directory of the first is gone.
@@ -202,8 +226,11 @@ export class PersistentShell {
         cwd: this.cwd,
         restore: this.restoration !== undefined
       })
-    } finally {
-      launch.close()
+      this.closing = shell.ended.then(launch.close)
+      return shell
+    } catch (error) {
+      await launch.close()
+      throw error
     }
   }
 
@@ -271,11 +298,15 @@ export class PersistentShell {
       },
       onExit: (code) => {
         this.onExit(plumbing)
-        if (run.begun || run.stopped !== undefined || job.retried === true) {
+        if (run.begun || run.stopped !== undefined) {
           this.status = code
           return finish(code)
         }
         run.giveBack()
+        if (job.retried === true) {
+          const reason = `the shell ended before the command began, with exit code ${code}, and so did the next one`
+          return this.end(job, () => Job.refuse(job, new ExecutionFailed({ cause: "crash", reason })))
+        }
         job.retried = true
         this.again(job)
       }
@@ -365,7 +396,7 @@ export class PersistentShell {
       // An idle shell ends by itself, and runs the user's EXIT trap.
       if (this.active === undefined && shell !== undefined) await Promise.race([shell.ended, pause(farewell)])
       await endMembers(shell?.spawned ?? 0, this.sessionId, this.since)
-      await shell?.ended
+      await this.closing
       plumbing.wantState(true)
     }
     this.ending = false

@@ -7,6 +7,7 @@
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /**
@@ -134,6 +135,28 @@ export const resolve = (spawned: number, innerPid: number): number => {
     if (pids === undefined ? one.pid === innerPid : Number(pids.at(-1)) === innerPid) return one.pid
   }
   return spawned
+}
+
+const exe = (pid: number): string | undefined => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether a process is a shell's fork that has not yet come to put the shell's traps away: SIGINT would take it back to
+ * the shell's main loop, where it would read the next commands as a second shell. A shell's traps go after its handler of
+ * SIGINT; the one on SIGURG is there whenever a command runs.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const isNascent = (pid: number, shell: number): boolean => {
+  const caught = /^SigCgt:\s*(\S+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]
+  const bit = 1n << BigInt(Os.constants.signals.SIGURG - 1)
+  return caught !== undefined && (BigInt(`0x${caught}`) & bit) !== 0n && exe(pid) === exe(shell)
 }
 
 /**

@@ -34,7 +34,8 @@ const exitTrap = (directory: SessionDirectory): string => {
     `\\builtin set +o`
   ]
   const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
-  return `[[ -p ${state} ]] && { ${body}; } >|${state} 2>/dev/null`
+  // A subshell that is interrupted as it begins still has the trap; and what ends by an exit is not to be interrupted.
+  return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } >|${state} 2>/dev/null`
 }
 
 /** Options that would end the next shell, silence it, or make it keep a history. */
@@ -103,7 +104,9 @@ export const startUp = (
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
     moveTo(directory),
-    `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}`,
+    // A shell without `builtin` is another.
+    `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}||` +
+      `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
     ""
   ].join("\n")
 

@@ -42,7 +42,7 @@ export interface ShellListener {
 const maxComplaint = 4096
 
 /** A shell that has not answered by then will not. */
-const startTimeout = 10_000
+const startTimeout = 60_000
 
 /** After a shell's exit, what it said last may still be on its way. */
 const lastWords = 50
@@ -81,7 +81,9 @@ export class Shell {
     this.ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.alive = false
-        const told = setTimeout(() => child.stdout.destroy(), lastWords)
+        // Where this process was busy meanwhile, they are read in the turn of the event loop after the timer's.
+        const silence = () => setImmediate(() => setImmediate(() => child.stdout.destroy()))
+        const told = setTimeout(silence, lastWords)
         const gone = () => {
           clearTimeout(told)
           child.stderr.destroy()
@@ -118,7 +120,8 @@ export class Shell {
           .replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "")
           .trim()
         reject(
-          new Error(`${[spawnable.program, ...spawnable.args].join(" ")} ${what}${words === "" ? "" : `: ${words}`}`)
+          launch.explain(words) ??
+            new Error(`${[spawnable.program, ...spawnable.args].join(" ")} ${what}${words === "" ? "" : `: ${words}`}`)
         )
       }
       const patience = setTimeout(() => failed(`gave no sign of life in ${startTimeout} ms`), startTimeout)
@@ -130,6 +133,7 @@ export class Shell {
           if (version === undefined || version === "") return failed("is not bash, and no other shell will do")
           clearTimeout(patience)
           shell.inner = Number(pid)
+          launch.started(shell.spawned)
           resolve(shell)
         }
       }

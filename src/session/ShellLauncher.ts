@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "./ShellCommand.js"
 
 /**
@@ -16,8 +17,12 @@ export interface Launch {
   /** Handed to the program as descriptors 3, 4, …. */
   readonly descriptors: ReadonlyArray<number>
   readonly environment: Readonly<Record<string, string>>
-  /** Lets go of what the launch holds: called once the shell has started, or has not. */
-  readonly close: () => void
+  /** Told the pid of what was spawned, once the shell answers. */
+  readonly started: (pid: number) => void
+  /** Why a shell could not be started, by what was said on its standard error; undefined where nobody knows better. */
+  readonly explain: (stderr: string) => ExecutionFailed | undefined
+  /** Lets go of what the launch holds: called once the shell has ended, or could not be started. */
+  readonly close: () => Promise<void>
 }
 
 /**
@@ -41,4 +46,11 @@ export type ShellLauncher = (request: {
 export const plain =
   (spawnable: Spawnable): ShellLauncher =>
   ({ environment }) =>
-    Promise.resolve({ spawnable, descriptors: [], environment, close: () => {} })
+    Promise.resolve({
+      spawnable,
+      descriptors: [],
+      environment,
+      started: () => {},
+      explain: () => undefined,
+      close: () => Promise.resolve()
+    })

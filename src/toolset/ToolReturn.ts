@@ -48,6 +48,7 @@ export interface Extras {
   /** Why the arguments are not JSON, in the parser's words. */
   readonly parseError?: string
   readonly interrupted?: true
+  readonly blocked?: true
   readonly blockedReason?: string
   readonly blockedResource?: string
   readonly blockedRule?: string
@@ -99,6 +100,7 @@ export const fromError = (call: Pick<ToolCall, "id">, error: CommandError, extra
     case "Blocked":
       return make(call, true, error.message, CommandResult.make(), {
         ...base,
+        blocked: true,
         blockedReason: error.reason,
         blockedResource: error.resource,
         blockedRule: error.rule
@@ -119,6 +121,17 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
   const { exitCode, notFound } = result
   const what = `Command failed with exit code ${exitCode}`
   const sentence = notFound === undefined ? `${what}.` : `${what}: ${notFound}: command not found.`
+  if (result.blocked === true) {
+    return make(call, true, `${sentence}\n${result.blockedReason}`, result, {
+      exitCode,
+      ...outputOf(result),
+      failureCategory: "blocked",
+      blocked: true,
+      ...(result.blockedReason === undefined ? undefined : { blockedReason: result.blockedReason }),
+      ...(result.blockedResource === undefined ? undefined : { blockedResource: result.blockedResource }),
+      ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
+    })
+  }
   return make(call, true, hint === undefined ? sentence : `${sentence}\n${hint}`, result, {
     exitCode,
     ...outputOf(result),

@@ -8,7 +8,7 @@ import * as Pipe from "./Pipe.js"
 import * as Table from "./Table.js"
 
 const commands = 1000
-const runtime = ManagedRuntime.make(Synapse.layer())
+const runtime = ManagedRuntime.make(Synapse.layer({}, { sandbox: { enabled: false } }))
 const session = await runtime.runPromise(BashSession)
 const toolset = await runtime.runPromise(Toolset)
 const pipe = Pipe.open()

@@ -12,7 +12,9 @@ const fast = `head -c ${megabytes}M /dev/zero`
 
 /** The whole way of a call, with the most that a file of all output may hold. */
 const way = (outputFileLimit?: number) => {
-  const runtime = ManagedRuntime.make(Synapse.layer(outputFileLimit === undefined ? {} : { outputFileLimit }))
+  const runtime = ManagedRuntime.make(
+    Synapse.layer(outputFileLimit === undefined ? {} : { outputFileLimit }, { sandbox: { enabled: false } })
+  )
   const run = (text: string) =>
     runtime.runPromise(
       Effect.flatMap(Toolset, (toolset) =>

@@ -4,9 +4,15 @@ import { run } from "./Program.js"
 
 const usage = [
   "Usage:",
-  "  synapse exec [--cwd directory] [--timeout ms] [--json] <command>",
-  "  synapse call [--cwd directory] [--timeout ms] [--json]",
+  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json] <command>",
+  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json]",
   "  synapse tools [--json]",
+  "  synapse sandbox policy [--json]",
+  "  synapse sandbox explain [--json] [--write] <path>",
+  "  synapse sandbox allow <path>",
+  "  synapse sandbox deny <path>",
+  "  synapse sandbox forget <path>",
+  "  synapse doctor [--json]",
   "Help: synapse --help",
   ""
 ].join("\n")
@@ -33,7 +39,7 @@ describe("synapse", () => {
       const help = yield* run(["exec", "--help"])
       assert.deepStrictEqual({ ...help, stdout: "" }, { exitCode: 0, stdout: "", stderr: "", settings: undefined })
       assert.include(help.stdout, "<command>\n")
-      assert.notInclude(help.stdout, "repeated")
+      assert.notInclude(help.stdout, "argument may be repeated")
       assert.match((yield* run(["--version"])).stdout, /^\d+\.\d+\.\d+\n$/)
       assert.include((yield* run(["--completions", "bash"])).stdout, "complete -F")
     })
@@ -41,7 +47,8 @@ describe("synapse", () => {
 
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
-      const reason = "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools'\n"
+      const reason =
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'sandbox', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,

@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "./Program.js"
 
-const usage = "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--json] <command>\nHelp: synapse exec --help\n"
+const usage =
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>

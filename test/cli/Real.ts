@@ -22,7 +22,9 @@ export interface Running {
 
 export const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Running => {
   if (!fs.existsSync(synapse)) throw new Error(`${synapse} is missing: npm run build makes it`)
-  const child = spawn(process.execPath, [synapse, ...args], { env: { ...process.env, ...env } })
+  const child = spawn(process.execPath, [synapse, ...args], {
+    env: { ...process.env, SYNAPSE_HOME: "/nonexistent/synapse", ...env }
+  })
   const stdout: Array<Buffer> = []
   const stderr: Array<Buffer> = []
   const waiting = new Set<() => void>()

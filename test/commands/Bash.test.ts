@@ -13,9 +13,8 @@ import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
 const received = (text: string, scripts: ReadonlyArray<string> = []) =>
   Effect.gen(function* () {
     const commands: Array<string> = []
-    const sandbox = SandboxManager.of({
+    const layerSandbox = Layer.mock(SandboxManager, {
       cwd: Effect.succeed("/work/here"),
-      restart: Effect.void,
       execute: (command) => {
         commands.push(command)
         return Effect.succeed(CommandResult.make({ stdout: "hi\n" }))
@@ -28,10 +27,7 @@ const received = (text: string, scripts: ReadonlyArray<string> = []) =>
           : Effect.die("stat of something else")
     })
     const noFiles = FileSystem.layerNoop({})
-    const handler = yield* Effect.provide(
-      Bash.make,
-      Layer.merge(Layer.succeed(SandboxManager, sandbox), scripts.length > 0 ? files : noFiles)
-    )
+    const handler = yield* Effect.provide(Bash.make, Layer.merge(layerSandbox, scripts.length > 0 ? files : noFiles))
     const result = yield* handler.run(CommandLine.parse(text), {})
     return { commands, result }
   })

@@ -37,7 +37,8 @@ const chunks = FastCheck.array(
   { maxLength: 60 }
 )
 
-const note = /^([^]*?)\n?\[… (\d+) bytes left out; (?:all of it: (.*)|not kept(?:: .*)?|the first \d+ bytes: .*) …\]\n([^]*)$/
+const note =
+  /^([\s\S]*?)\n?\[… (\d+) bytes left out; (?:all of it: (.*)|not kept(?:: .*)?|the first \d+ bytes: .*) …\]\n([\s\S]*)$/
 
 describe("OutputCapture", () => {
   it("gives an output within the limit as it is, and asks for no file", () => {
@@ -68,7 +69,10 @@ describe("OutputCapture", () => {
   it("puts a character together that came in pieces", () => {
     const bytes = Buffer.from("a😀é")
     assert.deepStrictEqual(
-      captured(Array.from(bytes, (byte) => Buffer.from([byte])), 10),
+      captured(
+        Array.from(bytes, (byte) => Buffer.from([byte])),
+        10
+      ),
       { text: "a😀é" }
     )
   })
@@ -83,42 +87,48 @@ describe("OutputCapture", () => {
     }
   })
 
-  it.prop("agrees with the naive way, and its file holds exactly all bytes", [chunks, FastCheck.integer({ min: 1, max: 60 })], ([parts, limit]) => {
-    const all = Buffer.concat(parts)
-    const whole = all.toString()
-    const { file, text } = captured(parts, limit)
-    if (whole.length <= limit) {
-      assert.strictEqual(text, whole)
-      assert.strictEqual(file, undefined)
-      return
-    }
-    assert.deepStrictEqual(Fs.readFileSync(file ?? ""), all)
-    const [, head = "", left, path, tail = ""] = note.exec(text) ?? []
-    assert.strictEqual(path, file)
-    assert.isTrue(whole.startsWith(head), `head ${JSON.stringify(head)} of ${JSON.stringify(whole)}`)
-    assert.isTrue(whole.endsWith(tail), `tail ${JSON.stringify(tail)} of ${JSON.stringify(whole)}`)
-    assert.isAtMost(head.length + tail.length, limit)
-    assert.isAtLeast(head.length + tail.length, limit / 2 - 2)
-    assert.isAbove(Number(left), 0)
-    Fs.rmSync(file ?? "")
-  }, { fastCheck: { numRuns: 500 } })
+  it.prop(
+    "agrees with the naive way, and its file holds exactly all bytes",
+    [chunks, FastCheck.integer({ min: 1, max: 60 })],
+    ([parts, limit]) => {
+      const all = Buffer.concat(parts)
+      const whole = all.toString()
+      const { file, text } = captured(parts, limit)
+      if (whole.length <= limit) {
+        assert.strictEqual(text, whole)
+        assert.strictEqual(file, undefined)
+        return
+      }
+      assert.deepStrictEqual(Fs.readFileSync(file ?? ""), all)
+      const [, head = "", left, path, tail = ""] = note.exec(text) ?? []
+      assert.strictEqual(path, file)
+      assert.isTrue(whole.startsWith(head), `head ${JSON.stringify(head)} of ${JSON.stringify(whole)}`)
+      assert.isTrue(whole.endsWith(tail), `tail ${JSON.stringify(tail)} of ${JSON.stringify(whole)}`)
+      assert.isAtMost(head.length + tail.length, limit)
+      assert.isAtLeast(head.length + tail.length, limit / 2 - 2)
+      assert.isAbove(Number(left), 0)
+      Fs.rmSync(file ?? "")
+    },
+    { fastCheck: { numRuns: 500 } }
+  )
 
-  it.prop("keeps the true head and tail with a file that may not grow, or none", [
-    chunks,
-    FastCheck.integer({ min: 1, max: 30 }),
-    FastCheck.integer({ min: 0, max: 200 })
-  ], ([parts, limit, fileLimit]) => {
-    const all = Buffer.concat(parts)
-    const whole = all.toString()
-    const { file, text } = captured(parts, limit, fileLimit)
-    if (whole.length <= limit) return assert.strictEqual(text, whole)
-    const [, head = "", , , tail = ""] = note.exec(text) ?? []
-    assert.isTrue(whole.startsWith(head))
-    assert.isTrue(whole.endsWith(tail), `tail ${JSON.stringify(tail)} of ${JSON.stringify(whole)}`)
-    if (file === undefined) return assert.strictEqual(fileLimit, 0)
-    assert.deepStrictEqual(Fs.readFileSync(file), all.subarray(0, Math.min(all.length, fileLimit)))
-    Fs.rmSync(file)
-  }, { fastCheck: { numRuns: 500 } })
+  it.prop(
+    "keeps the true head and tail with a file that may not grow, or none",
+    [chunks, FastCheck.integer({ min: 1, max: 30 }), FastCheck.integer({ min: 0, max: 200 })],
+    ([parts, limit, fileLimit]) => {
+      const all = Buffer.concat(parts)
+      const whole = all.toString()
+      const { file, text } = captured(parts, limit, fileLimit)
+      if (whole.length <= limit) return assert.strictEqual(text, whole)
+      const [, head = "", , , tail = ""] = note.exec(text) ?? []
+      assert.isTrue(whole.startsWith(head))
+      assert.isTrue(whole.endsWith(tail), `tail ${JSON.stringify(tail)} of ${JSON.stringify(whole)}`)
+      if (file === undefined) return assert.strictEqual(fileLimit, 0)
+      assert.deepStrictEqual(Fs.readFileSync(file), all.subarray(0, Math.min(all.length, fileLimit)))
+      Fs.rmSync(file)
+    },
+    { fastCheck: { numRuns: 500 } }
+  )
 
   it("says how far a file goes that may not grow further", () => {
     const file = Path.join(directory, "1.txt")

@@ -122,6 +122,9 @@ describe("ProcessTable", () => {
     await until(() => ProcessTable.descendants(ProcessTable.list(), pid).length > 10)
     ProcessTable.killGroup(pid)
     await until(() => !ProcessTable.list().some((one) => one.group === pid))
-    assert.deepStrictEqual(ProcessTable.list().filter((one) => one.group === pid), [])
+    assert.deepStrictEqual(
+      ProcessTable.list().filter((one) => one.group === pid),
+      []
+    )
   })
 })

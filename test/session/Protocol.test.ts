@@ -21,7 +21,9 @@ const expecting = (expected = nonce) => {
   return reader
 }
 
-const latin1 = FastCheck.string({ unit: FastCheck.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) })
+const latin1 = FastCheck.string({
+  unit: FastCheck.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code))
+})
 
 /** What a shell may print between frames: anything, forged and broken frames too, but none of this nonce. */
 const junk = FastCheck.oneof(
@@ -30,22 +32,31 @@ const junk = FastCheck.oneof(
 )
 
 describe("FrameReader", () => {
-  it.prop("finds a frame in any junk, however it is cut", [
-    FastCheck.array(junk, { maxLength: 5 }),
-    FastCheck.array(junk, { maxLength: 5 }),
-    latin1.filter((text) => !text.includes(nonce)),
-    FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 })
-  ], ([before, after, body, cuts]) => {
-    const text = `${before.join("")}${frame(body)}${after.join("")}`
-    assert.deepStrictEqual(read(expecting(), text, cuts), [body])
-  }, { fastCheck: { numRuns: 500 } })
+  it.prop(
+    "finds a frame in any junk, however it is cut",
+    [
+      FastCheck.array(junk, { maxLength: 5 }),
+      FastCheck.array(junk, { maxLength: 5 }),
+      latin1.filter((text) => !text.includes(nonce)),
+      FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 })
+    ],
+    ([before, after, body, cuts]) => {
+      const text = `${before.join("")}${frame(body)}${after.join("")}`
+      assert.deepStrictEqual(read(expecting(), text, cuts), [body])
+    },
+    { fastCheck: { numRuns: 500 } }
+  )
 
-  it.prop("gives several frames in order", [
-    FastCheck.array(FastCheck.constantFrom("A", "0 /", "1 /tmp", ""), { maxLength: 6 }),
-    FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 })
-  ], ([bodies, cuts]) => {
-    assert.deepStrictEqual(read(expecting(), bodies.map((body) => frame(body)).join("noise"), cuts), bodies)
-  })
+  it.prop(
+    "gives several frames in order",
+    [
+      FastCheck.array(FastCheck.constantFrom("A", "0 /", "1 /tmp", ""), { maxLength: 6 }),
+      FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 20 })
+    ],
+    ([bodies, cuts]) => {
+      assert.deepStrictEqual(read(expecting(), bodies.map((body) => frame(body)).join("noise"), cuts), bodies)
+    }
+  )
 
   it("drops the frames of another nonce, and of the one before", () => {
     const reader = expecting()
@@ -91,10 +102,13 @@ describe("quote", () => {
     const texts = FastCheck.sample(
       FastCheck.string({ unit: "binary" }).map((text) => text.replaceAll("\0", "")),
       { numRuns: 500, seed: 7 }
-    ).concat(["", "'", "''", "\\", "\n", "!$`\"", "$(exit)", "-n", " a\tb ", "*?[x]", "~", "ü😀"])
+    ).concat(["", "'", "''", "\\", "\n", '!$`"', "$(exit)", "-n", " a\tb ", "*?[x]", "~", "ü😀"])
     const script = texts.map((text) => `printf '%s\\0' ${Protocol.quote(text)}`).join("\n")
     const { stdout } = ChildProcess.spawnSync("/bin/bash", { input: script, encoding: "utf8" })
-    assert.deepStrictEqual(stdout.split("\0").slice(0, -1), texts.map((text) => Buffer.from(text).toString()))
+    assert.deepStrictEqual(
+      stdout.split("\0").slice(0, -1),
+      texts.map((text) => Buffer.from(text).toString())
+    )
   })
 })
 
@@ -109,7 +123,9 @@ describe("restoration", () => {
   })
 
   it("unsets what the environment has and the old shell had not, and leaves out options that would harm", () => {
-    const options = ["errexit", "noexec", "onecmd", "history", "monitor", "vi", "pipefail"].map((name) => `set -o ${name}\n`)
+    const options = ["errexit", "noexec", "onecmd", "history", "monitor", "vi", "pipefail"].map(
+      (name) => `set -o ${name}\n`
+    )
     assert.strictEqual(
       Protocol.restoration(
         state(["builtin cd -- /\n", 'declare -x KEPT="1"\ndeclare -- GONE="2"\n', "f () { :; }\n", options.join("")]),

@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, it } from "@effect/vitest"
-import * as Context from "effect/Context"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
@@ -84,7 +84,10 @@ const temporary = Effect.acquireRelease(
 /** Opens what Node opens once and keeps: without it, the first test would seem to leak. */
 let warm = false
 
-const use = <A, E, R>(body: (subject: Subject) => Effect.Effect<A, E, R>, settings: Partial<SessionSettings.Settings>) =>
+const use = <A, E, R>(
+  body: (subject: Subject) => Effect.Effect<A, E, R>,
+  settings: Partial<SessionSettings.Settings>
+) =>
   Effect.gen(function* () {
     const { directory, root } = yield* temporary
     const mark = Path.basename(root)

@@ -18,10 +18,26 @@ const part = FastCheck.oneof(
   FastCheck.stringMatching(/^[A-Za-z0-9_./:=@%+,-]{1,8}$/),
   FastCheck.stringMatching(/^[ -&(-~\t]{0,8}$/).map((text) => `'${text}'`),
   FastCheck.stringMatching(/^[A-Za-z0-9 '|&;<>()*?~#{}-]{0,8}$/).map((text) => `"${text}"`),
-  FastCheck.constantFrom('"\\""', '"\\\\"', '"\\$HOME"', '"\\a"', "\\ ", "\\'", '\\"', "\\\\", "\\$", "ü", "'😀'", "''", '""')
+  FastCheck.constantFrom(
+    '"\\""',
+    '"\\\\"',
+    '"\\$HOME"',
+    '"\\a"',
+    "\\ ",
+    "\\'",
+    '\\"',
+    "\\\\",
+    "\\$",
+    "ü",
+    "'😀'",
+    "''",
+    '""'
+  )
 )
 const word = FastCheck.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""))
-const line = FastCheck.array(word, { minLength: 1, maxLength: 5 }).filter((words) => !/^(['"]{2}|[#~]|\w+=)/.test(words[0] ?? ""))
+const line = FastCheck.array(word, { minLength: 1, maxLength: 5 }).filter(
+  (words) => !/^(['"]{2}|[#~]|\w+=)/.test(words[0] ?? "")
+)
 
 describe("ShellCommand", () => {
   it("S25: the default shell command is /bin/bash", () => {

@@ -36,7 +36,13 @@ describe("background", () => {
       yield* prepare(subject)
       yield* subject.run("nohup sleep 1011 >/dev/null 2>&1 & setsid sleep 1012 & sleep 1013 & disown")
       yield* subject.run("setsid -f sleep 1014; (setsid nohup sleep 1015 &)")
-      assert.strictEqual(yield* eventually(() => alive(subject.mark, "sleep 101"), (count) => count === 5), 5)
+      assert.strictEqual(
+        yield* eventually(
+          () => alive(subject.mark, "sleep 101"),
+          (count) => count === 5
+        ),
+        5
+      )
       assert.deepStrictEqual(yield* subject.run("exit 2"), result({ exitCode: 2 }))
       assert.deepStrictEqual(yield* subject.run("echo next"), result({ stdout: "next\n" }))
       assert.isAtLeast(alive(subject.mark, "sleep 101"), 4)
@@ -54,8 +60,8 @@ describe("background", () => {
   ])
 
   keeps("coprocesses answer", [
-    ["coproc { while read -r line; do echo \"got $line\"; done; }", {}],
-    ["echo hello >&\"${COPROC[1]}\"; read -r answer <&\"${COPROC[0]}\"; echo $answer", { stdout: "got hello\n" }],
+    ['coproc { while read -r line; do echo "got $line"; done; }', {}],
+    ['echo hello >&"${COPROC[1]}"; read -r answer <&"${COPROC[0]}"; echo $answer', { stdout: "got hello\n" }],
     ["kill $COPROC_PID; wait $COPROC_PID", { exitCode: 143 }]
   ])
 

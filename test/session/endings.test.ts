@@ -1,7 +1,7 @@
 /** Against a real bash: however a command ends the shell, the result tells it, and the next command runs. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inSession, keeps, prepare, result, stateLost, type Subject } from "./Session.js"
+import { inSession, keeps, prepare, result, type Subject, stateLost } from "./Session.js"
 
 /** A command that costs the shell its state: the directory is kept, and a notice tells. */
 const loses = (name: string, command: string, exitCode: number, output: { stdout?: string; stderr?: string } = {}) =>
@@ -16,7 +16,8 @@ const loses = (name: string, command: string, exitCode: number, output: { stdout
       )
       assert.deepStrictEqual(yield* subject.run("kept=again; exit 3"), result({ exitCode: 3 }))
       assert.deepStrictEqual(yield* subject.run("echo $kept"), result({ stdout: "again\n" }))
-    }))
+    })
+  )
 
 describe("endings", () => {
   keeps("exit gives its code, and keeps the state", [
@@ -29,10 +30,13 @@ describe("endings", () => {
   ])
 
   keeps("exit in a function, a loop, an eval and a sourced file ends the command", [
-    ["f() { for i in 1 2 3; do echo $i; [[ $i = 2 ]] && exit 5; done; echo no; }; f; echo no", {
-      stdout: "1\n2\n",
-      exitCode: 5
-    }],
+    [
+      "f() { for i in 1 2 3; do echo $i; [[ $i = 2 ]] && exit 5; done; echo no; }; f; echo no",
+      {
+        stdout: "1\n2\n",
+        exitCode: 5
+      }
+    ],
     ["f; echo no", { stdout: "1\n2\n", exitCode: 5 }],
     ["eval 'exit 6'; echo no", { exitCode: 6 }],
     ["echo 'exit 7' > file; . ./file; echo no", { exitCode: 7 }]
@@ -46,20 +50,38 @@ describe("endings", () => {
   ])
 
   keeps("all that bash can say of itself outlives an exit", [
-    ["declare -A map=(['a b']=$'c\\nd'); list=(1 '2 3'); declare -ir number=4; bytes=$'\\xff\\xfe'; export EXPORTED=e", {}],
-    ["f() { echo \"f $1\"; }; export -f f; alias hi='echo hello'; set -- p 'q r'; umask 027; trap 'echo usr1' USR1", {}],
-    ["shopt -s extglob; set -o pipefail; set -f; cd /usr; cd - >/dev/null; unset LANG PAGER; multi=$'x\\ndeclare -x PAGER'", {}],
+    [
+      "declare -A map=(['a b']=$'c\\nd'); list=(1 '2 3'); declare -ir number=4; bytes=$'\\xff\\xfe'; export EXPORTED=e",
+      {}
+    ],
+    [
+      "f() { echo \"f $1\"; }; export -f f; alias hi='echo hello'; set -- p 'q r'; umask 027; trap 'echo usr1' USR1",
+      {}
+    ],
+    [
+      "shopt -s extglob; set -o pipefail; set -f; cd /usr; cd - >/dev/null; unset LANG PAGER; multi=$'x\\ndeclare -x PAGER'",
+      {}
+    ],
     ["exit 9", { exitCode: 9 }],
-    ["printf '<%s>' \"${map[a b]}\" \"${list[@]}\" $number \"$@\" \"$OLDPWD\" \"${PAGER-unset}\"; umask", {
-      stdout: "<c\nd><1><2 3><4><p><q r></usr><unset>0027\n"
-    }],
-    ["printf %s \"$bytes\" | od -An -tx1; bash -c 'f x; echo $EXPORTED'; hi; kill -USR1 $$", {
-      stdout: " ff fe\nf x\ne\nhello\nusr1\n"
-    }],
-    ["[[ -o pipefail && -o noglob ]] && shopt -q extglob && number=5", {
-      stderr: "bash: number: readonly variable\n",
-      exitCode: 1
-    }]
+    [
+      'printf \'<%s>\' "${map[a b]}" "${list[@]}" $number "$@" "$OLDPWD" "${PAGER-unset}"; umask',
+      {
+        stdout: "<c\nd><1><2 3><4><p><q r></usr><unset>0027\n"
+      }
+    ],
+    [
+      "printf %s \"$bytes\" | od -An -tx1; bash -c 'f x; echo $EXPORTED'; hi; kill -USR1 $$",
+      {
+        stdout: " ff fe\nf x\ne\nhello\nusr1\n"
+      }
+    ],
+    [
+      "[[ -o pipefail && -o noglob ]] && shopt -q extglob && number=5",
+      {
+        stderr: "bash: number: readonly variable\n",
+        exitCode: 1
+      }
+    ]
   ])
 
   keeps("a state of a megabyte outlives an exit", [

@@ -6,7 +6,10 @@ import { assertKept, inSession, keeps, prepare, result } from "./Session.js"
 describe("heredocs", () => {
   keeps("a heredoc expands, and a quoted one does not", [
     ["cat <<EOF\n$kept $((1 + 1)) $(echo sub) \\$kept\nEOF", { stdout: "a  b 2 sub $kept\n" }],
-    ["cat <<'EOF'\n$kept $((1 + 1)) $(echo sub) \\$kept \"'`\nEOF", { stdout: "$kept $((1 + 1)) $(echo sub) \\$kept \"'`\n" }],
+    [
+      "cat <<'EOF'\n$kept $((1 + 1)) $(echo sub) \\$kept \"'`\nEOF",
+      { stdout: "$kept $((1 + 1)) $(echo sub) \\$kept \"'`\n" }
+    ],
     ["cat <<\\EOF\n$kept\nEOF", { stdout: "$kept\n" }],
     ["cat <<EOF\nEOF", {}]
   ])
@@ -24,7 +27,10 @@ describe("heredocs", () => {
     Effect.gen(function* () {
       yield* prepare(subject)
       const text = "0123456789abcde\n".repeat(6400)
-      assert.deepStrictEqual(yield* subject.run(`cat <<'EOF' > copy\n${text}EOF\nwc -c < copy`), result({ stdout: "102400\n" }))
+      assert.deepStrictEqual(
+        yield* subject.run(`cat <<'EOF' > copy\n${text}EOF\nwc -c < copy`),
+        result({ stdout: "102400\n" })
+      )
       assert.deepStrictEqual(yield* subject.run("sort -u copy"), result({ stdout: "0123456789abcde\n" }))
       yield* assertKept(subject)
     })
@@ -36,7 +42,7 @@ describe("heredocs", () => {
   ])
 
   keeps("here-strings", [
-    ["cat <<< \"$kept\"", { stdout: "a  b\n" }],
+    ['cat <<< "$kept"', { stdout: "a  b\n" }],
     ["read -r first rest <<< 'one two three'; echo $rest", { stdout: "two three\n" }]
   ])
 

@@ -26,7 +26,13 @@ describe("hostile state", () => {
   }
 
   keeps("functions with all of these names but the way to undo them", [
-    [names.filter((name) => name !== "unset").map((name) => `${name}() { return 9; }`).join("; "), {}],
+    [
+      names
+        .filter((name) => name !== "unset")
+        .map((name) => `${name}() { return 9; }`)
+        .join("; "),
+      {}
+    ],
     ...serves
   ])
 
@@ -120,7 +126,12 @@ describe("hostile state", () => {
     ["echo $REPLY $PS1 $?", { stdout: "fixed p1 4\n" }]
   ])
 
-  keeps("a readonly PWD", [["declare -r PWD", {}], ...serves, ["exit 4", { exitCode: 4 }], ["echo $?", { stdout: "4\n" }]])
+  keeps("a readonly PWD", [
+    ["declare -r PWD", {}],
+    ...serves,
+    ["exit 4", { exitCode: 4 }],
+    ["echo $?", { stdout: "4\n" }]
+  ])
 
   keeps("no PWD at all", [["there=$PWD; set -u; unset PWD OLDPWD", {}], ...serves, ["PWD=$there; set +u", {}]])
 
@@ -170,7 +181,12 @@ describe("hostile state", () => {
     })
   )
 
-  keeps("no PATH", [["unset PATH", {}], ["echo on; [[ -z ${PATH-} ]]", { stdout: "on\n" }], ["PATH=/usr/bin:/bin", {}], ...serves])
+  keeps("no PATH", [
+    ["unset PATH", {}],
+    ["echo on; [[ -z ${PATH-} ]]", { stdout: "on\n" }],
+    ["PATH=/usr/bin:/bin", {}],
+    ...serves
+  ])
 
   inSession("the current directory is removed", (subject) =>
     Effect.gen(function* () {
@@ -178,7 +194,7 @@ describe("hostile state", () => {
       yield* subject.run("mkdir gone; cd gone; rmdir ../gone")
       assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
       assert.deepStrictEqual(yield* subject.run("exit 3"), result({ exitCode: 3 }))
-      assert.deepStrictEqual(yield* subject.run("echo $?; cd \"${OLDPWD}\""), result({ stdout: "3\n" }))
+      assert.deepStrictEqual(yield* subject.run('echo $?; cd "${OLDPWD}"'), result({ stdout: "3\n" }))
       yield* assertKept(subject)
     })
   )
@@ -190,7 +206,10 @@ describe("hostile state", () => {
   ])
 
   keeps("a start file of the user's", [
-    ["printf 'PS1=\"\\\\u$ \"; alias ll=\"ls -l\"; HISTSIZE=5; set -o vi; shopt -s histappend; trap : WINCH\\n' > rc; source ./rc", {}],
+    [
+      'printf \'PS1="\\\\u$ "; alias ll="ls -l"; HISTSIZE=5; set -o vi; shopt -s histappend; trap : WINCH\\n\' > rc; source ./rc',
+      {}
+    ],
     ...serves,
     ["[[ -e ~/.bashrc ]] && source ~/.bashrc >/dev/null 2>&1; true", {}],
     ...serves
@@ -198,11 +217,11 @@ describe("hostile state", () => {
 
   keeps("directories with names of any kind", [
     ["top=$PWD; mkdir -p $'new\\nline' -- '-dash' $'bad\\xff' '  blank '; cd $'new\\nline'", {}],
-    ["echo \"${PWD#$top/}\"; cd -- \"$top/-dash\"", { stdout: "new\nline\n" }],
+    ['echo "${PWD#$top/}"; cd -- "$top/-dash"', { stdout: "new\nline\n" }],
     ["exit 2", { exitCode: 2 }],
-    ["echo \"${PWD#$top/}\"; cd \"$top/\"$'bad\\xff'", { stdout: "-dash\n" }],
+    ['echo "${PWD#$top/}"; cd "$top/"$\'bad\\xff\'', { stdout: "-dash\n" }],
     ["pwd | tail -c 5 | od -An -c", { stdout: "   b   a   d 377  \\n\n" }],
     ["exit 2", { exitCode: 2 }],
-    ["pwd | tail -c 5 | od -An -c; cd \"$top\"", { stdout: "   b   a   d 377  \\n\n" }]
+    ['pwd | tail -c 5 | od -An -c; cd "$top"', { stdout: "   b   a   d 377  \\n\n" }]
   ])
 })

@@ -52,83 +52,103 @@ const cases: ReadonlyArray<Case> = [
 
 const assertGone = (mark: string, leaves = 0) =>
   Effect.map(
-    eventually(() => marked(mark).filter((line) => !line.includes("--norc")), (left) => left.length === leaves),
+    eventually(
+      () => marked(mark).filter((line) => !line.includes("--norc")),
+      (left) => left.length === leaves
+    ),
     (left) => assert.strictEqual(left.length, leaves, left.join("; "))
   )
 
 describe("cancel", () => {
   for (const { command, leaves, name, says = "" } of cases) {
-    it.live(`ends ${name}`, () =>
-      withSession((subject) =>
-        Effect.gen(function* () {
-          yield* prepare(subject)
-          const { fiber, interrupted } = yield* started(subject, `printf on; ${command}; printf no`)
-          yield* Effect.sleep(20)
-          yield* Fiber.interrupt(fiber)
-          const [told] = interrupted
-          assert.deepStrictEqual(
-            interrupted,
-            [result({ stdout: `on${says}`, stderr: told?.stderr ?? "", exitCode: 130 })]
-          )
-          yield* assertGone(subject.mark, leaves)
-          yield* subject.run("set +eux; trap - INT")
-          yield* assertKept(subject)
-        })
-      ), 60_000)
+    it.live(
+      `ends ${name}`,
+      () =>
+        withSession((subject) =>
+          Effect.gen(function* () {
+            yield* prepare(subject)
+            const { fiber, interrupted } = yield* started(subject, `printf on; ${command}; printf no`)
+            yield* Effect.sleep(20)
+            yield* Fiber.interrupt(fiber)
+            const [told] = interrupted
+            assert.deepStrictEqual(interrupted, [
+              result({ stdout: `on${says}`, stderr: told?.stderr ?? "", exitCode: 130 })
+            ])
+            yield* assertGone(subject.mark, leaves)
+            yield* subject.run("set +eux; trap - INT")
+            yield* assertKept(subject)
+          })
+        ),
+      60_000
+    )
   }
 })
 
 describe("timeout", () => {
   for (const { command, leaves, name, says = "" } of cases) {
-    it.live(`ends ${name}`, () =>
+    it.live(
+      `ends ${name}`,
+      () =>
+        withSession((subject) =>
+          Effect.gen(function* () {
+            yield* prepare(subject)
+            const failed = yield* Effect.flip(subject.run(`printf on; ${command}; printf no`, { timeout: 300 }))
+            assert.deepStrictEqual(
+              failed,
+              new ExecutionFailed({
+                cause: "timeout",
+                reason: "Command execution timeout: it ran longer than 300 ms and was ended",
+                stdout: `on${says}`,
+                stderr: (failed as ExecutionFailed).stderr
+              })
+            )
+            assert.strictEqual((failed as ExecutionFailed).exitCode, 124)
+            yield* assertGone(subject.mark, leaves)
+            yield* subject.run("set +eux; trap - INT")
+            yield* assertKept(subject)
+          })
+        ),
+      60_000
+    )
+  }
+
+  it.live(
+    "leaves an earlier background job alone",
+    () =>
       withSession((subject) =>
         Effect.gen(function* () {
           yield* prepare(subject)
-          const failed = yield* Effect.flip(subject.run(`printf on; ${command}; printf no`, { timeout: 300 }))
+          yield* subject.run("sleep 1031 & J=$!; trap '' INT")
+          yield* Effect.sleep(50)
+          yield* Effect.flip(subject.run("bash -c 'trap \"\" INT TERM; sleep 1032'; sleep 1033", { timeout: 50 }))
+          assert.deepStrictEqual(yield* subject.run("kill -0 $J && kill $J; wait $J"), result({ exitCode: 143 }))
+          yield* assertKept(subject)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "costs the state only where the shell can't be brought back, and says so",
+    () =>
+      withSession((subject) =>
+        Effect.gen(function* () {
+          yield* prepare(subject)
+          const there = `${subject.directory}/kept here`
+          const failed = yield* Effect.flip(
+            subject.run("shopt -s extdebug; trap false DEBUG; sleep 1", { timeout: 100 })
+          )
           assert.deepStrictEqual(
             failed,
             new ExecutionFailed({
               cause: "timeout",
-              reason: "Command execution timeout: it ran longer than 300 ms and was ended",
-              stdout: `on${says}`,
-              stderr: (failed as ExecutionFailed).stderr
+              reason: "Command execution timeout: it ran longer than 100 ms and was ended",
+              notices: stateLost(there)
             })
           )
-          assert.strictEqual((failed as ExecutionFailed).exitCode, 124)
-          yield* assertGone(subject.mark, leaves)
-          yield* subject.run("set +eux; trap - INT")
-          yield* assertKept(subject)
+          assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${there}\n` }))
         })
-      ), 60_000)
-  }
-
-  it.live("leaves an earlier background job alone", () =>
-    withSession((subject) =>
-      Effect.gen(function* () {
-        yield* prepare(subject)
-        yield* subject.run("sleep 1031 & J=$!; trap '' INT")
-        yield* Effect.sleep(50)
-        yield* Effect.flip(subject.run("bash -c 'trap \"\" INT TERM; sleep 1032'; sleep 1033", { timeout: 50 }))
-        assert.deepStrictEqual(yield* subject.run("kill -0 $J && kill $J; wait $J"), result({ exitCode: 143 }))
-        yield* assertKept(subject)
-      })
-    ), 60_000)
-
-  it.live("costs the state only where the shell can't be brought back, and says so", () =>
-    withSession((subject) =>
-      Effect.gen(function* () {
-        yield* prepare(subject)
-        const there = `${subject.directory}/kept here`
-        const failed = yield* Effect.flip(subject.run("shopt -s extdebug; trap false DEBUG; sleep 1", { timeout: 100 }))
-        assert.deepStrictEqual(
-          failed,
-          new ExecutionFailed({
-            cause: "timeout",
-            reason: "Command execution timeout: it ran longer than 100 ms and was ended",
-            notices: stateLost(there)
-          })
-        )
-        assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${there}\n` }))
-      })
-    ), 60_000)
+      ),
+    60_000
+  )
 })

@@ -33,7 +33,8 @@ describe("listener", () => {
       const got = yield* listening(subject, "echo first; until [[ -e go ]]; do sleep 0.01; done; echo second >&2", {
         onOutput: (stream, chunk) => {
           heard.push(`${stream} ${Buffer.from(chunk)}`)
-          if (heard.length === 1) Effect.runFork(Effect.sleep(1).pipe(Effect.zipRight(Effect.sync(() => touch(subject)))))
+          if (heard.length === 1)
+            Effect.runFork(Effect.sleep(1).pipe(Effect.zipRight(Effect.sync(() => touch(subject)))))
         }
       })
       assert.deepStrictEqual(heard, ["stdout first\n", "stderr second\n"])
@@ -44,7 +45,11 @@ describe("listener", () => {
   inSession("is waited for: nothing is read meanwhile, nothing is told twice, and the order is kept", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)
-      for (const command of ["seq 60000", "seq 30000; sleep 0.02; seq 30001 60000", "seq 20000; seq 20001 60000 & wait"]) {
+      for (const command of [
+        "seq 60000",
+        "seq 30000; sleep 0.02; seq 30001 60000",
+        "seq 20000; seq 20001 60000 & wait"
+      ]) {
         let inside = 0
         let most = 0
         let chunks = 0
@@ -85,7 +90,12 @@ describe("listener", () => {
   inSession("that throws or rejects hears nothing more, and the command goes on", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)
-      for (const command of ["echo on", "seq 50000 | tail -1", "echo a; sleep 0.02; echo b", "head -c 200000 /dev/zero | wc -c"]) {
+      for (const command of [
+        "echo on",
+        "seq 50000 | tail -1",
+        "echo a; sleep 0.02; echo b",
+        "head -c 200000 /dev/zero | wc -c"
+      ]) {
         const expected = yield* subject.run(command)
         for (const onOutput of [
           () => {
@@ -150,4 +160,5 @@ describe("listener", () => {
   )
 })
 
-const touch = ({ directory }: Subject) => Effect.runFork(Effect.promise(() => import("node:fs").then((fs) => fs.writeFileSync(`${directory}/go`, ""))))
+const touch = ({ directory }: Subject) =>
+  Effect.runFork(Effect.promise(() => import("node:fs").then((fs) => fs.writeFileSync(`${directory}/go`, ""))))

@@ -56,9 +56,12 @@ describe("output", () => {
   ])
 
   keeps("a character split between two writes comes out whole", [
-    ["printf '\\xf0\\x9f'; sleep 0.05; printf '\\x98\\x80|'; sleep 0.05; printf '\\xc3'; sleep 0.05; printf '\\xa9'", {
-      stdout: "😀|é"
-    }]
+    [
+      "printf '\\xf0\\x9f'; sleep 0.05; printf '\\x98\\x80|'; sleep 0.05; printf '\\xc3'; sleep 0.05; printf '\\xa9'",
+      {
+        stdout: "😀|é"
+      }
+    ]
   ])
 
   keeps(
@@ -76,9 +79,7 @@ describe("output", () => {
       const hash = Crypto.createHash("sha256")
       const got = yield* subject
         .run("cat blob")
-        .pipe(
-          Effect.locally(CommandListener.current, { onOutput: (_, chunk) => void hash.update(chunk) })
-        )
+        .pipe(Effect.locally(CommandListener.current, { onOutput: (_, chunk) => void hash.update(chunk) }))
       assert.strictEqual(hash.digest("hex"), made.stdout)
       assert.strictEqual(got.exitCode, 0)
       assert.isAtMost(got.stdout.length, 30_300)
@@ -125,7 +126,5 @@ describe("output", () => {
     ["yes | head -1; echo ${PIPESTATUS[@]}", { stdout: "y\n141 0\n" }]
   ])
 
-  keeps("a merged stream keeps its order", [
-    ["{ echo 1; echo 2 >&2; echo 3; } 2>&1", { stdout: "1\n2\n3\n" }]
-  ])
+  keeps("a merged stream keeps its order", [["{ echo 1; echo 2 >&2; echo 3; } 2>&1", { stdout: "1\n2\n3\n" }]])
 })

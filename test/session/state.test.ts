@@ -9,7 +9,10 @@ describe("state", () => {
       assert.strictEqual(yield* session.cwd, directory)
       yield* run("mkdir -p a/b && cd a")
       assert.strictEqual(yield* session.cwd, `${directory}/a`)
-      assert.deepStrictEqual(yield* run("cd b; pwd; cd - >/dev/null; pwd"), result({ stdout: `${directory}/a/b\n${directory}/a\n` }))
+      assert.deepStrictEqual(
+        yield* run("cd b; pwd; cd - >/dev/null; pwd"),
+        result({ stdout: `${directory}/a/b\n${directory}/a\n` })
+      )
       yield* run("cd /")
       assert.strictEqual(yield* session.cwd, "/")
       assert.deepStrictEqual(yield* run("echo $OLDPWD"), result({ stdout: `${directory}/a\n` }))
@@ -19,9 +22,12 @@ describe("state", () => {
   keeps("variables of every kind persist", [
     ["text=$'two\\nlines \\' \" $x'; declare -i number=7; list=(one 'two three' [5]=six)", {}],
     ["declare -A map=([key]=value ['a b']='c d'); declare -r fixed=forever; declare -n alias=text", {}],
-    ["printf '%s|' \"$text\" \"$((number + 1))\" \"${list[@]}\" \"${!list[@]}\" \"${map[a b]}\" \"$fixed\" \"$alias\"", {
-      stdout: "two\nlines ' \" $x|8|one|two three|six|0|1|5|c d|forever|two\nlines ' \" $x|"
-    }],
+    [
+      'printf \'%s|\' "$text" "$((number + 1))" "${list[@]}" "${!list[@]}" "${map[a b]}" "$fixed" "$alias"',
+      {
+        stdout: "two\nlines ' \" $x|8|one|two three|six|0|1|5|c d|forever|two\nlines ' \" $x|"
+      }
+    ],
     ["number+=1; list+=(seven); echo $number ${list[6]}", { stdout: "8 seven\n" }],
     ["fixed=never", { stderr: "bash: fixed: readonly variable\n", exitCode: 1 }],
     ["unset number; echo ${number-unset}", { stdout: "unset\n" }]
@@ -52,7 +58,10 @@ describe("state", () => {
 
   keeps("options persist", [
     ["shopt -s extglob nullglob; set -f; set -o pipefail", {}],
-    ["[[ -o pipefail && -o noglob ]] && shopt extglob nullglob", { stdout: "extglob        \ton\nnullglob       \ton\n" }],
+    [
+      "[[ -o pipefail && -o noglob ]] && shopt extglob nullglob",
+      { stdout: "extglob        \ton\nnullglob       \ton\n" }
+    ],
     ["false | true", { exitCode: 1 }],
     ["echo *", { stdout: "*\n" }],
     ["set +f; echo *.none", { stdout: "\n" }]
@@ -71,7 +80,10 @@ describe("state", () => {
       const there = `${subject.directory}/kept here`
       assert.deepStrictEqual(yield* subject.run("pushd /usr >/dev/null; pushd /tmp >/dev/null"), result())
       assert.deepStrictEqual(yield* subject.run("dirs -p -l"), result({ stdout: `/tmp\n/usr\n${there}\n` }))
-      assert.deepStrictEqual(yield* subject.run("popd >/dev/null; popd >/dev/null; dirs -l"), result({ stdout: `${there}\n` }))
+      assert.deepStrictEqual(
+        yield* subject.run("popd >/dev/null; popd >/dev/null; dirs -l"),
+        result({ stdout: `${there}\n` })
+      )
       yield* assertKept(subject)
     })
   )
@@ -84,9 +96,9 @@ describe("state", () => {
 
   keeps("REPLY persists, whatever it holds", [
     ["read -r <<< 'from read'", {}],
-    ["echo \"$REPLY\"", { stdout: "from read\n" }],
+    ['echo "$REPLY"', { stdout: "from read\n" }],
     ["REPLY=$'two\\nlines \\xff '", {}],
-    ["printf %s \"$REPLY\" | od -An -c", { stdout: "   t   w   o  \\n   l   i   n   e   s     377    \n" }],
+    ['printf %s "$REPLY" | od -An -c', { stdout: "   t   w   o  \\n   l   i   n   e   s     377    \n" }],
     ["REPLY=(an array)", {}],
     ["declare -p REPLY", { stdout: 'declare -a REPLY=([0]="an" [1]="array")\n' }],
     ["unset REPLY; declare -i REPLY=5", {}],

@@ -6,7 +6,7 @@ describe("stdin", () => {
   keeps("programs and builtins that read get end-of-file at once", [
     ["cat", {}],
     ["read x", { exitCode: 1 }],
-    ["read -t 5 x; echo $? \"<$x>\"", { stdout: "1 <>\n" }],
+    ['read -t 5 x; echo $? "<$x>"', { stdout: "1 <>\n" }],
     ["mapfile lines; echo ${#lines[@]}", { stdout: "0\n" }],
     ["python3 -", {}],
     ["python3 -c 'input()' 2>&1 | tail -1", { stdout: "EOFError: EOF when reading a line\n" }],
@@ -30,7 +30,10 @@ describe("stdin", () => {
 
   keeps("pipes, files and strings serve as input", [
     ["printf 'a\\nb\\n' | while read -r x; do printf '<%s>' $x; done", { stdout: "<a><b>" }],
-    ["printf 'one\\ntwo\\n' > lines; while read -r x; do printf '<%s>' $x; cat; done < lines", { stdout: "<one>two\n" }],
+    [
+      "printf 'one\\ntwo\\n' > lines; while read -r x; do printf '<%s>' $x; cat; done < lines",
+      { stdout: "<one>two\n" }
+    ],
     ["cat <<< string", { stdout: "string\n" }],
     ["seq 3 | xargs -n 1 echo item", { stdout: "item 1\nitem 2\nitem 3\n" }],
     ["{ read a; read b; echo $b$a; } < lines", { stdout: "twoone\n" }]

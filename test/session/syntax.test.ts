@@ -38,7 +38,10 @@ describe("syntax", () => {
   ])
 
   keeps("an open heredoc ends with the command", [
-    ["cat <<EOF 2>/dev/null\nbody", { stdout: "body\n", stderr: fails("cat <<EOF\nbody")[1].stderr?.replace("line 2: ", "") ?? "" }]
+    [
+      "cat <<EOF 2>/dev/null\nbody",
+      { stdout: "body\n", stderr: fails("cat <<EOF\nbody")[1].stderr?.replace("line 2: ", "") ?? "" }
+    ]
   ])
 
   keeps("stray tokens are that command's own error", [
@@ -52,6 +55,18 @@ describe("syntax", () => {
     fails(";"),
     fails("&& true"),
     fails("echo )")
+  ])
+
+  // Some versions of bash have written outside of their memory by then.
+  keeps("open substitutions, again and again", [
+    ...["echo $(", "x=$(foo", 'echo "$(', "f() { $(", "echo a\necho $(echo $("].flatMap((text) =>
+      Array.from({ length: 6 }, () => fails(text))
+    ),
+    ["set -o posix", {}],
+    ...Array.from({ length: 6 }, () => fails("echo $(")),
+    [`echo ${"x".repeat(3000)}`, { stdout: `${"x".repeat(3000)}\n` }],
+    ["exit 3", { exitCode: 3 }],
+    ["set +o posix", {}]
   ])
 
   keeps("lines before the error run, as bash reads line by line", [fails("echo first\necho second; )")])
@@ -103,6 +118,9 @@ describe("syntax", () => {
     ["bash -c 'exit 127'", { exitCode: 127 }],
     ["nosuch; echo after", { stdout: "after\n", stderr: "bash: nosuch: command not found\n" }],
     ["true | nosuch", { stderr: "bash: nosuch: command not found\n", exitCode: 127, notFound: "nosuch" }],
-    ["'no such\nprogram'", { stderr: "bash: no such\nprogram: command not found\n", exitCode: 127, notFound: "no such\nprogram" }]
+    [
+      "'no such\nprogram'",
+      { stderr: "bash: no such\nprogram: command not found\n", exitCode: 127, notFound: "no such\nprogram" }
+    ]
   ])
 })

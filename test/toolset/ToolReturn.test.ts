@@ -97,6 +97,7 @@ describe("ToolReturn.fromExit", () => {
       exitCode: 126,
       failureCategory: "blocked",
       error: "Blocked",
+      blocked: true,
       blockedReason: "a secret",
       blockedResource: "/h/.ssh/id",
       blockedRule: "~/.ssh"

@@ -1,0 +1,107 @@
+/**
+ * What `synapse doctor` looks at.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as LinuxDoctor from "../sandbox/linux/Doctor.js"
+import * as Probe from "../sandbox/linux/Probe.js"
+import * as Programs from "../sandbox/linux/Programs.js"
+import * as WriteRoots from "../sandbox/linux/WriteRoots.js"
+import * as PolicyBuilder from "../sandbox/PolicyBuilder.js"
+import * as SandboxConfig from "../sandbox/SandboxConfig.js"
+import * as SandboxSettings from "../sandbox/SandboxSettings.js"
+import { Invocation } from "./Invocation.js"
+import { Stdio } from "./Stdio.js"
+
+type Check = LinuxDoctor.Check
+
+const layer = PolicyBuilder.layer.pipe(
+  Layer.provideMerge(SandboxConfig.layer),
+  Layer.provideMerge(SandboxSettings.layerFromEnv())
+)
+
+const check = (name: string, ok: boolean, detail: string, remedy = ""): Check => ({
+  name,
+  ok,
+  required: true,
+  detail,
+  remedy
+})
+
+/** `sandbox.json`, with the policy that it makes for the current directory. */
+const config = Effect.gen(function* () {
+  const { file, load } = yield* SandboxConfig.SandboxConfig
+  const { build } = yield* PolicyBuilder.PolicyBuilder
+  const policy = yield* Effect.either(Effect.zip(load, build(process.cwd())))
+  if (policy._tag === "Left") {
+    const { origin, path, reason, remedy } = policy.left
+    return { check: check("config", false, `${origin}: ${path === "" ? "" : `${path}: `}${reason}`, remedy), roots: [] }
+  }
+  const [{ enabled }, built] = policy.right
+  const detail = `${file}${Fs.existsSync(file) ? "" : " is not there: the defaults hold"}`
+  const off = enabled ? "" : "; it switches the sandbox OFF"
+  return { check: check("config", true, detail + off), roots: WriteRoots.make(built).roots }
+})
+
+const firstLine = (text: string) => text.split("\n", 1)[0] ?? ""
+
+const shell = (bash: string | undefined) =>
+  bash === undefined
+    ? Effect.succeed(check("bash", false, "bash was not found", "install bash"))
+    : Effect.map(Probe.run(bash, ["--version"]), ({ ok, stdout }) =>
+        check("bash", ok, ok ? `${bash}: ${firstLine(stdout)}` : `${bash} does not run`, ok ? "" : "install bash")
+      )
+
+const node = check("node", true, `${process.execPath}, version ${process.version.slice(1)}`)
+
+/** A part of every macOS; what it can do is not tried out. */
+const sandboxExec = Effect.sync(() => {
+  const program = "/usr/bin/sandbox-exec"
+  return Fs.existsSync(program)
+    ? check("sandbox-exec", true, `${program} is there; the rest is macOS's own`)
+    : check("sandbox-exec", false, `${program} is not there`, "it is a part of macOS: restore the system's own file")
+})
+
+const sandbox = (programs: Programs.Programs): Effect.Effect<ReadonlyArray<Check>> =>
+  process.platform === "darwin"
+    ? Effect.map(sandboxExec, (one) => [one])
+    : Effect.map(LinuxDoctor.examine(programs), ({ checks }) => checks)
+
+const statusOf = ({ ok, required }: Check): string => (ok ? "ok" : required ? "missing" : "limited")
+
+const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
+  const width = Math.max(...checks.map(({ name }) => name.length))
+  const lines = checks.flatMap((one) => [
+    `${statusOf(one).padEnd(7)}  ${one.name.padEnd(width)}  ${one.detail}`,
+    ...(one.ok || one.remedy === "" ? [] : [`${" ".repeat(width + 11)}to mend it: ${one.remedy}`])
+  ])
+  const verdict = ok
+    ? "The sandbox can start."
+    : "The sandbox can't start, and without it nothing runs. To run without one on purpose: --no-sandbox."
+  return [...lines, "", verdict].join("\n")
+}
+
+/**
+ * @since 0.1.0
+ */
+export const doctor = (given: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const { variables } = yield* SandboxSettings.SandboxSettings
+    const stdio = yield* Stdio
+    const { setExitCode } = yield* Invocation
+    const { check: configured, roots } = yield* config
+    const programs = Programs.find(variables["PATH"] ?? "", roots)
+    const [bash, checks] = yield* Effect.all([shell(programs.bash), sandbox(programs)])
+    const all = [...checks, bash, node, configured]
+    const ok = all.every((one) => one.ok || !one.required)
+    const { platform } = process
+    const text = given.json
+      ? JSON.stringify({ ok, platform, checks: all.map((one) => ({ ...one, status: statusOf(one) })) })
+      : toText(all, ok)
+    yield* Effect.promise(async () => stdio.write("stdout", `${text}\n`))
+    yield* setExitCode(ok ? ExitCode.success : ExitCode.failure)
+  }).pipe(Effect.provide(layer))

@@ -1,0 +1,52 @@
+/**
+ * Replaces a file whole: whoever reads it, and whenever the machine fails, finds the old text or the new one.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+
+/** For a file that was not there. */
+const ownerOnly = 0o600
+
+/**
+ * Writes the text beside the file, under one name always, and renames it: only for who holds a lock. The file's mode and owner
+ * stay; a new file is its owner's alone. Fails for a file that may not be written, even where its directory may.
+ *
+ * @param path the file's real path
+ * @since 0.1.0
+ */
+export const replace = (path: string, text: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const temporary = Path.join(Path.dirname(path), `.${Path.basename(path)}.new`)
+
+    const write = Effect.gen(function* () {
+      const old = (yield* files.exists(path)) ? yield* files.stat(path) : undefined
+      if (old !== undefined) yield* files.open(path, { flag: "r+" })
+      // What a process left that died here.
+      yield* files.remove(temporary, { force: true })
+      const file = yield* files.open(temporary, { flag: "wx", mode: ownerOnly })
+      yield* file.writeAll(new TextEncoder().encode(text))
+      if (old !== undefined) {
+        const made = yield* file.stat
+        const isOwned = Equal.equals(made.uid, old.uid) && Equal.equals(made.gid, old.gid)
+        if (!isOwned && old.uid._tag === "Some" && old.gid._tag === "Some") {
+          yield* files.chown(temporary, old.uid.value, old.gid.value)
+        }
+        yield* files.chmod(temporary, old.mode & 0o7777)
+      }
+      yield* file.sync
+    })
+
+    yield* Effect.scoped(write).pipe(
+      Effect.zipRight(files.rename(temporary, path)),
+      Effect.onError(() => Effect.ignore(files.remove(temporary, { force: true })))
+    )
+    // So that the new name outlives a failure of the machine as well; not every file system can do that.
+    const directory = Effect.flatMap(files.open(Path.dirname(path), { flag: "r" }), ({ sync }) => sync)
+    yield* Effect.ignore(Effect.scoped(directory))
+  }).pipe(Effect.uninterruptible)

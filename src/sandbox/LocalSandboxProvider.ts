@@ -1,0 +1,56 @@
+/**
+ * The provider `local`: sandboxes of this machine's own kernel.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import type { DuplicateName } from "../domain/DuplicateName.js"
+import { SessionSettings } from "../session/SessionSettings.js"
+import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
+import { SandboxPlatform } from "./SandboxPlatform.js"
+import * as SandboxProvider from "./SandboxProvider.js"
+import { SandboxSettings } from "./SandboxSettings.js"
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<
+  SandboxProvider.SandboxProvider,
+  never,
+  SandboxPlatform | SandboxSettings | SessionSettings
+> = Effect.gen(function* () {
+  const { userHome } = yield* SandboxSettings
+  const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
+    Context.add(SessionSettings, yield* SessionSettings)
+  )
+  return {
+    name: "local",
+    create: (policy) =>
+      Effect.uninterruptible(
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
+            Scope.extend(scope),
+            Effect.provide(services)
+          )
+          return { ...backend, dispose: Scope.close(scope, Exit.void) }
+        })
+      ),
+    destroy: (backend) => backend.dispose
+  }
+})
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<
+  never,
+  DuplicateName,
+  SandboxProvider.SandboxProviders | SandboxPlatform | SandboxSettings | SessionSettings
+> = SandboxProvider.layerAdd(make)

@@ -1,0 +1,166 @@
+/**
+ * An entry of the whitelist or the blacklist, as people write it: read into the absolute paths and patterns that it means.
+ *
+ * `~`, `~/…`, `$NAME` and `${NAME}` expand; a variable that is not set, or set to nothing, stays as it is written. What is
+ * relative lies in the sandbox's directory, but for a pattern without a slash, which matches names in every directory. A
+ * backslash takes its meaning from what follows it.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as PathGlob from "./PathGlob.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Expansion {
+  /** The directory that relative entries lie in. */
+  readonly cwd: string
+  /** What `~` stands for. */
+  readonly userHome: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Meaning {
+  readonly kind: "path" | "glob"
+  /** Absolute; for a glob, a pattern without alternatives, in which a backslash escapes. */
+  readonly path: string
+}
+
+/** The kernel takes no longer path. */
+const longest = 4096
+const mostAlternatives = 1000
+
+const name = "[A-Za-z_][A-Za-z0-9_]*"
+const expandable = new RegExp(`\\\\.|\\$(?:(${name})|\\{(${name})\\})`, "gsu")
+
+const expand = (entry: string, { userHome, variables }: Expansion): string => {
+  const [home, rest] = /^~(?=\/|$)/.test(entry) ? [PathGlob.escape(userHome), entry.slice(1)] : ["", entry]
+  return (
+    home +
+    rest.replace(expandable, (text, plain?: string, braced?: string) => {
+      const known = plain ?? braced
+      if (known === undefined) return text === "\\/" ? "/" : text
+      const value = Object.hasOwn(variables, known) ? variables[known] : undefined
+      return PathGlob.escape(value === undefined || value === "" ? text : value)
+    })
+  )
+}
+
+/** Why no entry can be written like this. */
+const refusal = (entry: string): string | undefined => {
+  if (entry.trim() === "") return "it is empty"
+  if (entry.includes("\0")) return "it holds a NUL character"
+  if (entry.length > longest) return `it is longer than ${longest} characters`
+  if (/^\s|(?<!\\)\s$/.test(entry))
+    return "it begins or ends with white space: put a backslash before what belongs to the name"
+  if (entry.startsWith("!")) return "a rule can't be taken back with `!`: write `./!…` for a name that begins with it"
+  if (/^~[^/]/.test(entry))
+    return "`~name` is not expanded: write the path out, or `./~…` for a name that begins with `~`"
+  if (/!\([^()]*\)|[@+*?]\([^()]*\|[^()]*\)/.test(entry.replace(/\\./gsu, ""))) {
+    return "alternatives are written {a,b}: parentheses mean nothing here"
+  }
+  return undefined
+}
+
+const everything = "it would match everything"
+
+/** Absolute, without `.`, `..` and doubled slashes. */
+const toAbsolute = (pattern: string, cwd: string): Either.Either<string, string> => {
+  const slashed = pattern.replace(/\/+$/, "")
+  const whole = slashed.startsWith("/")
+    ? slashed
+    : !slashed.includes("/")
+      ? `/**/${slashed}`
+      : slashed.startsWith("**/")
+        ? `/${slashed}`
+        : `${PathGlob.escape(cwd)}/${slashed}`
+  const names: Array<string> = []
+  for (const part of whole.split("/")) {
+    if (part === "..") {
+      const left = names.pop()
+      if (left !== undefined && PathGlob.hasWildcard(left)) return Either.left("`..` can't follow a wildcard")
+    } else if (part !== "" && part !== ".") names.push(part)
+  }
+  return names.every((part) => /^\*+$/.test(part)) ? Either.left(everything) : Either.right(`/${names.join("/")}`)
+}
+
+const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
+  Either.flatMap(toAbsolute(pattern, cwd), (path) =>
+    Either.try({
+      try: () => {
+        PathGlob.compile([path], false)
+        return { kind: "glob", path }
+      },
+      catch: () => "the ends of a range in brackets are the wrong way round"
+    })
+  )
+
+/** What the kernel offers as files; only memory that is shared may be written there. */
+const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
+
+/**
+ * Why a directory can't be written to by a sandbox, wherever the wish comes from.
+ *
+ * @param path absolute
+ * @since 0.1.0
+ */
+export const unwritable = (path: string): string | undefined => {
+  if (path === "/") return everything
+  return kernel.test(path) ? "the kernel's own files would be open to writing" : undefined
+}
+
+const wildcards =
+  "the whitelist has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
+
+/**
+ * What an entry of a list means; on the left, why it can't mean anything there.
+ *
+ * @since 0.1.0
+ */
+export const parse = (
+  entry: string,
+  expansion: Expansion,
+  list: "whitelist" | "blacklist"
+): Either.Either<ReadonlyArray<Meaning>, string> => {
+  const refused = refusal(entry)
+  if (refused !== undefined) return Either.left(refused)
+  const alternatives = PathGlob.expandBraces(expand(entry, expansion), mostAlternatives)
+  if (alternatives === undefined) return Either.left(`it has more than ${mostAlternatives} alternatives`)
+  if (list === "whitelist" && alternatives.length > 1) return Either.left(wildcards)
+  return Either.all(
+    alternatives.map((pattern): Either.Either<Meaning, string> => {
+      if (PathGlob.hasWildcard(pattern)) {
+        return list === "whitelist" ? Either.left(wildcards) : toGlob(pattern, expansion.cwd)
+      }
+      if (pattern === "") return Either.left("one of its alternatives is empty")
+      const path = Path.resolve(expansion.cwd, PathGlob.unescape(pattern))
+      const reason = path === "/" ? everything : list === "whitelist" ? unwritable(path) : undefined
+      return reason === undefined ? Either.right({ kind: "path", path }) : Either.left(reason)
+    })
+  )
+}
+
+/**
+ * Tells the entries that are written like this one, or mean the same. It may also be a path in which no character has a
+ * meaning.
+ *
+ * @since 0.1.0
+ */
+export const sameAs = (entry: string, expansion: Expansion): ((other: string) => boolean) => {
+  const mean = (text: string) =>
+    Either.getOrUndefined(Either.map(parse(text, expansion, "blacklist"), (meanings) => JSON.stringify(meanings)))
+  const path = JSON.stringify([{ kind: "path", path: Path.resolve(expansion.cwd, entry) } satisfies Meaning])
+  const meant = mean(entry)
+  return (other) => {
+    if (other === entry) return true
+    const found = mean(other)
+    return found !== undefined && (found === meant || found === path)
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * What a policy says of a path. The kernel enforces the policy; this is for everyone who has to say so beforehand,
+ * afterwards, or without a shell.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as PathRule from "./PathRule.js"
+import * as RealPath from "./RealPath.js"
+import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Access = "read" | "write"
+
+/**
+ * `rule` is what allows or denies it; none is needed to read what no rule is about.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Verdict =
+  | { readonly allowed: true; readonly rule?: Rule }
+  | { readonly allowed: false; readonly rule: Rule; readonly reason: string }
+
+/**
+ * A policy that is ready to answer.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PolicyDecision {
+  /** Decides on a real path: absolute, no symbolic links in it. */
+  readonly decide: (realPath: string, access: Access) => Verdict
+  /**
+   * Decides on a path as somebody writes it, from the directory given. A link that is denied by its own name denies what it
+   * leads to.
+   */
+  readonly explain: (path: string, directory: string, access: Access) => Verdict & { readonly real: string }
+}
+
+/**
+ * The rule where no rule allows to write.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const notWhitelisted: Rule = { pattern: "not whitelisted", path: "/", kind: "path", source: "default" }
+
+/**
+ * Whether that is the rule; no written one can be about the root.
+ *
+ * @since 0.1.0
+ */
+export const isNotWhitelisted = ({ path }: Rule): boolean => path === notWhitelisted.path
+
+/** Every sandbox has devices of its own. */
+const device = /^\/dev\/(?:null|zero|full|u?random|tty|ptmx|stdin|stdout|stderr|fd\/\d+|(?:pts|shm)\/.*)$/s
+
+/**
+ * Where rules of a source are to be found by those who read of them.
+ *
+ * @since 0.1.0
+ */
+export const describeSource = (source: RuleSource): string => sources[source]
+
+const sources: Readonly<Record<RuleSource, string>> = {
+  default: "built in",
+  file: "sandbox.json",
+  user: "a setting",
+  runtime: "this session",
+  cwd: "the working directory",
+  tmp: "the directory for temporary files",
+  own: "Synapse itself"
+}
+
+/**
+ * Compiles the policy's rules; do it once for many questions.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (policy: SandboxPolicy): PolicyDecision => {
+  const blacklist = PathRule.make(policy.blacklist)
+  const granted = PathRule.make(policy.granted ?? [])
+  const readonly = PathRule.make(policy.readonly)
+  const whitelist = PathRule.make(policy.whitelist)
+
+  const findDenied = (path: string): Verdict | undefined => {
+    const rule = blacklist.find(path)
+    if (rule === undefined || granted.find(path) !== undefined) return undefined
+    return {
+      allowed: false,
+      rule,
+      reason: `on the blacklist, ${describeSource(rule.source)}: neither read nor written`
+    }
+  }
+
+  const decide = (path: string, access: Access): Verdict => {
+    const denied = findDenied(path)
+    if (denied !== undefined) return denied
+    if (access === "read") {
+      const rule = granted.find(path)
+      return rule === undefined ? { allowed: true } : { allowed: true, rule }
+    }
+    const own = readonly.find(path)
+    if (own !== undefined) return { allowed: false, rule: own, reason: `of ${describeSource(own.source)}: read only` }
+    const rule = whitelist.find(path)
+    if (rule !== undefined) return { allowed: true, rule }
+    if (device.test(path)) return { allowed: true }
+    return { allowed: false, rule: notWhitelisted, reason: "read only, like all that no rule allows to write" }
+  }
+
+  return {
+    decide,
+    explain: (path, directory, access) => {
+      const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`)
+      const names = granted.find(real) === undefined ? links : []
+      const byName = names.map(findDenied).find((verdict) => verdict !== undefined)
+      return { ...(byName ?? decide(real, access)), real }
+    }
+  }
+}
+
+/**
+ * One answer. For more of them, `make`.
+ *
+ * @since 0.1.0
+ */
+export const decide = (policy: SandboxPolicy, realPath: string, access: Access): Verdict =>
+  make(policy).decide(realPath, access)

@@ -1,0 +1,33 @@
+/**
+ * Looks again, in the background, for what has appeared: after commands, and for no more than a twentieth of the time.
+ *
+ * @since 0.1.0
+ */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+
+/** Milliseconds between two scans, at least; after a scan that took long it is later still. */
+const shortest = 1000
+const share = 20
+
+/**
+ * Answers what to run after a command, which takes no time itself: a scan begins as soon as the last one is long enough ago.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <E>(scan: Effect.Effect<void, E>): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const ended = yield* Queue.sliding<void>(1)
+    const loop = (pause: number): Effect.Effect<never> =>
+      Effect.sleep(pause).pipe(
+        Effect.zipRight(Queue.take(ended)),
+        Effect.zipRight(Effect.timed(Effect.ignoreLogged(scan))),
+        Effect.flatMap(([duration]) => loop(Math.max(shortest, share * Duration.toMillis(duration))))
+      )
+    // The plan that the sandbox was started with has just looked.
+    yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
+    return Effect.sync(() => void ended.unsafeOffer(undefined))
+  })

@@ -1,0 +1,56 @@
+/**
+ * What a model is told of a denial: what was denied, by which rule, why, and what would be allowed.
+ *
+ * @since 0.1.0
+ */
+import * as PolicyDecision from "../PolicyDecision.js"
+import type { SandboxPolicy } from "../SandboxPolicy.js"
+import type { Denial } from "./Denial.js"
+
+const did: Readonly<Record<Denial["access"], string>> = { read: "reading", write: "writing", network: "reaching" }
+
+const known: Readonly<Record<Denial["how"], string>> = {
+  preflight: "The command was not run",
+  "verified-text": "The command ran, and was refused this",
+  counter: "The command ran; the system counted the attempt, which may not be why it failed"
+}
+
+/**
+ * @since 0.1.0
+ */
+export const describe = (denial: Denial, policy: SandboxPolicy): string =>
+  [
+    `Blocked by the sandbox: ${did[denial.access]} ${shown(denial.resource)}`,
+    `Rule: ${shown(denial.rule)} (${PolicyDecision.describeSource(denial.source)}): ${denial.reason}.`,
+    advise(denial, policy)
+  ].join("\n")
+
+/**
+ * The part of it that tells what to do.
+ *
+ * @since 0.1.0
+ */
+export const advise = (denial: Denial, policy: SandboxPolicy): string =>
+  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, advice(denial)].join("\n")
+
+/** On one line, whatever is in the name. */
+const shown = (text: string): string => text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
+
+const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+
+const allowed = ({ access }: Denial, { whitelist }: SandboxPolicy): string => {
+  if (access === "network") return "connections to localhost, within the sandbox."
+  const roots = [...new Set(whitelist.map(({ pattern }) => shown(pattern)))]
+  const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.join(", ")}`
+  return `reading whatever no rule denies; ${writes}.`
+}
+
+const advice = ({ access, resource, rule, source }: Denial): string => {
+  const noDetour = "Do not try to get around it."
+  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
+  if (rule === PolicyDecision.notWhitelisted.pattern) {
+    return `If it has to be there, ask the user to run: synapse sandbox allow ${quoted(resource)}`
+  }
+  if (source === "file") return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
+  return `${noDetour} If it is needed, ask the user for what you need of it.`
+}

@@ -1,0 +1,150 @@
+/**
+ * Whether a name in a message is of something that the policy denies.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { PolicyDecision } from "../PolicyDecision.js"
+import * as RealPath from "../RealPath.js"
+import type { Mask } from "../SandboxPlatform.js"
+import * as Denial from "./Denial.js"
+import * as HostPath from "./HostPath.js"
+import type { Mention } from "./Mention.js"
+import type { Refusal } from "./Wording.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Places {
+  readonly directories: ReadonlyArray<string>
+  readonly masks: ReadonlyArray<Mask>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Verify {
+  /** The denial that the names of a message stand for. */
+  readonly denial: (mentions: ReadonlyArray<Mention>, refusal: Refusal, write: boolean) => Denial.Denial | undefined
+  /** Whether one of the names is of something that is there, so that no other is to be looked for. */
+  readonly explains: (mentions: ReadonlyArray<Mention>) => boolean
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Whether the system has one answer (EPERM) to everything that it denies, as macOS has. */
+  readonly oneRefusal?: boolean
+}
+
+/** A file in the making, whose name nobody chose: what is meant is its directory. */
+const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  { decide, explain }: PolicyDecision,
+  { directories, masks }: Places,
+  { oneRefusal = process.platform === "darwin" }: Options = {}
+): Verify => {
+  const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
+  const masksNamed = new Map<string, Array<Mask>>()
+  for (const mask of masks) {
+    const name = Path.posix.basename(mask.path)
+    const same = masksNamed.get(name)
+    if (same === undefined) masksNamed.set(name, [mask])
+    else same.push(mask)
+  }
+
+  const absolute = (path: string): ReadonlyArray<string> =>
+    path.startsWith("/") ? [path] : directories.map((directory) => `${directory}/${path}`)
+
+  const maskOver = (real: string): Mask | undefined => {
+    for (let path = real; path !== "/"; path = Path.posix.dirname(path)) {
+      const mask = maskAt.get(path)
+      if (mask !== undefined) return mask
+    }
+    return undefined
+  }
+
+  const blacklisted = (path: string, write: boolean): Denial.Denial | undefined => {
+    const access = write ? "write" : "read"
+    const verdict = explain(path, "/", "read")
+    const { real } = verdict
+    if (!verdict.allowed) return Denial.make(verdict, real, access, "verified-text")
+    // A hard link, or the same files mounted elsewhere: its name falls under no rule.
+    const mask = maskOver(real)
+    const reason = "the same as what the rule names, under another name: neither read nor written"
+    return mask === undefined ? undefined : Denial.make({ rule: mask.rule, reason }, real, access, "verified-text")
+  }
+
+  const pinned = (path: string): Denial.Denial | undefined => {
+    const { real } = RealPath.follow(path)
+    const held = masks.find((mask) => mask.path.startsWith(`${real}/`))
+    if (held === undefined) return undefined
+    const reason = `it holds ${held.path}, which is blacklisted, and can be neither moved nor removed`
+    return Denial.make({ rule: held.rule, reason }, real, "write", "verified-text")
+  }
+
+  const unwritable = (path: string): Denial.Denial | undefined => {
+    const { real } = RealPath.follow(path.replace(temporary, ""))
+    const verdict = decide(real, "write")
+    return verdict.allowed || !HostPath.isWritable(real)
+      ? undefined
+      : Denial.make(verdict, real, "write", "verified-text")
+  }
+
+  /** The name alone, of something in a directory that the message does not tell. */
+  const elsewhere = (path: string, write: boolean): Denial.Denial | undefined => {
+    const same = masksNamed.get(Path.posix.basename(path)) ?? []
+    if (same.length === 0 || path.startsWith("/") || absolute(path).some((each) => !HostPath.isMissing(each))) {
+      return undefined
+    }
+    const ending = `/${path.replace(/^(?:\.\/)+/, "")}`
+    const [mask, ...others] = same.filter(
+      (each) => each.path.endsWith(ending) && directories.some((directory) => each.path.startsWith(`${directory}/`))
+    )
+    return mask === undefined || others.some(({ rule }) => rule !== mask.rule)
+      ? undefined
+      : blacklisted(mask.path, write)
+  }
+
+  return {
+    denial: (mentions, refusal, write) => {
+      const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
+        first(from, ({ path }) => first(absolute(path), look))
+      // Of several readings of a name, the one that is there is meant; words that may be a name are one only then.
+      const byRule = (from: ReadonlyArray<Mention>) =>
+        first(from, ({ path }) => elsewhere(path, write)) ??
+        anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
+      const sure = mentions.filter((mention) => mention.sure)
+      const unsure = mentions.filter((mention) => !mention.sure)
+      return (
+        byRule(sure) ??
+        anywhere(sure, (path) => blacklisted(path, write)) ??
+        (refusal === "busy" ? anywhere(mentions, pinned) : undefined) ??
+        (refusal === "readonly" || (oneRefusal && write) ? anywhere(sure, unwritable) : undefined) ??
+        byRule(unsure)
+      )
+    },
+    explains: (mentions) =>
+      mentions.some(({ path, sure }) => {
+        const there = absolute(path).find((each) => !HostPath.isMissing(each))
+        return there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
+      })
+  }
+}
+
+const first = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
+  for (const each of list) {
+    const found = look(each)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,99 @@
+/**
+ * The names of files in a program's message, whatever quotes and escapes it puts around them.
+ *
+ * @since 0.1.0
+ */
+import * as AnsiC from "../../grammar/AnsiC.js"
+import { Scanner } from "../../grammar/Scanner.js"
+
+/**
+ * `sure`: quoted, or set off by colons: it is meant as a name. Otherwise it is words that may be one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Mention {
+  readonly path: string
+  readonly sure: boolean
+}
+
+/** As coreutils quote for a shell: `'n'$'\n''l'`, `"it's"`. */
+const shellQuoted = /(?<![\w'"$\\])(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*")+/g
+/** As languages quote: `'it\'s'`, `b"\xc3"`. */
+const escaped = /(?<![\w'"\\]|\w['"])[bru]?(?:'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)")/g
+const typographic = /‘([\s\S]*?)’|“([\s\S]*?)”|`([\s\S]*?)[`']/g
+/** A name that holds the quote that it stands in. */
+const greedy = [/(?<!\w)'([\s\S]*)'/, /"([\s\S]*)"/, /‘([\s\S]*)’/]
+/** Words before a name, and what stands between a name and the rest of a sentence. */
+const boundary = /: |:$|, | \(|\(| (?=->|=>)/
+const pathOfItsOwn = /^\.{0,2}\//
+const aside = /^(?:line \d+|error|warning|fatal)$/i
+const longestMessage = 1024
+const mostWords = 16
+const longestName = 4
+
+/**
+ * The likeliest first, each once. `before` and `after` are what stands on both sides of the refusal's wording.
+ *
+ * @since 0.1.0
+ */
+export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention> => {
+  const found = new Map<string, boolean>()
+  const add = (path: string | undefined, sure: boolean) => {
+    if (path !== undefined && path !== "" && path !== "." && !path.includes("\0")) {
+      if (sure && found.get(path) === false) found.delete(path)
+      if (!found.has(path)) found.set(path, sure)
+    }
+  }
+  const sides = [before.slice(-longestMessage), after.slice(0, longestMessage)]
+  for (const side of sides) {
+    for (const [written] of side.matchAll(shellQuoted)) {
+      const word = new Scanner(written).next()
+      if (word?._tag === "Word") add(word.value, true)
+    }
+    for (const [, single, double] of side.matchAll(escaped)) add(AnsiC.decode(single ?? double ?? ""), true)
+    for (const [, ...quoted] of side.matchAll(typographic)) {
+      const name = quoted.find((part) => part !== undefined)
+      add(name, true)
+      add(name === undefined ? undefined : AnsiC.decode(name), true)
+    }
+    for (const pattern of greedy) add(pattern.exec(side)?.[1], true)
+  }
+  for (const side of sides) {
+    const pieces = side.split(boundary).map((piece) => piece.trim())
+    const names = pieces.filter((piece) => piece !== "")
+    for (const name of names.toReversed()) {
+      // What calls a function on it, or ends the sentence.
+      const bare = name.replace(/^.*\(/s, "").replace(/[).,;:]+$/, "")
+      // The first of several is who says it.
+      const isName = !aside.test(bare) && (names.length === 1 || name !== pieces[0])
+      add(bare, isName)
+      add(AnsiC.decode(bare), isName)
+    }
+    // Colons that belong to the name.
+    const colons = side.replace(/[:\s(,]+$/, "").split(": ")
+    for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
+  }
+  const [speaker, ...said] = before.replace(/:?\s*$/, "").split(": ")
+  for (const side of sides) {
+    for (const words of wordsIn(side)) add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
+  }
+  return [...found].map(([path, sure]) => ({ path, sure })).sort((a, b) => Number(b.sure) - Number(a.sure))
+}
+
+/** Neighbouring words of a text, from its end. */
+const wordsIn = (text: string): ReadonlyArray<string> => {
+  const words = text.trim().split(/\s+/).slice(-mostWords)
+  const found: Array<string> = []
+  for (let length = 1; length <= longestName; length++) {
+    for (let from = words.length - length; from >= 0; from--) {
+      found.push(
+        words
+          .slice(from, from + length)
+          .join(" ")
+          .replace(/^[([{<]+|[)\]}>.,;:!]+$/g, "")
+      )
+    }
+  }
+  return found
+}

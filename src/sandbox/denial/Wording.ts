@@ -1,0 +1,89 @@
+/**
+ * How programs word the kernel's refusals, in the C locale.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * What the kernel answered. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, of what something is mounted on.
+ * `link`: EXDEV, from one mount to another.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Refusal = "access" | "readonly" | "busy" | "link"
+
+const wordings: ReadonlyArray<readonly [Refusal, RegExp]> = [
+  [
+    "access",
+    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied|unable to open database/i
+  ],
+  ["readonly", /read-?only file ?system|\bEROFS\b|readonly database/i],
+  ["busy", /(?:device or )?resource busy|\bEBUSY\b/i],
+  ["link", /(?:invalid )?cross-device link|\bEXDEV\b/i]
+]
+
+const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
+
+/**
+ * Whether there is a refusal anywhere in a text.
+ *
+ * @since 0.1.0
+ */
+export const mentionsRefusal = (text: string): boolean => any.test(text)
+
+/**
+ * The refusal that a line speaks of, and the text on both sides of it.
+ *
+ * @since 0.1.0
+ */
+export const refusalIn = (
+  line: string
+): { readonly refusal: Refusal; readonly before: string; readonly after: string } | undefined => {
+  for (const [refusal, pattern] of wordings) {
+    const match = pattern.exec(line)
+    if (match !== null) {
+      return { refusal, before: line.slice(0, match.index), after: line.slice(match.index + match[0].length) }
+    }
+  }
+  return undefined
+}
+
+const writing =
+  /creat|remov|mov|renam|writ|touch|mkdir|chang|delet|append|set|link|unlink|truncat|replac|updat|sav|copyfile|overwrit/i
+
+/**
+ * Whether what was refused was a change, as far as the line says.
+ *
+ * @since 0.1.0
+ */
+export const isWrite = (refusal: Refusal, before: string): boolean =>
+  refusal !== "access" || (writing.test(before.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(before))
+
+const network =
+  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|ENOTFOUND|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
+const mostHosts = 5
+/** How hosts are named, the surest first. */
+const hosts: ReadonlyArray<RegExp> = [
+  /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
+  /(?:resolve (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
+  /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
+  /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
+  /(?:host(?:name)?:? |connect to |resolve )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
+]
+const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
+
+/**
+ * The hosts that a text says could not be reached.
+ *
+ * @since 0.1.0
+ */
+export const hostsIn = (text: string): ReadonlyArray<string> => {
+  const found = new Set<string>()
+  for (const line of text.split("\n")) {
+    if (!network.test(line)) continue
+    const host = hosts.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined)
+    if (host !== undefined && !own.test(host)) found.add(host)
+  }
+  return [...found].slice(0, mostHosts)
+}

@@ -1,0 +1,100 @@
+/**
+ * A limit on the number of processes that holds for root too: a cgroup of the sandbox's own, where one can be made.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+/** Where the system has its cgroups. */
+const mounted = "/sys/fs/cgroup"
+
+const ownPath = (line: RegExp): string | undefined => {
+  try {
+    return line.exec(Fs.readFileSync("/proc/self/cgroup", "utf8"))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+/** The group that this process is in, and the one above it, which may hand out limits where ours must not. */
+const candidates = (): ReadonlyArray<string> => {
+  const first = ownPath(/^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(\/.*)$/m)
+  if (first !== undefined) return [Path.join(mounted, "pids", first)]
+  const second = ownPath(/^0::(\/.*)$/m)
+  return second === undefined ? [] : [Path.join(mounted, second), Path.join(mounted, Path.dirname(second))]
+}
+
+/** A launcher that was killed could not take its groups away. Those with processes in them can't be. */
+const sweep = (parent: string): void => {
+  for (const name of Fs.readdirSync(parent)) {
+    const pid = /^synapse-(\d+)-/.exec(name)?.[1]
+    if (pid === undefined || Fs.existsSync(`/proc/${pid}`)) continue
+    try {
+      Fs.rmdirSync(Path.join(parent, name))
+    } catch {
+      // Somebody else was first.
+    }
+  }
+}
+
+const make = (processes: number): string | undefined => {
+  for (const parent of candidates()) {
+    const path = Path.join(parent, `synapse-${process.pid}-${crypto.randomUUID().slice(0, 8)}`)
+    try {
+      sweep(parent)
+      Fs.mkdirSync(path)
+    } catch {
+      continue
+    }
+    try {
+      // Opened for writing only: a group without the controller has no such file, and must not get one.
+      const file = Fs.openSync(Path.join(path, "pids.max"), Fs.constants.O_WRONLY)
+      Fs.writeSync(file, String(processes))
+      Fs.closeSync(file)
+      return path
+    } catch {
+      Fs.rmdirSync(path)
+    }
+  }
+  return undefined
+}
+
+const remove = (path: string, tries = 50): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    try {
+      Fs.rmdirSync(path)
+      return Effect.void
+    } catch {
+      // Busy until the last process in it has gone.
+      return tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 10)
+    }
+  })
+
+/**
+ * Moves this process to where it is. The first move into a cgroup takes the kernel up to 25 ms, those soon after it next to
+ * nothing: so this begins while the sandbox is still being planned.
+ *
+ * @since 0.1.0
+ */
+export const warm: Effect.Effect<void> = Effect.sync(() => {
+  const [own] = candidates()
+  if (own !== undefined) Fs.writeFile(Path.join(own, "cgroup.procs"), String(process.pid), () => {})
+})
+
+/**
+ * The file that takes a process into the group; undefined where there is none to be had. The group goes with the scope.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const acquire = (processes: number): Effect.Effect<string | undefined, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => make(processes)),
+      (path) => (path === undefined ? Effect.void : remove(path))
+    ),
+    (path) => (path === undefined ? undefined : Path.join(path, "cgroup.procs"))
+  )

@@ -1,0 +1,98 @@
+/**
+ * The mounts that a process sees, from `/proc/<pid>/mountinfo`.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Mount {
+  /** Which file system: `major:minor`. */
+  readonly device: string
+  /** What of it is mounted: a path inside the file system. */
+  readonly root: string
+  /** Where. */
+  readonly point: string
+}
+
+const octal = /\\([0-7]{3})/g
+
+/** Blanks, newlines and backslashes come as octal numbers, of bytes. */
+const unescape = (text: string): string =>
+  text.includes("\\")
+    ? text.replace(octal, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
+    : text
+
+const line = /^\d+ \d+ (\d+:\d+) (\S+) (\S+) /gm
+
+/**
+ * In the order in which they were made.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const parse = (text: string): Array<Mount> =>
+  Array.from(text.matchAll(line), ([, device = "", root = "", point = ""]) => ({
+    device,
+    root: unescape(root),
+    point: unescape(point)
+  }))
+
+/**
+ * Of a process; empty where there is none, or none that may be looked at.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const read = (pid: number | "self"): Array<Mount> => {
+  try {
+    return parse(Fs.readFileSync(`/proc/${pid}/mountinfo`, "utf8"))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Whether a path is the directory itself or lies in it.
+ *
+ * @since 0.1.0
+ */
+export const isWithin = (path: string, directory: string): boolean =>
+  path === directory || directory === "/" || path.startsWith(`${directory}/`)
+
+const below = (path: string, directory: string): string => (directory === "/" ? path : path.slice(directory.length))
+
+const join = (directory: string, rest: string): string =>
+  rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
+
+/** The mount that a path is reached through: the innermost one, and of several at one place the last. */
+const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
+  let found: Mount | undefined
+  for (const mount of mounts) {
+    if (isWithin(path, mount.point) && mount.point.length >= (found?.point.length ?? 0)) found = mount
+  }
+  return found
+}
+
+/**
+ * The other paths under which a path, or a part of it, may be reached: the same file system mounted elsewhere. Whether
+ * it really is there, under nothing else, is for the caller to see.
+ *
+ * @since 0.1.0
+ */
+export const aliases = (mounts: ReadonlyArray<Mount>, path: string): Array<string> => {
+  const own = mountOf(mounts, path)
+  if (own === undefined) return []
+  const inside = join(own.root, below(path, own.point))
+  const found = new Set<string>()
+  for (const mount of mounts) {
+    if (mount === own || mount.device !== own.device) continue
+    if (isWithin(inside, mount.root)) found.add(join(mount.point, below(inside, mount.root)))
+    else if (isWithin(mount.root, inside)) found.add(mount.point)
+  }
+  found.delete(path)
+  return [...found].filter((alias) => !isWithin(alias, path))
+}

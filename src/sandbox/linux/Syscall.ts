@@ -1,0 +1,135 @@
+/**
+ * The numbers of the system calls that the filter is about.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * The machines that a filter can be made for, by Node's names (`process.arch`).
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Machine = "x64" | "arm64"
+
+/** As `seccomp_data.arch` names it: a program of another architecture could make calls by other numbers. */
+const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+
+/**
+ * @since 0.1.0
+ */
+export const auditOf = (machine: Machine): number => audit[machine]
+
+/** What reaches outside by its very name: mounts, namespaces, keys, the kernel itself. */
+const denied = {
+  x64: {
+    acct: 163,
+    add_key: 248,
+    bpf: 321,
+    chroot: 161,
+    create_module: 174,
+    delete_module: 176,
+    fanotify_init: 300,
+    finit_module: 313,
+    fsconfig: 431,
+    fsmount: 432,
+    fsopen: 430,
+    fspick: 433,
+    init_module: 175,
+    ioperm: 173,
+    iopl: 172,
+    kexec_file_load: 320,
+    kexec_load: 246,
+    keyctl: 250,
+    lookup_dcookie: 212,
+    mount: 165,
+    mount_setattr: 442,
+    move_mount: 429,
+    nfsservctl: 180,
+    open_by_handle_at: 304,
+    open_tree: 428,
+    open_tree_attr: 467,
+    perf_event_open: 298,
+    pivot_root: 155,
+    query_module: 178,
+    quotactl: 179,
+    quotactl_fd: 443,
+    reboot: 169,
+    request_key: 249,
+    setns: 308,
+    swapoff: 168,
+    swapon: 167,
+    syslog: 103,
+    umount2: 166,
+    uselib: 134,
+    userfaultfd: 323,
+    vhangup: 153
+  },
+  arm64: {
+    acct: 89,
+    add_key: 217,
+    bpf: 280,
+    chroot: 51,
+    delete_module: 106,
+    fanotify_init: 262,
+    finit_module: 273,
+    fsconfig: 431,
+    fsmount: 432,
+    fsopen: 430,
+    fspick: 433,
+    init_module: 105,
+    kexec_file_load: 294,
+    kexec_load: 104,
+    keyctl: 219,
+    lookup_dcookie: 18,
+    mount: 40,
+    mount_setattr: 442,
+    move_mount: 429,
+    nfsservctl: 42,
+    open_by_handle_at: 265,
+    open_tree: 428,
+    open_tree_attr: 467,
+    perf_event_open: 241,
+    pivot_root: 41,
+    quotactl: 60,
+    quotactl_fd: 443,
+    reboot: 142,
+    request_key: 218,
+    setns: 268,
+    swapoff: 225,
+    swapon: 224,
+    syslog: 116,
+    umount2: 39,
+    userfaultfd: 282,
+    vhangup: 58
+  }
+} as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
+
+/**
+ * @since 0.1.0
+ */
+export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => denied[machine]
+
+/**
+ * Calls that programs do without where a kernel does not have them: io_uring goes past every filter, and the arguments of
+ * clone3 lie where none can look.
+ *
+ * @since 0.1.0
+ */
+export const absent = {
+  clone3: 435,
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427
+} as const
+
+/** Calls that depend on their arguments. */
+const judged = {
+  x64: { clone: 56, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
+  arm64: { clone: 220, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
+} as const
+
+/**
+ * @since 0.1.0
+ */
+export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]

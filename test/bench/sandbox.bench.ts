@@ -1,0 +1,122 @@
+/** What the sandbox costs: for a command, at the start, on a large tree; and a hundred of them at once. */
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Synapse from "../../src/Synapse.js"
+import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
+import * as Table from "./Table.js"
+
+const ground = fs.mkdtempSync(path.join(os.homedir(), ".synapse-bench-"))
+
+/** A house for a directory of its own, whose temporary files lie there too: nothing else is walked. */
+const house = (name: string, enabled: boolean, blacklist: ReadonlyArray<string> = []) => {
+  const cwd = path.join(ground, name)
+  fs.mkdirSync(cwd, { recursive: true })
+  const sandbox = { enabled, temporary: cwd, home: path.join(ground, "home"), blacklist }
+  const runtime = ManagedRuntime.make(Synapse.layer({ cwd }, { sandbox }))
+  const run = (command: string, times = 1) =>
+    runtime.runPromise(Effect.flatMap(SandboxManager, (manager) => Effect.repeatN(manager.execute(command), times - 1)))
+  return { cwd, run, dispose: () => runtime.dispose() }
+}
+
+type House = ReturnType<typeof house>
+
+const commands = 200
+
+/** Microseconds a command. */
+const perCommand = async (of: House, command: string) => {
+  const start = performance.now()
+  await of.run(command, commands)
+  return ((performance.now() - start) * 1000) / commands
+}
+
+const compare = async (free: House, held: House, command: string) => {
+  await Table.print(
+    [
+      { name: "unsandboxed", run: () => perCommand(free, command) },
+      { name: "sandboxed", run: () => perCommand(held, command) }
+    ],
+    { title: `a command: ${command}`, unit: "µs", samples: 11, goals: { sandboxed: 1.1 } }
+  )
+}
+
+const start = (name: string, enabled: boolean) => async () => {
+  const one = house(name, enabled)
+  const began = performance.now()
+  await one.run("true")
+  const took = performance.now() - began
+  await one.dispose()
+  return took
+}
+
+const secrets = (name: string, count: number) => {
+  for (let at = 0; at < count; at++) {
+    const directory = path.join(ground, name, String(at))
+    fs.mkdirSync(directory, { recursive: true })
+    fs.writeFileSync(path.join(directory, ".env"), "SECRET")
+  }
+}
+
+const tree = (name: string) => {
+  for (let at = 0; at < 1000; at++) {
+    const directory = path.join(ground, name, String(at % 30), String(at))
+    fs.mkdirSync(directory, { recursive: true })
+    for (let file = 0; file < 99; file++) fs.writeFileSync(path.join(directory, `file-${file}.ts`), "")
+  }
+}
+
+try {
+  const free = house("command", false)
+  const held = house("command", true)
+  for (const command of ["true", "/bin/true", "ls -la /usr"]) await compare(free, held, command)
+  await Promise.all([free.dispose(), held.dispose()])
+
+  secrets("50", 50)
+  secrets("500", 500)
+  const starts = await Table.print(
+    [
+      { name: "bash", run: start("none", false) },
+      { name: "sandbox", run: start("none", true) },
+      { name: "sandbox with 50 masked files", run: start("50", true) },
+      { name: "sandbox with 500 masked files", run: start("500", true) }
+    ],
+    { title: "start, and the first command", samples: 11 }
+  )
+  const over = (at: number) => (starts[at]?.median ?? Number.NaN) - (starts[0]?.median ?? Number.NaN)
+  console.log(`over bash: ${over(2).toFixed(0)} ms with 50 (goal: 25), ${over(3).toFixed(0)} ms with 500 (goal: 100)\n`)
+
+  tree("tree")
+  const globs = Array.from({ length: 10 }, (_, at) => `**/secret-${at}.*`)
+  const find = () => void spawnSync("find", [path.join(ground, "tree"), "-name", "*.nothing"])
+  const small = await Table.sample([{ name: "small", run: start("none", true) }], 5)
+  await Table.print(
+    [
+      { name: "find", run: find },
+      {
+        name: "sandbox with 15 globs, less one on an empty directory",
+        run: async () => {
+          const one = house("tree", true, globs)
+          const began = performance.now()
+          await one.run("true")
+          const took = performance.now() - began - (small[0]?.median ?? 0)
+          await one.dispose()
+          return took
+        }
+      }
+    ],
+    {
+      title: "a tree of 100,000 files",
+      samples: 7,
+      goals: { "sandbox with 15 globs, less one on an empty directory": 2 }
+    }
+  )
+
+  const began = performance.now()
+  await Promise.all(Array.from({ length: 100 }, (_, at) => start(`at-once-${at}`, true)()))
+  console.log(`100 sandboxes at once, started, run and disposed: ${(performance.now() - began).toFixed(0)} ms\n`)
+} finally {
+  fs.rmSync(ground, { recursive: true, force: true })
+}

@@ -1,0 +1,200 @@
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Directory from "../sandbox/Directory.js"
+import { run } from "./Program.js"
+
+/** `synapse sandbox …` with a home of its own; exit code, stdout and stderr. */
+const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
+  run(["sandbox", ...args]).pipe(
+    Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["SYNAPSE_HOME", home]]))),
+    Effect.map(({ exitCode, stderr, stdout }) => [exitCode, stdout, stderr] as const)
+  )
+
+const usage = [
+  "Usage:",
+  "  synapse sandbox policy [--json]",
+  "  synapse sandbox explain [--json] [--write] <path>",
+  "  synapse sandbox allow <path>",
+  "  synapse sandbox deny <path>",
+  "  synapse sandbox forget <path>",
+  "Help: synapse sandbox --help",
+  ""
+].join("\n")
+
+const filesystem = (home: string) => JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy.filesystem
+
+describe("synapse sandbox", () => {
+  it.scoped("policy shows the rules, and where each comes from", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.writeFileSync(
+        `${home}/sandbox.json`,
+        '{"policy":{"filesystem":{"whitelist":["/data"],"blacklist":["*.pem"]}}}'
+      )
+      const [exitCode, stdout, stderr] = yield* sandbox(home, "policy")
+      assert.deepStrictEqual([exitCode, stderr], [0, ""])
+      assert.include(stdout, `The sandbox is on (provider: local), in ${process.cwd()}\n`)
+      for (const row of [
+        /^ {2}\/data +sandbox\.json$/m,
+        /^ {2}\*\.pem +sandbox\.json$/m,
+        /^ {2}~\/\.ssh \(.*\/\.ssh\) +built in$/m,
+        new RegExp(`^ {2}${home} +Synapse itself$`, "m")
+      ]) {
+        assert.match(stdout, row)
+      }
+      const json = JSON.parse((yield* sandbox(home, "policy", "--json"))[1])
+      assert.deepStrictEqual(Object.keys(json), ["enabled", "provider", "file", "policy"])
+      assert.deepStrictEqual(json.policy.whitelist[1], {
+        pattern: "/data",
+        path: "/data",
+        kind: "path",
+        source: "file"
+      })
+    })
+  )
+
+  it.scoped("policy says so where the sandbox is off", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.writeFileSync(`${home}/sandbox.json`, '{"enabled":false}')
+      assert.match((yield* sandbox(home, "policy"))[1], /^The sandbox is OFF: nothing of this is enforced, in /)
+      assert.match((yield* sandbox(home, "explain", "/etc"))[2], /the sandbox is off/)
+    })
+  )
+
+  it.scoped("explain says which rule allows or denies, and its exit code whether", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.symlinkSync("/etc/shadow", `${home}/link`)
+      const cwd = process.cwd()
+      assert.deepStrictEqual(yield* sandbox(home, "explain", "package.json"), [
+        0,
+        `allowed to read ${cwd}/package.json: no rule is about it\n`,
+        ""
+      ])
+      assert.deepStrictEqual(yield* sandbox(home, "explain", "--write", "new/file"), [
+        0,
+        `allowed to write ${cwd}/new/file: rule ${cwd}: the working directory\n`,
+        ""
+      ])
+      assert.deepStrictEqual(yield* sandbox(home, "explain", "/etc/passwd", "--write"), [
+        1,
+        "denied to write /etc/passwd: not whitelisted: read only, like all that no rule allows to write\n",
+        ""
+      ])
+      assert.deepStrictEqual(yield* sandbox(home, "explain", `${home}/link`), [
+        1,
+        `denied to read ${home}/link (/etc/shadow): rule /etc/shadow: on the blacklist, built in: neither read nor written\n`,
+        ""
+      ])
+      assert.match((yield* sandbox(home, "explain", "~/.ssh/id_rsa"))[1], /^denied to read \/.*: rule ~\/\.ssh: /)
+      const [exitCode, stdout] = yield* sandbox(home, "explain", "--json", ".env")
+      assert.deepStrictEqual(
+        [exitCode, JSON.parse(stdout)],
+        [
+          1,
+          {
+            path: `${cwd}/.env`,
+            access: "read",
+            allowed: false,
+            rule: { pattern: "**/.env", path: "/**/.env", kind: "glob", source: "default" },
+            reason: "on the blacklist, built in: neither read nor written",
+            real: `${cwd}/.env`
+          }
+        ]
+      )
+    })
+  )
+
+  it.scoped("allow, deny and forget change the file", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.mkdirSync(`${home}/a[b]`)
+      const cwd = process.cwd()
+      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, "allowed: /data\n", ""])
+      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, "allowed already: /data\n", ""])
+      assert.deepStrictEqual(yield* sandbox(home, "deny", "*.pem"), [0, "denied: *.pem\n", ""])
+      yield* sandbox(home, "deny", "secret/*.txt")
+      yield* sandbox(home, "deny", "secret.txt")
+      yield* sandbox(home, "deny", "~/x/$Y")
+      yield* sandbox(home, "deny", `${home}/a[b]`)
+      assert.deepStrictEqual(filesystem(home), {
+        whitelist: ["/data"],
+        blacklist: ["*.pem", `${cwd}/secret/*.txt`, `${cwd}/secret.txt`, "~/x/$Y", `${home}/a\\[b\\]`]
+      })
+      assert.deepStrictEqual(yield* sandbox(home, "forget", "secret.txt"), [
+        0,
+        `forgotten: ${cwd}/secret.txt, of the blacklist\n`,
+        ""
+      ])
+      yield* sandbox(home, "forget", `${home}/a[b]`)
+      assert.deepStrictEqual(filesystem(home).blacklist, ["*.pem", `${cwd}/secret/*.txt`, "~/x/$Y"])
+    })
+  )
+
+  it.scoped("allow writes nothing that would not help", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const [exitCode, stdout, stderr] = yield* sandbox(home, "allow", "/x/.env")
+      assert.deepStrictEqual([exitCode, stdout], [1, ""])
+      assert.match(stderr, /^synapse: \/x\/\.env can't be allowed: rule \*\*\/\.env: .*nothing was written\.\n$/)
+      assert.match((yield* sandbox(home, "allow", home))[2], /of Synapse itself: read only/)
+      assert.deepStrictEqual(Directory.list(home), [])
+    })
+  )
+
+  it.scoped("forget says what it can't forget", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      assert.deepStrictEqual(yield* sandbox(home, "forget", "~/.ssh"), [
+        1,
+        "",
+        "synapse: ~/.ssh is built in, and stays.\n"
+      ])
+      assert.deepStrictEqual(yield* sandbox(home, "forget", "/x"), [
+        1,
+        "",
+        `synapse: /x is not in ${home}/sandbox.json.\n`
+      ])
+    })
+  )
+
+  it.scoped("does nothing over a broken file but say so", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"filesystem":{"blacklist":"x"}}}')
+      for (const args of [["policy"], ["explain", "/a"], ["allow", "/a"], ["deny", "/a"], ["forget", "/a"]]) {
+        const [exitCode, stdout, stderr] = yield* sandbox(home, ...args)
+        assert.deepStrictEqual([exitCode, stdout], [1, ""])
+        assert.match(
+          stderr,
+          /^synapse: \/.*\/sandbox\.json: policy\.filesystem\.blacklist: Expected .* Nothing runs .*\n$/
+        )
+      }
+    })
+  )
+
+  it.scoped("refuses wrong usage with the reason and the usage", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, reason: string]> = [
+        [[], "The subcommand is missing."],
+        [["nosuch"], "Unknown subcommand."],
+        [["explain"], "Missing argument <path>"],
+        [["policy", "x"], "Received unknown argument: 'x'"],
+        [["allow", "/"], '"/" can\'t be on the whitelist: it would match everything.'],
+        [
+          ["deny", "!x"],
+          "\"!x\" can't be on the blacklist: a rule can't be taken back with `!`: write `./!…` for a name that begins with it."
+        ],
+        [["deny", ""], '"" can\'t be on the blacklist: it is empty.']
+      ]
+      for (const [args, reason] of cases) {
+        assert.deepStrictEqual(yield* sandbox(home, ...args), [2, "", `synapse: ${reason}\n${usage}`], args.join(" "))
+      }
+      assert.deepStrictEqual(Directory.list(home), [])
+    })
+  )
+})

@@ -1,0 +1,74 @@
+/**
+ * One attack, as a line of a table: what is run inside, what it may say, and what must be so outside afterwards.
+ */
+import { assert, describe, it, layer } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { has } from "./Ground.js"
+import { type Places, type Setup, type Shape, snapshot, World, layer as worldLayer } from "./World.js"
+
+/** Prepared before any attack, a command that gets through says this word. */
+export const breach = "BREACH"
+
+export interface Attack {
+  readonly title: string
+  /** Says BREACH where it got through, and nothing else that matters. */
+  readonly script: string | ((places: Places) => string)
+  /** What its output must say besides: that it was stopped for the right reason. */
+  readonly says?: RegExp
+  /** Programs that it takes; without them it is skipped, visibly. */
+  readonly needs?: ReadonlyArray<string>
+  /** Why it can't be tried here; visibly skipped then. */
+  readonly not?: string | undefined
+  /** The script does not come to its end. */
+  readonly ends?: true
+  /** What must be so outside besides; outside of the project nothing has changed in any case. */
+  readonly after?: (world: Shape) => Effect.Effect<void> | undefined
+}
+
+const missing = ({ needs = [], not }: Attack): string | undefined => {
+  const absent = needs.filter((program) => !has(program))
+  return not ?? (absent.length === 0 ? undefined : `there is no ${absent.join(", ")}`)
+}
+
+const still = ({ home, outside, secret }: Shape) => ({ home: snapshot(home), outside: snapshot(outside), secret })
+
+/** Runs an attack and holds it to what every attack is held to. */
+export const run = (attack: Attack): Effect.Effect<string, never, World> =>
+  Effect.gen(function* () {
+    const world = yield* World
+    const before = still(world)
+    const script = typeof attack.script === "string" ? attack.script : attack.script(world)
+    const { stderr, stdout } = yield* world.attack(script)
+    const said = `${stdout}\n${stderr}`
+    assert.notInclude(said, world.secret)
+    assert.notInclude(said, Buffer.from(world.secret).toString("hex"))
+    assert.notInclude(said, breach)
+    if (attack.ends === undefined) assert.match(stdout, /^RAN$/m)
+    if (attack.says !== undefined) assert.match(said, attack.says)
+    assert.deepStrictEqual(still(world), before)
+    yield* attack.after?.(world) ?? Effect.void
+    return said
+  })
+
+/** All attacks of a family, in one sandbox. */
+export const family = (ground: string, title: string, attacks: ReadonlyArray<Attack>, setup: Setup = {}): void => {
+  const skipped = attacks.filter((attack) => missing(attack) !== undefined)
+  describe(title, () => {
+    for (const attack of skipped) it.skip(`${attack.title} (${missing(attack)})`)
+    layer(worldLayer(ground, setup), { excludeTestServices: true, timeout: 30_000 })((it) => {
+      for (const attack of attacks) {
+        if (!skipped.includes(attack)) it.effect(attack.title, () => run(attack))
+      }
+    })
+  })
+}
+
+/** A test of another shape, in a world of its own. */
+export const scene = (
+  ground: string,
+  title: string,
+  setup: Setup,
+  test: (world: Shape) => Effect.Effect<unknown>
+): void => {
+  it.live(title, () => Effect.provide(Effect.asVoid(Effect.flatMap(World, test)), worldLayer(ground, setup)))
+}

@@ -1,0 +1,22 @@
+/** Every family of attacks. */
+import { benign } from "./benign.js"
+import { environment } from "./environment.js"
+import { host } from "./host.js"
+import { kernel } from "./kernel.js"
+import { network } from "./network.js"
+import { paths } from "./paths.js"
+import { policy } from "./policy.js"
+import { processes } from "./processes.js"
+import { writes } from "./writes.js"
+
+export const all = (ground: string): void => {
+  paths(ground)
+  kernel(ground)
+  writes(ground)
+  network(ground)
+  processes(ground)
+  environment(ground)
+  host(ground)
+  policy(ground)
+  benign(ground)
+}

@@ -1,0 +1,180 @@
+/** What the host does meanwhile: editors replace files, programs make new ones. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { scene } from "./Attack.js"
+import { type Setup, type Shape, write } from "./World.js"
+
+/** As an editor does it. */
+const replace = (path: string, text: string) => {
+  Fs.writeFileSync(`${path}.next`, text)
+  Fs.renameSync(`${path}.next`, path)
+}
+
+/** The masks are not looked at again within a few milliseconds: a limit that has a name. */
+const moment = Effect.sleep(50)
+
+/** The sandbox runs and hides the file; then the host does something; then it hides it still. */
+const between = (
+  ground: string,
+  title: string,
+  change: (world: Shape) => void,
+  command: (world: Shape) => string,
+  setup: Setup = {}
+) =>
+  scene(ground, title, setup, (world) =>
+    Effect.gen(function* () {
+      yield* world.execute("state=kept")
+      yield* Effect.sync(() => change(world))
+      yield* moment
+      const said = yield* world.attack(command(world))
+      assert.notInclude(said.stdout, world.secret)
+      assert.match(said.stderr, /Permission denied/)
+      assert.strictEqual((yield* world.execute("echo $state")).stdout, "kept\n")
+    })
+  )
+
+/** What can't be helped: the present truth. */
+const limit = (
+  ground: string,
+  title: string,
+  command: (world: Shape) => string,
+  { change, ...setup }: Setup & { readonly change?: (world: Shape) => void } = {}
+) =>
+  scene(ground, `LIMIT: ${title}`, setup, (world) =>
+    Effect.gen(function* () {
+      yield* world.attack("mv pkg pkg2; mv pkg2 pkg")
+      yield* Effect.sync(() => change?.(world))
+      yield* moment
+      assert.include((yield* world.attack(command(world))).stdout, world.secret)
+    })
+  )
+
+const during = (ground: string, title: string, change: (world: Shape) => void, path: string) =>
+  scene(ground, title, {}, (world) =>
+    Effect.gen(function* () {
+      const { attack, project } = world
+      const waiting = yield* Effect.fork(
+        attack(
+          `touch ready; until [ -e go ]; do sleep 0.01; done
+           for i in {1..300}; do cat ${path} >/dev/null 2>&1 || { echo MASKED; break; }; sleep 0.01; done`
+        )
+      )
+      yield* Effect.repeat(Effect.sleep(10), { until: () => Fs.existsSync(`${project}/ready`) })
+      yield* Effect.sync(() => {
+        change(world)
+        Fs.writeFileSync(`${project}/go`, "")
+      })
+      assert.strictEqual((yield* waiting).stdout, "MASKED\nRAN\n")
+    })
+  )
+
+export const host = (ground: string): void => {
+  describe("the host meanwhile", () => {
+    between(
+      ground,
+      "a masked file is replaced between commands",
+      ({ project, secret }) => replace(`${project}/.env`, secret),
+      () => "cat .env"
+    )
+    between(
+      ground,
+      "a masked file is removed and made anew",
+      ({ project, secret }) => {
+        Fs.rmSync(`${project}/.env`)
+        Fs.writeFileSync(`${project}/.env`, secret)
+      },
+      () => "cat .env"
+    )
+    between(
+      ground,
+      "a masked directory is replaced",
+      ({ home }) => {
+        Fs.renameSync(`${home}/.ssh`, `${home}/gone`)
+        Fs.cpSync(`${home}/gone`, `${home}/.ssh`, { recursive: true })
+        Fs.rmSync(`${home}/gone`, { recursive: true })
+      },
+      ({ home }) => `cat ${home}/.ssh/id_rsa`
+    )
+    between(
+      ground,
+      "a directory around a masked file is replaced",
+      ({ project, secret }) => {
+        Fs.rmSync(`${project}/pkg`, { recursive: true })
+        write(`${project}/pkg/.env`, secret)
+      },
+      () => "cat pkg/.env"
+    )
+    between(
+      ground,
+      "a path of a literal rule appears between commands",
+      ({ home, secret }) => write(`${home}/.gnupg/key`, secret),
+      ({ home }) => `cat ${home}/.gnupg/key`
+    )
+    between(
+      ground,
+      "a glob's file appears in the current directory between commands",
+      ({ project, secret }) => write(`${project}/.env.local`, secret),
+      () => "cat .env.local"
+    )
+    during(
+      ground,
+      "a masked file that is replaced while a command runs is masked again before long",
+      ({ project, secret }) => replace(`${project}/.env`, secret),
+      ".env"
+    )
+    limit(ground, "a glob's file that appears deeper down is seen until the next sandbox", () => "cat new/deep/.env", {
+      change: ({ project, secret }) => write(`${project}/new/deep/.env`, secret)
+    })
+    limit(
+      ground,
+      "a masked file whose directory was renamed inside is seen when the host replaces it",
+      () => "cat p2/.env",
+      {
+        change: ({ project, secret }) => {
+          Fs.renameSync(`${project}/pkg`, `${project}/p2`)
+          replace(`${project}/p2/.env`, secret)
+        }
+      }
+    )
+    limit(ground, "what a glob names outside of the whitelist is seen", ({ outside }) => `cat ${outside}/.env`, {
+      prepare: ({ outside, secret }) => write(`${outside}/.env`, secret)
+    })
+    limit(
+      ground,
+      "a hard link outside of the whitelist to what is masked is seen",
+      ({ outside }) => `cat ${outside}/link`,
+      {
+        prepare: ({ home, outside }) => Fs.linkSync(`${home}/.ssh/id_rsa`, `${outside}/link`)
+      }
+    )
+    limit(ground, "a copy in git's history is seen", () => "git show HEAD:.env", {
+      prepare: ({ project }) => {
+        const git = (...args: ReadonlyArray<string>) =>
+          ChildProcess.execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: project })
+        git("init", "-q")
+        git("add", ".env")
+        git("commit", "-qm", "oops")
+      }
+    })
+    scene(
+      ground,
+      "LIMIT: what a command puts into the project may be run by its user later",
+      {},
+      ({ attack, project }) =>
+        Effect.gen(function* () {
+          yield* attack(
+            "mkdir -p .git/hooks; printf '#!/bin/sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit"
+          )
+          assert.isTrue(Fs.existsSync(`${project}/.git/hooks/pre-commit`))
+        })
+    )
+    scene(ground, "LIMIT: a command may make a file of its own set-uid", {}, ({ attack, project }) =>
+      Effect.gen(function* () {
+        yield* attack("cp /bin/true s; chmod 4755 s")
+        assert.strictEqual(Fs.statSync(`${project}/s`).mode & 0o7777, 0o4755)
+      })
+    )
+  })
+}

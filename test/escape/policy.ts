@@ -1,0 +1,144 @@
+/** What a sandbox writes today, and what the next one makes of it. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { scene } from "./Attack.js"
+import { has } from "./Ground.js"
+import { type Setup, type Shape, snapshot, write } from "./World.js"
+
+/** Something is done inside, then a new sandbox is made, and something is tried in that one; nothing outside changes. */
+const twice = (
+  ground: string,
+  title: string,
+  setup: Setup,
+  first: (world: Shape) => string,
+  then: (world: Shape) => string
+) =>
+  scene(ground, title, setup, (world) =>
+    Effect.gen(function* () {
+      const before = [...snapshot(world.outside), ...snapshot(world.home)]
+      yield* world.attack(first(world))
+      yield* world.manager.shutdown
+      const script = `${world.project}/.attacks/then.sh`
+      write(script, then(world))
+      const said = yield* Effect.either(world.manager.execute(`cd ${world.project} && bash .attacks/then.sh`))
+      assert.notInclude(JSON.stringify(said), world.secret)
+      assert.deepStrictEqual([...snapshot(world.outside), ...snapshot(world.home)], before)
+    })
+  )
+
+export const policy = (ground: string): void => {
+  describe("from one sandbox to the next", () => {
+    twice(
+      ground,
+      "an entry of the whitelist that was led elsewhere is not followed",
+      {
+        prepare: ({ project }) => write(`${project}/sub/file`, "x"),
+        whitelist: ({ project }) => [`${project}/sub`, `${project}/absent`, `${project}/deep/er`]
+      },
+      ({ outside }) =>
+        `rm -rf sub; ln -s ${outside} sub; ln -s ${outside} absent; mkdir deep; ln -s ${outside} deep/er`,
+      () => "for d in sub absent deep/er; do echo x > $d/new; echo x > $d/file; done"
+    )
+    twice(
+      ground,
+      "a parent that was renamed does not lose a literal rule",
+      {
+        prepare: ({ project, secret }) => write(`${project}/a/b/key`, secret),
+        blacklist: ({ project }) => [`${project}/a/b/key`]
+      },
+      () => "mv a/b a/c; mv a c; rm -rf a; mkdir -p a/b; ln -s ../../c/b/key a/b/key",
+      () => "cat a/b/key a/c/key c/b/key; true"
+    )
+    twice(
+      ground,
+      "a glob's directory that was renamed is found again",
+      {},
+      () => "mv pkg elsewhere",
+      () => "cat elsewhere/.env pkg/.env; true"
+    )
+    twice(
+      ground,
+      "a link with a blacklisted name does not take the mask from what was meant",
+      {},
+      () => "mkdir trap; ln -s / trap/.env; ln -s ../pkg/.env trap/.envrc; ln -s .. trap/secrets.json",
+      () => "cat .env pkg/.env; true"
+    )
+    twice(
+      ground,
+      "a policy that is a link into the project is held where it lies",
+      {
+        prepare: ({ home, project }) => {
+          write(`${project}/dot/sandbox.json`, '{ "policy": { "filesystem": { "blacklist": ["**/README"] } } }')
+          Fs.rmSync(`${home}/.synapse/sandbox.json`)
+          Fs.symlinkSync(`${project}/dot/sandbox.json`, `${home}/.synapse/sandbox.json`)
+        }
+      },
+      () =>
+        "echo '{\"enabled\":false}' > dot/sandbox.json; mv dot d2; mkdir dot; echo '{\"enabled\":false}' > dot/sandbox.json",
+      ({ outside }) => `cat README && echo x > ${outside}/new; true`
+    )
+    twice(
+      ground,
+      "a policy that is a link to a link in the project can't be led elsewhere",
+      {
+        prepare: ({ home, project }) => {
+          write(`${project}/dot/sandbox.json`, '{ "policy": { "filesystem": { "blacklist": ["**/README"] } } }')
+          Fs.symlinkSync("dot/sandbox.json", `${project}/link.json`)
+          Fs.rmSync(`${home}/.synapse/sandbox.json`)
+          Fs.symlinkSync(`${project}/link.json`, `${home}/.synapse/sandbox.json`)
+        }
+      },
+      ({ outside }) =>
+        `echo '{ "policy": { "filesystem": { "whitelist": ["${outside}"] } } }' > mine.json; ln -sf mine.json link.json`,
+      ({ outside }) => `echo x > ${outside}/new; true`
+    )
+    twice(
+      ground,
+      "a policy that does not exist yet can't be made from inside",
+      {
+        synapseHome: ({ project }) => `${project}/own/.synapse`
+      },
+      () =>
+        "mkdir -p own/.synapse; echo '{\"enabled\":false}' > own/.synapse/sandbox.json; mv own own2; mkdir -p own/.synapse; echo '{\"enabled\":false}' > own/.synapse/sandbox.json",
+      ({ outside }) => `cat own/.synapse/sandbox.json; echo x > ${outside}/new; cat pkg/.env; true`
+    )
+    scene(
+      ground,
+      "LIMIT: a file of the project that has another name outside is written under both",
+      { prepare: ({ outside, project }) => Fs.linkSync(`${outside}/file`, `${project}/shared`) },
+      ({ attack, outside }) =>
+        Effect.gen(function* () {
+          yield* attack("echo changed > shared")
+          assert.strictEqual(Fs.readFileSync(`${outside}/file`, "utf8"), "changed\n")
+        })
+    )
+    scene(ground, "shared memory of the host is not there", {}, ({ attack }) =>
+      Effect.gen(function* () {
+        if (!has("ipcmk")) return
+        const made = ChildProcess.execFileSync("ipcmk", ["-M", "64"], { encoding: "utf8" })
+        const id = /\d+/.exec(made)?.[0] ?? ""
+        const { stdout } = yield* attack(`ipcs -m | grep -w ${id} && echo BREACH; ipcrm -m ${id} && echo BREACH; true`)
+        assert.notInclude(stdout, "BREACH")
+        ChildProcess.execFileSync("ipcrm", ["-m", id])
+      })
+    )
+    scene(
+      ground,
+      "a shell that ended itself is followed by one that is held as well",
+      {},
+      ({ attack, execute, manager, secret }) =>
+        Effect.gen(function* () {
+          for (const ending of ["exit 3", "kill -9 $$", "exec true"]) {
+            yield* Effect.exit(manager.execute(ending))
+            yield* Effect.sleep(50)
+            const said = yield* attack("cat pkg/.env; echo x > ../outside/new")
+            assert.notInclude(said.stdout, secret)
+            assert.match(said.stderr, /Permission denied[^]*Read-only/)
+          }
+          assert.strictEqual((yield* execute("echo on")).stdout, "on\n")
+        })
+    )
+  })
+}

@@ -1,0 +1,120 @@
+/** Processes: those of others, those that shall outlive, and too many of them. */
+import * as ChildProcess from "node:child_process"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import { type Attack, family, scene } from "./Attack.js"
+import { processesWith } from "./World.js"
+
+const limits: ReadonlyArray<Attack> = [
+  {
+    title: "forks without end",
+    needs: ["perl"],
+    says: /forked ([1-4]?\d?\d|50\d|51[0-2])\n/,
+    script: `perl -e 'my @p; while (@p < 700 && defined(my $p = fork)) { if (!$p) { sleep 60; exit } push @p, $p } kill "KILL", @p; print "forked ", scalar(@p), "\\n"; 1 while wait > 0'`
+  },
+  {
+    title: "filling /dev/shm",
+    says: /No space/,
+    script:
+      "dd if=/dev/zero of=/dev/shm/x bs=1M count=80 2>&1 | grep -v copied; test $(du -m /dev/shm/x | cut -f1) -le 64 || echo BREACH; rm /dev/shm/x"
+  },
+  {
+    title: "the other directories in memory are small",
+    script:
+      "for d in /run /tmp /var/tmp /dev; do s=$(df -m --output=size $d | tail -1); t=$(df --output=fstype $d | tail -1); [[ $t != tmpfs || $s -le 256 || ! -w $d ]] || echo BREACH $d $s; done"
+  },
+  {
+    title: "core files",
+    says: /^0$/m,
+    script: "ulimit -c; ulimit -c unlimited && echo BREACH; bash -c 'kill -SEGV $$'; ls core* && echo BREACH; true"
+  },
+  { title: "LIMIT: the memory of a command is not bounded", says: /^unlimited$/m, script: "ulimit -v" }
+]
+
+const call = (number: number, pid: number, ...args: ReadonlyArray<string | number>) =>
+  `perl -e 'my $r = syscall(${[number, ...args].join(", ").replaceAll("PID", String(pid))}); print $r == -1 ? "errno " . ($! + 0) . "\\n" : "BREACH\\n"'`
+
+/** A vector of one piece of memory. */
+const memory = '$v = pack("pQ", $b = "x" x 8, 8)'
+
+/** Ways to leave a process behind; each is known by its words. */
+const daemons: Readonly<Record<string, (mark: string) => string>> = {
+  "in the background": (mark) => `bash -c 'exec -a ${mark} sleep 1000' >/dev/null 2>&1 &`,
+  nohup: (mark) => `nohup bash -c 'exec -a ${mark} sleep 1000' >/dev/null 2>&1 & disown -a`,
+  setsid: (mark) => `(setsid bash -c 'exec -a ${mark} sleep 1000' >/dev/null 2>&1 </dev/null &)`,
+  "forked twice, deaf to signals": (mark) =>
+    `perl -MPOSIX -e 'fork && exit; POSIX::setsid(); fork && exit; $SIG{$_} = "IGNORE" for qw(TERM HUP INT); exec {"/bin/sleep"} "${mark}", 1000'`
+}
+
+const until = (mark: string, is: (count: number) => boolean) =>
+  Effect.sync(() => processesWith(mark).length).pipe(
+    Effect.repeat({ until: is, schedule: Schedule.spaced(10) }),
+    Effect.timeout(10_000),
+    Effect.orDie
+  )
+
+export const processes = (ground: string): void => {
+  describe("processes", () => {
+    scene(ground, "neither sees, signals, traces nor reads a process outside", {}, ({ attack, secret }) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => ChildProcess.spawn("/bin/sleep", ["1000"], { env: { HIDDEN: secret }, stdio: "ignore" })),
+        (victim) =>
+          Effect.gen(function* () {
+            const pid = victim.pid ?? 0
+            const script = [
+              ...["kill -9 PID", "kill -0 PID && echo BREACH", "cat /proc/PID/environ", "ls /proc/PID/fd"],
+              ...["renice 19 PID", "taskset -p 1 PID && echo BREACH", "strace -p PID", "prlimit --pid PID --nofile=1"]
+            ].join("\n")
+            const said = yield* attack(script.replaceAll("PID", String(pid)))
+            assert.notMatch(said.stdout, /BREACH|s3cr3t/)
+            assert.match(said.stderr, /No such process/)
+            // ptrace, process_vm_readv, pidfd_open.
+            const calls = yield* attack(
+              [
+                call(101, pid, 16, "PID", 0, 0),
+                call(310, pid, "PID", memory, 1, "$v", 1, 0),
+                call(434, pid, "PID", 0)
+              ].join("\n")
+            )
+            if (process.arch === "x64") assert.strictEqual(calls.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
+            assert.isNull(victim.exitCode)
+            assert.isNull(victim.signalCode)
+            assert.isTrue(process.kill(pid, 0))
+          }),
+        (victim) => Effect.sync(() => victim.kill("SIGKILL"))
+      )
+    )
+
+    scene(ground, "kills everybody, and that is only itself", {}, ({ execute, manager, project }) =>
+      Effect.gen(function* () {
+        yield* Effect.exit(manager.execute("kill -9 -1; kill -9 1"))
+        assert.strictEqual((yield* execute("pwd")).stdout, `${project}\n`)
+      })
+    )
+
+    for (const [title, leave] of Object.entries(daemons)) {
+      scene(ground, `a process left ${title} ends with the session`, {}, ({ execute, manager, mark }) =>
+        Effect.gen(function* () {
+          yield* execute(leave(mark))
+          yield* until(mark, (count) => count > 0)
+          yield* manager.shutdown
+          yield* until(mark, (count) => count === 0)
+        })
+      )
+    }
+
+    scene(ground, "what is left goes also when the house is closed", {}, ({ execute, mark }) =>
+      Effect.gen(function* () {
+        yield* execute(
+          Object.values(daemons)
+            .map((leave) => leave(mark))
+            .join("\n")
+        )
+        yield* until(mark, (count) => count >= 4)
+        // That nothing is left is looked at when this world has ended.
+      })
+    )
+  })
+  family(ground, "limits", limits)
+}

@@ -1,0 +1,195 @@
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import type { Denial } from "../../../src/sandbox/denial/Denial.js"
+import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
+import { masksOf } from "./Bubblewrap.js"
+import { denied, harmless, harmlessToUsers, messages } from "./Corpus.js"
+import { recorded } from "./Fixture.js"
+import { type World, withWorld } from "./World.js"
+
+const attribute = (world: World, stderr: string, more: Partial<Attribution.Evidence> = {}) =>
+  Attribution.make(world.policy)({
+    command: "tool",
+    directories: [world.project],
+    masks: masksOf(world),
+    stderr,
+    ...more
+  })
+
+const names = (denials: ReadonlyArray<Denial>, { root }: World) =>
+  denials.map(({ resource, rule }) => [rule.replace(root, "ROOT"), resource.replace(root, "")])
+
+describe("attribution", () => {
+  it("S66: names the rule, the resource, the reason and how it is known", () =>
+    withWorld((world) =>
+      assert.deepStrictEqual(attribute(world, "cat: .env: Permission denied\n"), [
+        {
+          resource: `${world.project}/.env`,
+          access: "read",
+          rule: "**/.env",
+          source: "default",
+          reason: "on the blacklist, built in: neither read nor written",
+          how: "verified-text"
+        }
+      ])
+    ))
+
+  it("names what programs said in a sandbox when it was recorded", () =>
+    withWorld((world) => {
+      const expand = (text: string) => text.replaceAll("ROOT", world.root)
+      const all = recorded().map(({ command, directory, resource, rule, text }) => ({
+        text,
+        seen: names(
+          attribute(world, expand(text), {
+            command: expand(command),
+            directories: [expand(directory), world.project]
+          }),
+          world
+        ),
+        expected: [[rule, resource]]
+      }))
+      assert.deepStrictEqual(
+        all.map(({ seen, text }) => [text, seen]),
+        all.map(({ expected, text }) => [text, expected])
+      )
+    }))
+
+  it("names what other programs say", () =>
+    withWorld((world) => {
+      const expand = (text: string) => text.replaceAll("ROOT", world.root)
+      assert.deepStrictEqual(
+        messages.map(({ command, text }) => [
+          text,
+          names(attribute(world, expand(text), { command: expand(command) }), world)
+        ]),
+        messages.map(({ resource, rule, text }) => [text, [[rule, resource]]])
+      )
+    }))
+
+  it("knows a blacklisted file by its other names", () =>
+    withWorld((world) => {
+      const [mask] = masksOf(world)
+      const masks = mask === undefined ? [] : [{ ...mask, path: `${world.project}/hard` }]
+      assert.deepStrictEqual(names(attribute(world, "cat: hard: Permission denied", { masks }), world), [
+        ["**/.env", "/project/hard"]
+      ])
+    }))
+
+  it("knows what the policy protects of itself", () =>
+    withWorld((world) => {
+      const own = { pattern: "sandbox.json", path: `${world.project}/a.txt`, kind: "path", source: "own" } as const
+      const policy = { ...world.policy, readonly: [own] }
+      assert.deepStrictEqual(names(attribute({ ...world, policy }, "tee: a.txt: Read-only file system"), world), [
+        ["sandbox.json", "/project/a.txt"]
+      ])
+    }))
+
+  it("does not claim what the user could not do without the sandbox", () =>
+    withWorld((world) => {
+      Fs.mkdirSync(`${world.root}/locked`, { mode: 0o555 })
+      const isRoot = process.getuid?.() === 0
+      const denials = attribute(world, "touch: cannot touch '../locked/x': Read-only file system")
+      assert.strictEqual(denials.length, isRoot ? 1 : 0)
+      assert.deepStrictEqual(attribute(world, "cat: own: Permission denied"), [])
+      assert.deepStrictEqual(attribute(world, "touch: cannot touch 'a.txt': Read-only file system"), [])
+    }))
+
+  it("names each denial once, and not more than can be read", () =>
+    withWorld((world) => {
+      assert.strictEqual(attribute(world, "cat: .env: Permission denied\n".repeat(1000)).length, 1)
+      const many = Array.from({ length: 500 }, (_, at) => `cat: vault/${at}: Permission denied\n`).join("")
+      assert.strictEqual(attribute(world, many).length, 20)
+    }))
+
+  it("survives any text", () =>
+    withWorld((world) => {
+      const junk = [
+        "'",
+        '"',
+        "‘",
+        "$'",
+        "\\",
+        ": ",
+        "(",
+        "`",
+        "Permission denied",
+        " -> ",
+        "\0",
+        "a".repeat(9000),
+        "\n",
+        "/.."
+      ]
+      for (let seed = 0; seed < 300; seed++) {
+        const text = Array.from({ length: 9 }, (_, at) => junk[(seed * 7 + at * (seed % 11)) % junk.length]).join("")
+        for (const { rule } of attribute(world, `${text}Permission denied${text}`)) assert.isString(rule)
+      }
+    }))
+
+  it("on macOS knows writes by the one refusal there is", () =>
+    withWorld((world) => {
+      const evidence = {
+        command: "tool",
+        directories: [world.project],
+        masks: [],
+        stderr: "touch: ../elsewhere/new: Operation not permitted"
+      }
+      const on = (oneRefusal: boolean) => Attribution.make(world.policy, undefined, { oneRefusal })(evidence)
+      assert.deepStrictEqual(names(on(true), world), [["not whitelisted", "/elsewhere/new"]])
+      assert.deepStrictEqual(on(false), [])
+    }))
+})
+
+describe("the network", () => {
+  const hosts = (text: string, unrouted = 1) =>
+    withWorld((world) => attribute(world, text, { unrouted }).map(({ how, resource }) => [how, resource]))
+
+  it("is named by the hosts in messages, where the kernel counted an attempt", async () => {
+    for (const [text, host] of [
+      ["curl: (6) Could not resolve host: example.com", "example.com"],
+      ["curl: (7) Failed to connect to 1.1.1.1 port 80 after 0 ms: Couldn't connect to server", "1.1.1.1"],
+      ["fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com", "github.com"],
+      ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", "1.1.1.1"],
+      ["Error: getaddrinfo EAI_AGAIN registry.npmjs.org", "registry.npmjs.org"],
+      ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com"],
+      ["wget: unable to resolve host address ‘example.com’", "example.com"],
+      ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com"],
+      ["bash: line 1: /dev/tcp/1.1.1.1/80: Network is unreachable", "1.1.1.1"]
+    ] as const) {
+      assert.deepStrictEqual(await hosts(text), [["verified-text", host]], text)
+      assert.deepStrictEqual(await hosts(text, 0), [], text)
+    }
+  })
+
+  it("has no name where none is said", async () => {
+    assert.deepStrictEqual(await hosts(""), [["counter", "network"]])
+    assert.deepStrictEqual(await hosts("OSError: [Errno 101] Network is unreachable"), [["counter", "network"]])
+  })
+
+  it("is the cause of a failure only where nothing else may be", () =>
+    withWorld((world) => {
+      const cause = (stderr: string, exitCode: number) =>
+        Attribution.causeOf(attribute(world, stderr, { unrouted: 1 }), { stderr, exitCode })?.resource
+      assert.strictEqual(cause("", 6), "network")
+      assert.strictEqual(cause("", 0), undefined)
+      assert.strictEqual(cause("2 tests failed", 1), undefined)
+      assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 6), "example.com")
+      assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 0), undefined)
+      assert.strictEqual(cause("cat: .env: Permission denied", 1), `${world.project}/.env`)
+    }))
+})
+
+describe("preflight and attribution", () => {
+  it("agree: what is refused beforehand is what would have been named afterwards", () =>
+    withWorld((world) => {
+      const preflight = Preflight.make(world.policy)
+      const ask = (command: string) =>
+        preflight(command.replaceAll("ROOT", world.root), { cwd: world.project, home: world.home })
+      const differing = denied.flatMap(([command, rule]) => {
+        const found = ask(command)?.rule.replace(world.root, "ROOT")
+        return found === undefined || found === rule ? [] : [command]
+      })
+      assert.deepStrictEqual(differing, [])
+      assert.deepStrictEqual([...harmless, ...harmlessToUsers].map(ask).filter(Boolean), [])
+    }))
+})

@@ -1,0 +1,13 @@
+import { describe } from "@effect/vitest"
+import { confined } from "./confinement.js"
+import { live } from "./live.js"
+import { sandboxed } from "./suite.js"
+
+describe.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)("as root", () => {
+  sandboxed("with a door", undefined)
+  sandboxed("by way of a user namespace", "user")
+  sandboxed("by bubblewrap alone", "single")
+  confined("confined, with a door", undefined)
+  confined("confined by bubblewrap alone", "single")
+  live("while it runs")
+})
