@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 
-import type * as FileSystem from "@effect/platform/FileSystem"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Layer from "effect/Layer"
@@ -48,13 +47,12 @@ const commands = Layer.orDie(CommandRegistry.layerAddEffect(Bash.make))
  * @since 0.1.0
  * @category layers
  */
-export const layerTools: Layer.Layer<Tools, never, SandboxManager.SandboxManager | FileSystem.FileSystem> =
-  Toolset.layer.pipe(
-    Layer.provideMerge(BashTool.layer),
-    Layer.provideMerge(BashRouter.layer),
-    Layer.provideMerge(commands),
-    Layer.provideMerge(CommandRegistry.layer)
-  )
+export const layerTools: Layer.Layer<Tools, never, SandboxManager.SandboxManager> = Toolset.layer.pipe(
+  Layer.provideMerge(BashTool.layer),
+  Layer.provideMerge(BashRouter.layer),
+  Layer.provideMerge(commands),
+  Layer.provideMerge(CommandRegistry.layer)
+)
 
 /**
  * What a house may differ in.

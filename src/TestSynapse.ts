@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
 import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -85,6 +84,5 @@ export const layer = (
 ): Layer.Layer<Synapse.Services | TestShell> =>
   Synapse.layerTools.pipe(
     Layer.provideMerge(SandboxManager.layerNone),
-    Layer.provideMerge(layerShell(script, options.cwd ?? "/")),
-    Layer.provide(FileSystem.layerNoop({}))
+    Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
   )

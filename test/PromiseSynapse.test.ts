@@ -58,6 +58,38 @@ describe("PromiseSynapse", () => {
     )
   })
 
+  it("answers what is no call, and takes arguments that are an object", () =>
+    withSynapse(async (synapse) => {
+      const handle = synapse.handle as (call: unknown) => PromiseSynapse.Pending
+      const wrong = [undefined, null, {}, "ls", { id: 5, name: "Bash", arguments: "{}" }, { id: "7", name: "Bash" }]
+      for (const given of wrong) {
+        const pending = handle(given)
+        pending.cancel()
+        const { extras, isError, message, toolCallId } = await pending
+        assert.deepStrictEqual(
+          { isError, category: extras.failureCategory, toolCallId },
+          { isError: true, category: "invalid_usage", toolCallId: given === wrong[5] ? "7" : "" }
+        )
+        assert.match(message, /^Invalid tool call: .*A call is \{ id, name, arguments \}/)
+      }
+      const given = { id: "1", name: "Bash", arguments: { command: "a" } }
+      assert.strictEqual((await synapse.handle(given)).output, "a")
+    }))
+
+  it("says of a call after its end that it has ended", async () => {
+    let synapse: PromiseSynapse.PromiseSynapse | undefined
+    await withSynapse(async (made) => {
+      synapse = made
+    })
+    assert.deepStrictEqual(await synapse?.handle(call("1", "a")), {
+      toolCallId: "1",
+      isError: true,
+      output: "the session has ended",
+      message: "the session has ended",
+      extras: { exitCode: 1, failureCategory: "execution_error", error: "ExecutionFailed", stdout: "", stderr: "" }
+    })
+  })
+
   it("ends what runs when it is disposed of", () => {
     let ended = 0
     let last: PromiseSynapse.Pending | undefined

@@ -78,7 +78,7 @@ export const call = Command.make(
   },
   (settings) =>
     Effect.flatMap(House, (house) =>
-      Effect.provide(Effect.scoped(serve), house.layer(...SessionOptions.toSettings(settings)))
+      Effect.provide(Effect.scoped(serve), house.layer(...SessionOptions.toSettings(settings, SessionOptions.answered)))
     )
 ).pipe(
   Command.withDescription(

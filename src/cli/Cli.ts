@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
+import * as Arguments from "./Arguments.js"
 import { call } from "./Call.js"
 import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
@@ -71,7 +72,8 @@ export const program = (
         })
     })
     const withoutSubcommand = args.length === 0
-    const ended = app(["node", "synapse", ...(withoutSubcommand ? ["--help"] : args)]).pipe(
+    const words = Arguments.normalise(withoutSubcommand ? ["--help"] : args, options)
+    const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
       Effect.as(withoutSubcommand ? ExitCode.wrongUsage : undefined),
       Effect.catchAll((error) => Effect.as(print("stderr", complaint(error, args)), ExitCode.wrongUsage)),
       Effect.map((code) => code ?? exitCode),
@@ -105,8 +107,14 @@ const complaint = (error: ValidationError | WrongUsage | ConfigError, args: Read
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
   if (error._tag === "CommandMismatch" && args[0] === "sandbox") return `synapse: Unknown subcommand.\n${usage(args)}`
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
-  return `synapse: ${String(error)}`
+  return [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")
 }
+
+/** The settings that are wrong, each in its own words. */
+const reasons = (error: ConfigError): ReadonlySet<string> =>
+  error._op === "And" || error._op === "Or"
+    ? new Set([...reasons(error.left), ...reasons(error.right)])
+    : new Set([error.message])
 
 const show = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
 
@@ -116,6 +124,14 @@ const usages = new Map([
   ["tools", [show(Command.getUsage(tools))]],
   ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)],
   ["doctor", [show(Command.getUsage(doctor))]]
+])
+
+const options = Arguments.optionsOf([
+  Command.getUsage(exec),
+  Command.getUsage(call),
+  Command.getUsage(tools),
+  Command.getUsage(doctor),
+  ...Sandbox.usages
 ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {

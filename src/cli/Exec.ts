@@ -72,7 +72,11 @@ export const exec = Command.make(
       const text = yield* commandOf(command, args)
       const house = yield* House
       const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command: text }) }
-      const code = yield* Effect.provide(handle(call, json), house.layer(...SessionOptions.toSettings(settings)))
+      const output = json ? SessionOptions.answered : SessionOptions.passedOn
+      const code = yield* Effect.provide(
+        handle(call, json),
+        house.layer(...SessionOptions.toSettings(settings, output))
+      )
       yield* setExitCode(code)
     })
 ).pipe(Command.withDescription("Run a command and pass on its output and its exit code."))

@@ -9,7 +9,7 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { InvalidUsage } from "../domain/CommandError.js"
-import type { ToolCall } from "../domain/ToolCall.js"
+import * as ToolCall from "../domain/ToolCall.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 
 /**
@@ -17,7 +17,7 @@ import * as ToolReturn from "../toolset/ToolReturn.js"
  * @category models
  */
 export type Request = Data.TaggedEnum<{
-  Call: { readonly call: ToolCall }
+  Call: { readonly call: ToolCall.ToolCall }
   Cancel: { readonly id: string }
 }>
 
@@ -40,7 +40,7 @@ export interface Refusal extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
 const Call = Schema.Struct({
   id: Schema.NonEmptyString,
   name: Schema.String,
-  arguments: Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+  arguments: ToolCall.Arguments
 })
 const Cancel = Schema.Struct({ cancel: Schema.String })
 
@@ -64,12 +64,7 @@ export const parse = (line: string): Either.Either<Request, Refusal> => {
     "cancel" in value
       ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => Request.Cancel({ id: cancel }))
       : Either.map(Schema.decodeUnknownEither(Call, { errors: "all" })(value), (call) =>
-          Request.Call({
-            call: {
-              ...call,
-              arguments: typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
-            }
-          })
+          Request.Call({ call: ToolCall.make(call) })
         )
   return Either.mapLeft(decoded, (error) => {
     const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(

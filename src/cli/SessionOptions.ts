@@ -5,10 +5,9 @@
  */
 import * as Options from "@effect/cli/Options"
 import * as Option from "effect/Option"
+import * as Timeout from "../domain/Timeout.js"
 import type * as SandboxSettings from "../sandbox/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
-
-const longestTimeout = 2 ** 31 - 1
 
 /**
  * @since 0.1.0
@@ -21,8 +20,8 @@ export const options = {
   ),
   timeout: Options.integer("timeout").pipe(
     Options.filterMap(
-      (timeout) => (timeout >= 1 && timeout <= longestTimeout ? Option.some(timeout) : Option.none()),
-      `--timeout must be a whole number of milliseconds from 1 to ${longestTimeout}`
+      (timeout) => (timeout >= 1 && timeout <= Timeout.longest ? Option.some(timeout) : Option.none()),
+      `--timeout must be a whole number of milliseconds from 1 to ${Timeout.longest}`
     ),
     Options.withPseudoName("ms"),
     Options.withDescription("Milliseconds after which a command is ended, with exit code 124; 120000 without it."),
@@ -44,18 +43,37 @@ export const options = {
 }
 
 /**
- * What is given becomes settings, of the session and of the sandbox.
+ * Of output that is answered as a result: the files that the result names outlive the program.
  *
  * @since 0.1.0
  */
-export const toSettings = (given: {
-  readonly cwd: Option.Option<string>
-  readonly timeout: Option.Option<number>
-  readonly noSandbox: boolean
-  readonly allow: ReadonlyArray<string>
-  readonly deny: ReadonlyArray<string>
-}): [Partial<Settings>, Partial<SandboxSettings.Settings>] => [
+export const answered: Partial<Settings> = { keepOutputFiles: true }
+
+/**
+ * Of output that is passed on as it comes: nobody needs a file of it.
+ *
+ * @since 0.1.0
+ */
+export const passedOn: Partial<Settings> = { outputFileLimit: 0 }
+
+/**
+ * What is given becomes settings, of the session and of the sandbox.
+ *
+ * @param output `answered` or `passedOn`
+ * @since 0.1.0
+ */
+export const toSettings = (
+  given: {
+    readonly cwd: Option.Option<string>
+    readonly timeout: Option.Option<number>
+    readonly noSandbox: boolean
+    readonly allow: ReadonlyArray<string>
+    readonly deny: ReadonlyArray<string>
+  },
+  output: Partial<Settings>
+): [Partial<Settings>, Partial<SandboxSettings.Settings>] => [
   {
+    ...output,
     ...(given.cwd._tag === "Some" ? { cwd: given.cwd.value } : {}),
     ...(given.timeout._tag === "Some" ? { timeout: given.timeout.value } : {})
   },

@@ -4,7 +4,6 @@
  *
  * @since 0.1.0
  */
-import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -21,43 +20,36 @@ const usage = "bash <command>"
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler, never, SandboxManager | FileSystem.FileSystem> = Effect.gen(
-  function* () {
-    const sandbox = yield* SandboxManager
-    const files = yield* FileSystem.FileSystem
+export const make: Effect.Effect<CommandHandler, never, SandboxManager> = Effect.gen(function* () {
+  const sandbox = yield* SandboxManager
 
-    /** Whether bash would find a script of that name: a regular file, seen from the session's directory. */
-    const isScript = Effect.fnUntraced(function* (name: string) {
-      const directory = yield* sandbox.cwd
-      const info = yield* Effect.option(files.stat(`${directory}/${name}`))
-      return info._tag === "Some" && info.value.type === "File"
+  /** Whether bash would find a script of that name, seen from the session's directory. */
+  const isScript = (name: string) => Effect.flatMap(sandbox.cwd, (directory) => sandbox.isFile(`${directory}/${name}`))
+
+  return {
+    name: "bash",
+    summary: "Runs a command in this session; the same as the command without the word bash.",
+    usage,
+    takesCompound: true,
+    streams: true,
+    run: Effect.fnUntraced(function* (line, options) {
+      const asked = helpFor(line)
+      if (asked !== undefined) {
+        const result = CommandResult.make({ stdout: asked })
+        yield* CommandListener.tell(result)
+        return result
+      }
+      const first = line.tail[0]
+      if (first === undefined) {
+        return yield* new InvalidUsage({
+          reason: `Usage: ${usage}\nThe command is missing. Bash(command="bash --help") shows more.`
+        })
+      }
+      const meansBash = first._tag !== "Word" || isForBash(line, first) || (yield* isScript(first.value))
+      return yield* sandbox.execute(meansBash ? line.text : withoutPrefix(line), options)
     })
-
-    return {
-      name: "bash",
-      summary: "Runs a command in this session; the same as the command without the word bash.",
-      usage,
-      takesCompound: true,
-      streams: true,
-      run: Effect.fnUntraced(function* (line, options) {
-        const asked = helpFor(line)
-        if (asked !== undefined) {
-          const result = CommandResult.make({ stdout: asked })
-          yield* CommandListener.tell(result)
-          return result
-        }
-        const first = line.tail[0]
-        if (first === undefined) {
-          return yield* new InvalidUsage({
-            reason: `Usage: ${usage}\nThe command is missing. Bash(command="bash --help") shows more.`
-          })
-        }
-        const meansBash = first._tag !== "Word" || isForBash(line, first) || (yield* isScript(first.value))
-        return yield* sandbox.execute(meansBash ? line.text : withoutPrefix(line), options)
-      })
-    }
   }
-)
+})
 
 /** The help that the line asks for: only where that is the one and only argument. */
 const helpFor = (line: CommandLine): string | undefined => {

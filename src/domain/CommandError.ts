@@ -97,6 +97,24 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
 }
 
 /**
+ * It ran out of its time.
+ *
+ * @param timeout milliseconds
+ * @param output what it had put out by then
+ * @since 0.1.0
+ * @category errors
+ */
+export const timedOut = (
+  timeout: number,
+  output: Partial<Pick<ExecutionFailed, "stdout" | "stderr" | "notices">> = {}
+): ExecutionFailed =>
+  new ExecutionFailed({
+    cause: "timeout",
+    reason: `Command execution timeout: it ran longer than ${timeout} ms and was ended`,
+    ...output
+  })
+
+/**
  * Everything a command can fail with.
  *
  * @since 0.1.0

@@ -19,3 +19,27 @@ export const ToolCall = Schema.Struct({
 
 /** @since 0.1.0 */
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
+
+/**
+ * Arguments as programs give them: JSON text, or the object itself.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Arguments = Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+/**
+ * A call whose arguments may be an object yet.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({
+  arguments: given,
+  id,
+  name
+}: Omit<ToolCall, "arguments"> & { arguments: typeof Arguments.Type }) => ({
+  id,
+  name,
+  arguments: typeof given === "string" ? given : JSON.stringify(given)
+})

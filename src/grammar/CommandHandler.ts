@@ -37,4 +37,6 @@ export interface CommandHandler {
 export interface RunOptions {
   /** Milliseconds; undefined for the default. */
   readonly timeout?: number | undefined
+  /** Whether the shell is restarted first: only for a handler that `streams`, which passes it on to the shell. */
+  readonly restart?: boolean | undefined
 }

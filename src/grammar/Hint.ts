@@ -8,8 +8,8 @@ import { sources } from "./StatusSource.js"
 
 /** They succeed always, or as good as: not what failed, if there is anything else. */
 const succeeding = new Set(["true", ":", "echo", "printf"])
-/** They only pass on a status: not what a hint is about, if there is anything else. */
-const passive = new Set(["exit", "return", "false"])
+/** They only pass on a status, that of something else or one that was wanted. */
+const leaving = new Set(["exit", "return"])
 /** bash's own commands that take `--help` for an argument like any other. */
 const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
 const builtins = new Set(
@@ -21,18 +21,16 @@ const builtins = new Set(
 const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
 
 /**
- * The names, the likeliest first; empty where the text does not tell for sure.
+ * The names, in their order: a later one may not have run. Empty where the text does not tell for sure.
  *
  * @since 0.1.0
  */
 export const candidates = (line: CommandLine): ReadonlyArray<string> => {
   const list = sources(line.tokens)
   if (list === undefined || list.includes(undefined)) return []
-  const names = list.filter((name): name is string => name !== undefined).reverse()
-  const failing = names.filter((name) => !succeeding.has(name))
-  const active = failing.filter((name) => !passive.has(name))
-  const likeliest = [active, failing, names].find((some) => some.length > 0) ?? []
-  return [...new Set(likeliest)].slice(0, 3)
+  const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
+  const telling = names.filter((name) => name !== "false" && !succeeding.has(name))
+  return [...new Set(telling.length === 0 && line.simple ? names : telling)].slice(0, 3)
 }
 
 /**
@@ -46,6 +44,16 @@ export const forFailed = (line: CommandLine): string | undefined => {
   return names.length === 1
     ? `Hint: ${help(names[0] as string)} shows how to use ${names[0]}.`
     : `Hint: see ${names.map(help).join(" or ")}.`
+}
+
+/**
+ * The one program of a line that can be missing where its exit code is 127; undefined where it can't be told.
+ *
+ * @since 0.1.0
+ */
+export const missing = (line: CommandLine): string | undefined => {
+  const [name, ...others] = candidates(line).filter((name) => !builtins.has(name))
+  return others.length === 0 ? name : undefined
 }
 
 /**

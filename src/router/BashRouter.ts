@@ -6,7 +6,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, type ExecutionFailed, InvalidUsage, timedOut } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { CommandHandler, RunOptions } from "../grammar/CommandHandler.js"
@@ -18,13 +18,12 @@ import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType, isReserved } from "./CommandType.js"
 
 /**
+ * `restart`: whether the shell is restarted before the command, which loses all its state (S21).
+ *
  * @since 0.1.0
  * @category models
  */
-export interface RouteOptions extends RunOptions {
-  /** Whether the shell is restarted before the command, which loses all its state. */
-  readonly restart?: boolean | undefined
-}
+export type RouteOptions = RunOptions
 
 /**
  * @since 0.1.0
@@ -58,18 +57,12 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         if (Hint.isBuiltin(line.name)) return sandbox.execute(command, options)
         return notAlone(line)
       }
-      return handler === undefined ? unknown(line.name, registry.list()) : run(handler, line, options)
+      if (handler === undefined) return unknown(line.name, registry.list())
+      const running = Effect.suspend(() => run(handler, line, options))
+      return options.restart === true && handler.streams !== true ? Effect.zipRight(sandbox.restart, running) : running
     }
 
-    return BashRouter.of({
-      route: (command, options = {}) =>
-        options.restart === true
-          ? Effect.zipRight(
-              sandbox.restart,
-              Effect.suspend(() => dispatch(command, options))
-            )
-          : dispatch(command, options)
-    })
+    return BashRouter.of({ route: (command, options = {}) => dispatch(command, options) })
   })
 )
 
@@ -96,11 +89,7 @@ const inTime = <A, E>(
     ? effect
     : Effect.timeoutFail(effect, {
         duration: timeout,
-        onTimeout: () =>
-          new ExecutionFailed({
-            cause: "timeout",
-            reason: `Command execution timeout: it ran longer than ${timeout} ms and was ended`
-          })
+        onTimeout: () => timedOut(timeout)
       })
 
 const unknown = (name: string, known: ReadonlyArray<CommandHandler>) => {

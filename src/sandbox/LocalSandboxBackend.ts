@@ -21,7 +21,7 @@ import * as Preflight from "./denial/Preflight.js"
 import * as PolicyDecision from "./PolicyDecision.js"
 import * as Rescan from "./Rescan.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
-import { type LiveSandbox, type Mask, SandboxPlatform } from "./SandboxPlatform.js"
+import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./SandboxPlatform.js"
 import type { SandboxPolicy } from "./SandboxPolicy.js"
 
 /** What is known of the sandbox that runs; another one after the shell was started anew. */
@@ -29,7 +29,9 @@ interface Running {
   readonly live: LiveSandbox | undefined
   /** A process inside, for the network's counters. */
   readonly inside: number | undefined
-  masks: ReadonlyArray<Mask>
+  /** What is masked, where nobody watches over it. */
+  readonly masks: ReadonlyArray<Mask>
+  readonly watch: MaskWatch | undefined
   /** Rights that were given while it ran. */
   granted: ReadonlyArray<Grant>
   /** When the masks are looked at next. */
@@ -44,6 +46,7 @@ interface Running {
  */
 const checkEvery = 5
 const checkRarely = 20
+const checkAtLast = 100
 
 /** What a denial is called where programs look for it (S65). */
 const resourceOf = ({ access, resource, rule }: Denial) =>
@@ -67,6 +70,15 @@ export const make = (
     const preflight = Preflight.make(policy, decision)
     const attribute = Attribution.make(policy, decision)
     let running: Running | undefined
+
+    /** For whoever changes what is mounted. */
+    const mounting = yield* Effect.makeSemaphore(1)
+    const isGranted = (now: Running, path: string) =>
+      now.granted.some(({ access, resource }) => access === "read" && resource === path)
+
+    /** As long as the launch's scope is open. */
+    const watchOver = (live: LiveSandbox, isGranted: (path: string) => boolean, scope: Scope.Scope) =>
+      Runtime.runSync(runtime)(live.watch({ isGranted, exclusive: mounting.withPermits(1) }).pipe(Scope.extend(scope)))
 
     const launcher =
       (shell: Launch["spawnable"]): ShellLauncher =>
@@ -92,10 +104,13 @@ export const make = (
           environment: wrapped.value.environment,
           started: (pid) => {
             const inside = NetworkCounters.insideOf(pid)
+            const door = live?.(pid)
+            const isAllowed = (path: string) => ours !== undefined && isGranted(ours, path)
             ours = {
-              live: live?.(pid),
+              live: door,
               inside,
               masks,
+              watch: door?.canChange === true ? watchOver(door, isAllowed, scope) : undefined,
               granted: [],
               checkAt: performance.now() + checkEvery,
               network: inside === undefined ? undefined : NetworkCounters.read(inside)
@@ -111,51 +126,33 @@ export const make = (
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
-    /** For whoever changes what is mounted. */
-    const mounting = yield* Effect.makeSemaphore(1)
-    const isGranted = (now: Running, path: string) =>
-      now.granted.some(({ access, resource }) => access === "read" && resource === path)
-
     /** Those of the masks that should be in force and are not. */
-    const mask = (now: Running, masks: ReadonlyArray<Mask>) =>
-      Effect.suspend(() => {
-        const lost = now.live?.lost(masks).filter(({ path }) => !isGranted(now, path)) ?? []
-        return lost.length === 0 || now.live === undefined ? Effect.void : now.live.addMasks(lost)
-      })
+    const mask = (live: LiveSandbox, masks: ReadonlyArray<Mask>) =>
+      Effect.suspend(() => live.addMasks(live.lost(masks)))
 
     /**
-     * Masks that the host has taken off by replacing a file are put back before the next command; where they can't be, a new
-     * sandbox has them.
+     * What the host has replaced or made is masked before the next command; where that can't be, a new sandbox has it.
      */
     const mend: Effect.Effect<string | undefined> = Effect.suspend(() => {
       const now = running
       const began = performance.now()
       if (now?.live === undefined || began < now.checkAt) return Effect.succeed(undefined)
-      const lost = now.live.lost(now.masks)
-      const ended = performance.now()
-      now.checkAt = ended + Math.max(checkEvery, checkRarely * (ended - began))
-      if (lost.length === 0) return Effect.succeed(undefined)
-      return mounting
-        .withPermits(1)(mask(now, lost))
-        .pipe(
-          Effect.as(undefined),
-          Effect.catchAll(({ message }) => Effect.as(session.restart, `A new shell was started: ${message}.`))
-        )
+      const refreshed: Effect.Effect<void, ExecutionFailed> =
+        now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable)
+      return refreshed.pipe(
+        Effect.map(() => {
+          const ended = performance.now()
+          now.checkAt = ended + Math.min(checkAtLast, Math.max(checkEvery, checkRarely * (ended - began)))
+          return undefined
+        }),
+        Effect.catchAll(({ message }) => Effect.as(session.restart, `A new shell was started: ${message}.`))
+      )
     })
 
     const rescan = yield* Rescan.make(
       Effect.suspend(() => {
-        const now = running
-        if (now?.live?.canChange !== true) return Effect.void
-        const { live } = now
-        const add = (found: ReadonlyArray<Mask>) => {
-          const known = new Set(now.masks.map(({ path }) => path))
-          const fresh = found.filter(({ path }) => !known.has(path) && !isGranted(now, path))
-          if (fresh.length === 0 || now !== running) return Effect.void
-          now.masks = [...now.masks, ...fresh]
-          return mask(now, fresh)
-        }
-        return Effect.flatMap(live.scan, (found) => mounting.withPermits(1)(Effect.suspend(() => add(found))))
+        const { live, watch } = running ?? {}
+        return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
       })
     )
 
@@ -194,7 +191,7 @@ export const make = (
         command,
         directories: [after.cwd, before.cwd],
         stderr: result.stderr,
-        masks: running?.masks ?? [],
+        masks: running?.watch?.masks() ?? running?.masks ?? [],
         unrouted: NetworkCounters.between(before.network, network)
       })
       const denial = Attribution.causeOf(denials, result)
@@ -230,17 +227,20 @@ export const make = (
         Effect.flatMap(Effect.mapError(started, toUnchangeable), (now) => {
           const live = now?.live
           if (now === undefined || live === undefined) return unchangeable
+          // First noted, for a mask that is taken away would be put back.
+          now.granted = [...now.granted, grant]
           const given =
-            grant.access === "read"
-              ? live.removeMask(grant.resource)
-              : Effect.map(live.addBind(grant.resource), (masks) => {
-                  const known = new Set(now.masks.map(({ path }) => path))
-                  now.masks = [...now.masks, ...masks.filter(({ path }) => !known.has(path))]
+            grant.access === "read" ? Effect.as(live.removeMask(grant.resource), []) : live.addBind(grant.resource)
+          return mounting
+            .withPermits(1)(Effect.uninterruptible(given))
+            .pipe(
+              Effect.tapError(() =>
+                Effect.sync(() => {
+                  now.granted = now.granted.filter((one) => !isSame(grant)(one))
                 })
-          const note = Effect.sync(() => {
-            now.granted = [...now.granted, grant]
-          })
-          return mounting.withPermits(1)(Effect.uninterruptible(Effect.zipRight(given, note)))
+              ),
+              Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
+            )
         }),
       revoke: (grant) =>
         mounting.withPermits(1)(
@@ -250,9 +250,10 @@ export const make = (
             if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
             now.granted = now.granted.filter((given) => !isSame(grant)(given))
             if (grant.access === "write") return now.live.removeBind(grant.resource)
+            const masks = now.watch?.masks() ?? now.masks
             return mask(
-              now,
-              now.masks.filter(({ path }) => path === grant.resource)
+              now.live,
+              masks.filter(({ path }) => path === grant.resource)
             )
           })
         )

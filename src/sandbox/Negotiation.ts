@@ -16,6 +16,15 @@ import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 import type { Rule } from "./SandboxPolicy.js"
 
 /**
+ * @since 0.1.0
+ * @category models
+ */
+export interface AttemptOptions extends ExecuteOptions {
+  /** Waited for when the command's turn has come: the restart of the shell that was asked for with it. */
+  readonly restarted?: Effect.Effect<void>
+}
+
+/**
  * One run of a command, with rights that are there as long as it runs.
  *
  * @since 0.1.0
@@ -23,7 +32,7 @@ import type { Rule } from "./SandboxPolicy.js"
  */
 export type Attempt = (
   command: string,
-  options: ExecuteOptions | undefined,
+  options: AttemptOptions | undefined,
   grants: ReadonlyArray<Grant>
 ) => Effect.Effect<{ readonly backend: SandboxBackend; readonly result: SandboxResult }, CommandError>
 
@@ -63,7 +72,7 @@ export const make = (door: {
   readonly attempt: Attempt
   readonly keep: (backend: SandboxBackend, grant: Grant, forGood: boolean) => Effect.Effect<string | undefined>
   readonly tryOut: (backend: SandboxBackend, grant: Grant) => Effect.Effect<Option.Option<CommandError>>
-}): ((command: string, options?: ExecuteOptions) => Effect.Effect<CommandResult, CommandError>) => {
+}): ((command: string, options?: AttemptOptions) => Effect.Effect<CommandResult, CommandError>) => {
   const promises = new Map<string, Grant>()
 
   const promise = (command: string, grant: Grant) => {
@@ -91,7 +100,7 @@ export const make = (door: {
   /** What was not run runs with what is allowed: until it is denied something that it has not, or that it has already. */
   const run = (
     command: string,
-    options: ExecuteOptions | undefined,
+    options: AttemptOptions | undefined,
     grants: ReadonlyArray<Grant>,
     asked: ReadonlyArray<string> = []
   ): Effect.Effect<CommandResult, CommandError> =>
@@ -104,7 +113,7 @@ export const make = (door: {
 
   const denied = (
     command: string,
-    options: ExecuteOptions | undefined,
+    options: AttemptOptions | undefined,
     grants: ReadonlyArray<Grant>,
     asked: ReadonlyArray<string>,
     backend: SandboxBackend,

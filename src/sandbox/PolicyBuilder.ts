@@ -170,7 +170,21 @@ export const merge = (
         ...(granted.length === 0 ? {} : { granted }),
         allowNetwork: false
       }
-      const verdict = PolicyDecision.make(policy).explain(policy.cwd, "/", "read")
+      const decision = PolicyDecision.make(policy)
+      const loose = [file, settings.home]
+        .flatMap((path) => RealPath.follow(path).links)
+        .find((link) => decision.decide(link, "write").allowed)
+      if (loose !== undefined) {
+        return Either.left(
+          new SandboxConfigError({
+            origin: file,
+            path: "",
+            reason: `it is reached by the link ${loose}, which commands may write: they could lead it elsewhere`,
+            remedy: "Put the link where they may not, or do without it."
+          })
+        )
+      }
+      const verdict = decision.explain(policy.cwd, "/", "read")
       if (verdict.allowed) return Either.right(policy)
       return Either.left(
         new SandboxConfigError({

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -11,12 +12,14 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import { BashSession, type ExecuteOptions } from "../session/BashSession.js"
+import type { RunOptions } from "../grammar/CommandHandler.js"
+import { BashSession } from "../session/BashSession.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import * as Negotiation from "./Negotiation.js"
 import * as PathGlob from "./PathGlob.js"
 import { Permission } from "./Permission.js"
 import { PolicyBuilder } from "./PolicyBuilder.js"
+import * as PolicyDecision from "./PolicyDecision.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import type { SandboxConfigError } from "./SandboxConfigError.js"
@@ -35,11 +38,13 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * Runs a native command in the persistent shell. What the policy denies beforehand fails with Blocked, and nothing was
      * run; what it denied meanwhile is a result with `blocked`.
      */
-    readonly execute: (command: string, options?: ExecuteOptions) => Effect.Effect<CommandResult, CommandError>
+    readonly execute: (command: string, options?: RunOptions) => Effect.Effect<CommandResult, CommandError>
     /** Ends the shell and all that it started; the next command gets a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
     readonly cwd: Effect.Effect<string>
+    /** Whether a regular file is there that commands may read. Answers at once, so that calls keep their order. */
+    readonly isFile: (path: string) => Effect.Effect<boolean>
     /** The sandbox for a directory: made at the first call, and the same for every other (S53). */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** The policy for a directory, as of now; undefined where nothing is enforced. */
@@ -64,9 +69,13 @@ export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.
   Effect.map(BashSession, (session) => {
     const backend = unsandboxed(session)
     return SandboxManager.of({
-      execute: session.execute,
+      execute: (command, options = {}) =>
+        options.restart === true
+          ? Effect.zipRight(session.restart, session.execute(command, options))
+          : session.execute(command, options),
       restart: session.restart,
       cwd: session.cwd,
+      isFile: (path) => Effect.sync(() => isFile(path)),
       getSandbox: () => Effect.succeed(backend),
       buildPolicy: () => Effect.succeed(undefined),
       addRuntimeWhitelist: () => Effect.void,
@@ -75,6 +84,8 @@ export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.
     })
   })
 )
+
+const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
 const noPolicy = new ExecutionFailed({ cause: "sandbox", reason: "there is no sandbox that could allow anything" })
 
@@ -229,7 +240,7 @@ export const layer: Layer.Layer<
     const runIn = (
       backend: SandboxBackend,
       command: string,
-      options?: ExecuteOptions,
+      options?: Negotiation.AttemptOptions,
       grants: ReadonlyArray<Grant> = []
     ) =>
       Effect.map(withGrants(backend, grants, backend.execute(command, options)), (result) => {
@@ -240,7 +251,7 @@ export const layer: Layer.Layer<
 
     const attempt: Negotiation.Attempt = (command, options, grants) =>
       line.withPermits(1)(
-        Effect.flatMap(getSandbox(directory), (backend) =>
+        Effect.flatMap(Effect.zipRight(options?.restarted ?? Effect.void, getSandbox(directory)), (backend) =>
           Effect.catchIf(
             runIn(backend, command, options, grants),
             (error) => error._tag === "ExecutionFailed" && error.cause === "crash",
@@ -272,10 +283,26 @@ export const layer: Layer.Layer<
         line.withPermits(1)(Effect.map(Effect.either(withGrants(backend, [grant], Effect.void)), Either.getLeft))
     })
 
+    const restart = Effect.suspend(() => current?.backend.restart ?? Effect.void)
+
     yield* Effect.addFinalizer(() => shutdown)
     return SandboxManager.of({
-      execute: negotiate,
-      restart: Effect.suspend(() => current?.backend.restart ?? Effect.void),
+      // The command has its place in the line before the shell has ended: what is called later comes later.
+      execute: (command, options = {}) =>
+        options.restart === true
+          ? Effect.flatMap(Effect.fork(restart), (restarting) =>
+              negotiate(command, { ...options, restarted: Fiber.join(restarting) })
+            )
+          : negotiate(command, options),
+      restart,
+      isFile: (path) =>
+        Effect.sync(() => {
+          const { policy } = current?.backend ?? {}
+          return (
+            isFile(path) &&
+            (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
+          )
+        }),
       cwd: Effect.suspend(() => current?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox,
       buildPolicy: build,

@@ -43,6 +43,30 @@ export interface Wrapped {
 }
 
 /**
+ * @since 0.1.0
+ * @category models
+ */
+export interface WatchOptions {
+  /** Whether a path was allowed while the sandbox runs: it stays without a mask. */
+  readonly isGranted: (path: string) => boolean
+  /** For whatever changes mounts: one at a time. */
+  readonly exclusive: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface MaskWatch {
+  /** Masks what is not masked and should be. */
+  readonly refresh: Effect.Effect<void, ExecutionFailed>
+  /** All that is to be masked, as of now. */
+  readonly masks: () => ReadonlyArray<Mask>
+  /** Masks what was found elsewhere, and keeps it masked. */
+  readonly learn: (found: ReadonlyArray<Mask>) => Effect.Effect<void, ExecutionFailed>
+}
+
+/**
  * A sandbox that runs. Changes leave its shell and the shell's state as they are; they fail with ExecutionFailed (cause
  * `sandbox`) where that can't be: the sandbox has to be built anew then.
  *
@@ -55,6 +79,8 @@ export interface LiveSandbox {
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Looks for all that the rules name by now, where it can be written: a walk. */
   readonly scan: Effect.Effect<ReadonlyArray<Mask>>
+  /** Keeps it masked until the scope ends: the host replaces files, which takes their masks away, and makes new ones. */
+  readonly watch: (options: WatchOptions) => Effect.Effect<MaskWatch, never, Scope.Scope>
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
   readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
   /** Makes a path writable with all below it but what is masked; answers with the masks that this took. */

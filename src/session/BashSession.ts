@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Timeout from "../domain/Timeout.js"
 import type { Job } from "./Job.js"
 import { PersistentShell } from "./PersistentShell.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
@@ -53,9 +54,6 @@ export class BashSession extends Context.Tag("synapse/BashSession")<
   }
 >() {}
 
-/** The kernel's timers take no more: about 24 days. */
-const longestTimeout = 2 ** 31 - 1
-
 /** Where no shell can be started at all, every command says why. */
 const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
   shellCommand: settings.shellCommand,
@@ -76,7 +74,7 @@ const live = (settings: Settings, shell: PersistentShell): Context.Tag.Service<B
           return Effect.async((resume) => {
             const job: Job = {
               text: command,
-              timeout: Math.min(options?.timeout ?? settings.timeout, longestTimeout),
+              timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
               listener,
               succeed: (result) => resume(Effect.succeed(result)),
               fail: (error) => resume(Effect.fail(error))

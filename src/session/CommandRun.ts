@@ -97,7 +97,7 @@ export class CommandRun {
     clearTimeout(this.deadline)
     this.endInterruption = Interruption.begin({
       shell: this.shell,
-      startedAgo: this.elapsed(),
+      startedAt: this.startedAt,
       begun: () => this.begun,
       useForce: (force) => this.directory.useForce(force),
       patience: this.patience
@@ -120,6 +120,8 @@ export class CommandRun {
 
   /** The status is known: collects what was written. No signal leaves after this. */
   async finish(status: number): Promise<Outcome> {
+    const { deadline } = this
+    this.deadline = undefined
     this.settle()
     let held = this.drain()
     if (held.any && this.text.includes(">(")) {
@@ -136,6 +138,7 @@ export class CommandRun {
       })
       await Promise.race([Promise.all(this.untold.values()), left])
     }
+    clearTimeout(deadline)
     return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish() }
   }
 
@@ -198,12 +201,14 @@ export class CommandRun {
 
   /** Less the name of the file that the shell reads the command from, and its complaints about having no terminal. */
   private withoutShellsOwn(chunk: Buffer): Buffer {
-    const file = `bash: ${this.directory.command}: `
-    if (!chunk.includes(file) && !chunk.includes(`bash: [${this.shell.innerPid}: `)) return chunk
+    const own = `${this.directory.command}: `
+    if (!chunk.includes(own) && !chunk.includes(`bash: [${this.shell.innerPid}: `)) return chunk
     return Buffer.from(
       chunk
         .toString("latin1")
-        .replaceAll(Buffer.from(file).toString("latin1"), "bash: ")
+        .replaceAll(`bash: ${Buffer.from(own).toString("latin1")}`, "bash: ")
+        // A subshell in the background is not interactive, and names the file alone.
+        .replaceAll(`${Buffer.from(own).toString("latin1")}line `, "bash: line ")
         .replaceAll(noTerminal(this.shell.innerPid), ""),
       "latin1"
     )

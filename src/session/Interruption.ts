@@ -30,7 +30,7 @@ const killEvery = 10
 
 /**
  * Begins; the function that comes back must be called as soon as the command's status is known, since a signal that
- * comes later would hit the next command. `startedAgo` is how long ago the command began in milliseconds; `begun` tells
+ * comes later would hit the next command. `startedAt` is when the command began, by `performance.now()`; `begun` tells
  * whether the shell has come to it.
  *
  * @since 0.1.0
@@ -38,14 +38,14 @@ const killEvery = 10
  */
 export const begin = (options: {
   readonly shell: Shell
-  readonly startedAgo: number
+  readonly startedAt: number
   readonly begun: () => boolean
   /** Tells the shell what is being done. */
   readonly useForce: (force: boolean) => void
   readonly patience: Patience
 }): (() => void) => {
   const { begun, patience, shell, useForce } = options
-  const since = ProcessTable.ticksAgo(options.startedAgo)
+  const since = ProcessTable.ticksAt(options.startedAt)
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
   let asking: NodeJS.Timeout | undefined

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
+import { ExecutionFailed, type InvalidUsage, timedOut } from "../domain/CommandError.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -61,16 +61,14 @@ export const answer = (
   }
   if (job.cancelled !== undefined) return job.cancelled(result)
   if (stopped === undefined) return job.succeed(result)
+  const output = { stdout: result.stdout, stderr: result.stderr, notices }
   job.fail(
-    new ExecutionFailed({
-      cause: stopped === "timeout" ? "timeout" : "shell",
-      reason:
-        stopped === "timeout"
-          ? `Command execution timeout: it ran longer than ${job.timeout} ms and was ended`
-          : "the session was restarted or ended while the command ran",
-      stdout: result.stdout,
-      stderr: result.stderr,
-      notices
-    })
+    stopped === "timeout"
+      ? timedOut(job.timeout, output)
+      : new ExecutionFailed({
+          cause: "shell",
+          reason: "the session was restarted or ended while the command ran",
+          ...output
+        })
   )
 }

@@ -18,7 +18,7 @@ import { Plumbing } from "./Plumbing.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import { SessionDirectory } from "./SessionDirectory.js"
-import { endMembers, farewell, pause } from "./SessionEnd.js"
+import * as SessionEnd from "./SessionEnd.js"
 import type { Settings } from "./SessionSettings.js"
 import { Shell } from "./Shell.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
@@ -49,6 +49,8 @@ export class PersistentShell {
   private restoration: string | undefined
   private notices: Array<string> = []
   private disposed = false
+  /** Frames in a row that did not tell the exit code for sure. */
+  private unsure = 0
   private ending = false
   private restarting: Promise<void> = Promise.resolve()
   private starting: Promise<unknown> | undefined
@@ -56,8 +58,9 @@ export class PersistentShell {
   private closing: Promise<void> = Promise.resolve()
   private readonly sessionId = crypto.randomUUID()
   private readonly environment: Record<string, string>
-  private readonly since = ProcessTable.ticksAgo(0)
+  private readonly since = ProcessTable.ticksAt(performance.now())
   private readonly longRunTimer: NodeJS.Timeout
+  private readonly forget: () => void
 
   constructor(
     private readonly settings: Settings,
@@ -67,6 +70,13 @@ export class PersistentShell {
     this.cwd = settings.cwd ?? process.cwd()
     this.environment = ShellEnvironment.make(this.sessionId, settings.environment)
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
+    this.forget = SessionEnd.atExit(() => this.abort())
+  }
+
+  /** This process ends at once: nothing can be asked or waited for. */
+  private abort(): void {
+    SessionEnd.killMembers(this.shell?.spawned ?? 0, this.sessionId, this.since)
+    this.plumbing?.close(this.settings.keepOutputFiles)
   }
 
   submit(job: Job.Job): void {
@@ -112,6 +122,7 @@ export class PersistentShell {
     for (const plumbing of this.former.splice(0)) plumbing.close(this.settings.keepOutputFiles)
     this.plumbing?.close(this.settings.keepOutputFiles)
     this.plumbing = undefined
+    this.forget()
   }
 
   private next(): void {
@@ -290,7 +301,14 @@ export class PersistentShell {
           run.giveBack()
           return this.replace(job, shell, plumbing)
         }
-        if (!ended.sure) this.hidden(shell)
+        if (!ended.sure) {
+          // Taking the aliases away was of no use: something else hides it, and would for ever.
+          if (this.unsure++ > 0) {
+            run.giveBack()
+            return this.replace(job, shell, plumbing)
+          }
+          this.hidden(shell)
+        } else this.unsure = 0
         this.status = ended.status
         this.reply = ended.reply
         if (ended.cwd !== "") this.cwd = ended.cwd
@@ -365,7 +383,8 @@ export class PersistentShell {
     this.shell = undefined
     this.reply = ""
     this.restoration = Protocol.restoration(plumbing.takeState(), Object.keys(this.environment))
-    if (this.restoration === undefined) {
+    this.unsure = 0
+    if (this.restoration === undefined && !this.ending) {
       this.notices.push(
         `The shell ended without handing on its state (it was killed, replaced by exec, or has an EXIT trap of its own): ` +
           `the next command runs in a new shell in ${this.cwd}; variables, functions and options are lost.`
@@ -394,8 +413,9 @@ export class PersistentShell {
       plumbing.wantState(false)
       shell?.end()
       // An idle shell ends by itself, and runs the user's EXIT trap.
-      if (this.active === undefined && shell !== undefined) await Promise.race([shell.ended, pause(farewell)])
-      await endMembers(shell?.spawned ?? 0, this.sessionId, this.since)
+      if (this.active === undefined && shell !== undefined)
+        await Promise.race([shell.ended, SessionEnd.pause(SessionEnd.farewell)])
+      await SessionEnd.endMembers(shell?.spawned ?? 0, this.sessionId, this.since)
       await this.closing
       plumbing.wantState(true)
     }

@@ -98,7 +98,7 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 /**
  * Everything that belongs to a session: what descends from its shell, what shares the shell's session id, and what
  * carries the session's mark in its environment (daemons, which left the first two). Only what started at `since`
- * (`ticksAgo`) or later is looked at. `shell` is 0 where there is none. What a root-owned program does with its
+ * (`ticksAt`) or later is looked at. `shell` is 0 where there is none. What a root-owned program does with its
  * environment cannot be read by others; neither could it be signalled.
  *
  * @since 0.1.0
@@ -186,13 +186,15 @@ export const killGroup = (group: number): void => {
 }
 
 /**
- * The clock of `started`, in ticks since boot; what starts later has at least this.
+ * A time of `performance.now()` on the clock of `started`, in ticks since boot: what starts later has at least this.
  *
  * @since 0.1.0
  * @category signals
  */
-export const ticksAgo = (milliseconds: number): number => {
+export const ticksAt = (time: number): number => {
+  // In this order: where this process has to wait in between, it comes out too early, and never too late.
   const uptime = Number.parseFloat(readText("/proc/uptime") ?? "0")
+  const ago = performance.now() - time
   // USER_HZ is 100 on every Linux that Node runs on.
-  return Math.floor((uptime - milliseconds / 1000) * 100)
+  return Math.floor((uptime - ago / 1000) * 100)
 }

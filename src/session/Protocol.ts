@@ -35,7 +35,8 @@ const exitTrap = (directory: SessionDirectory): string => {
   ]
   const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
   // A subshell that is interrupted as it begins still has the trap; and what ends by an exit is not to be interrupted.
-  return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } >|${state} 2>/dev/null`
+  // Opened for reading too: where the host is gone, opening a FIFO to write would never end.
+  return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } 1<>${state} 2>/dev/null`
 }
 
 /** Options that would end the next shell, silence it, or make it keep a history. */
@@ -71,7 +72,7 @@ const notFoundFunction = (directory: SessionDirectory): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
   return (
     `command_not_found_handle() { { ${first} && { \\builtin local -; \\builtin set +vx; ` +
-    `\\builtin printf '%s\\0' "$1" >|${quote(directory.notFound)}; }; } 2>/dev/null; ` +
+    `\\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; }; } 2>/dev/null; ` +
     `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
   )
 }

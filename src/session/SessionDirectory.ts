@@ -9,6 +9,9 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Protocol from "./Protocol.js"
 
+/** Where systems have it. */
+const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
+
 /** FIFO pairs that one call of mkfifo makes. */
 const batch = 4
 
@@ -133,7 +136,10 @@ export class SessionDirectory {
     })
     const paths = [...others, ...made.flatMap((pair) => [pair.stdout, pair.stderr])]
     await new Promise<void>((resolve, reject) => {
-      ChildProcess.execFile("mkfifo", ["-m", "600", ...paths], (error, _, stderr) => {
+      // Not whatever PATH finds first: a command may have put it there, and this runs outside of its sandbox.
+      const mkfifo = systems.find((path) => Fs.existsSync(path))
+      if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
+      ChildProcess.execFile(mkfifo, ["-m", "600", ...paths], (error, _, stderr) => {
         if (error === null) return resolve()
         reject(new Error(`mkfifo failed: ${stderr.trim() || error.message}`))
       })

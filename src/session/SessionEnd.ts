@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as GlobalValue from "effect/GlobalValue"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -44,4 +45,41 @@ export const endMembers = async (lead: number, sessionId: string, since: number)
     asked = true
     await pause(pollEvery)
   }
+}
+
+/**
+ * Kills every process of the session, without waiting.
+ *
+ * @since 0.1.0
+ */
+export const killMembers = (lead: number, sessionId: string, since: number): void => {
+  for (const one of ProcessTable.members(lead, sessionId, since)) {
+    if (one.group === lead) ProcessTable.killGroup(lead)
+    ProcessTable.signal(one.pid, "SIGKILL")
+  }
+}
+
+/** Sessions that are open in this process: one listener for all, whatever their number. */
+const open = GlobalValue.globalValue("synapse/SessionEnd/open", () => {
+  const aborts = new Set<() => void>()
+  process.on("exit", () => {
+    for (const abort of aborts) {
+      try {
+        abort()
+      } catch {
+        // The others are to end all the same.
+      }
+    }
+  })
+  return aborts
+})
+
+/**
+ * Calls `abort` where this process exits before the function that comes back is called: a second Ctrl-C, `process.exit`.
+ *
+ * @since 0.1.0
+ */
+export const atExit = (abort: () => void): (() => void) => {
+  open.add(abort)
+  return () => void open.delete(abort)
 }

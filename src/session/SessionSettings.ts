@@ -4,9 +4,10 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
-import type { ConfigError } from "effect/ConfigError"
+import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 
 /**
@@ -57,9 +58,14 @@ export class SessionSettings extends Context.Tag("synapse/SessionSettings")<Sess
 export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSettings> =>
   Layer.succeed(SessionSettings, { ...defaults, ...settings })
 
-const positive = (name: string, fallback: number) =>
-  Config.integer(name).pipe(
-    Config.validate({ message: `${name} must be a positive whole number`, validation: (value) => value > 0 }),
+const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
+  Config.string(name).pipe(
+    Config.mapOrFail((text) => {
+      const value = /^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN
+      if (Number.isSafeInteger(value) && value >= least) return Either.right(value)
+      const kind = least === 0 ? "a whole number, 0 or more" : "a positive whole number"
+      return Either.left(ConfigError.InvalidData([], `${name}=${text}: must be ${kind}`))
+    }),
     Config.withDefault(fallback)
   )
 
@@ -69,15 +75,17 @@ const positive = (name: string, fallback: number) =>
  * @since 0.1.0
  * @category layers
  */
-export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SessionSettings, ConfigError> =>
+export const layerFromEnv = (
+  overrides: Partial<Settings> = {}
+): Layer.Layer<SessionSettings, ConfigError.ConfigError> =>
   Layer.effect(
     SessionSettings,
     Effect.map(
       Config.all({
         shellCommand: Config.nonEmptyString("SYNAPSE_SHELL").pipe(Config.withDefault(defaults.shellCommand)),
-        timeout: positive("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout),
-        outputLimit: positive("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit),
-        outputFileLimit: positive("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit)
+        timeout: wholeNumber("SYNAPSE_COMMAND_TIMEOUT", defaults.timeout, 1),
+        outputLimit: wholeNumber("SYNAPSE_OUTPUT_LIMIT", defaults.outputLimit, 1),
+        outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0)
       }),
       (fromEnv) => ({ ...defaults, ...fromEnv, ...overrides })
     )

@@ -7,8 +7,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { InvalidUsage } from "../domain/CommandError.js"
+import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Timeout from "../domain/Timeout.js"
 import type { CommandHandler } from "../grammar/CommandHandler.js"
 import * as CommandLine from "../grammar/CommandLine.js"
 import { CommandRegistry } from "../grammar/CommandRegistry.js"
@@ -23,8 +25,6 @@ import * as Tool from "./Tool.js"
 export class BashTool extends Context.Tag("synapse/BashTool")<BashTool, Tool.Tool>() {}
 
 const missing = "command parameter is required"
-/** What a timer can hold: some 24 days. */
-const longestTimeout = 2 ** 31 - 1
 
 /** Without `undefined`, which no JSON has, and which would be one more thing in a refusal. */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
@@ -52,14 +52,14 @@ export const Parameters = Schema.Struct({
     Schema.Number.pipe(
       Schema.filter(
         (timeout) =>
-          (Number.isInteger(timeout) && timeout >= 1 && timeout <= longestTimeout) ||
-          `must be a whole number of milliseconds from 1 to ${longestTimeout}`,
+          (Number.isInteger(timeout) && timeout >= 1 && timeout <= Timeout.longest) ||
+          `must be a whole number of milliseconds from 1 to ${Timeout.longest}`,
         {
           jsonSchema: {
             type: "integer",
             description: "Milliseconds after which the command is ended; 120000 where nothing else is set.",
             minimum: 1,
-            maximum: longestTimeout
+            maximum: Timeout.longest
           }
         }
       )
@@ -86,7 +86,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
       example: 'Bash(command="ls -la")',
       run: ({ command, restart, timeout }) =>
         toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout }),
-      hint: (params, result) => hint((params as typeof Parameters.Type).command, result)
+      hint: (params, result) => hint((params as typeof Parameters.Type).command, result),
+      category: (params, result) => category((params as typeof Parameters.Type).command, result)
     })
   })
 )
@@ -111,10 +112,19 @@ const nameInCommand = (command: string): InvalidUsage => {
   })
 }
 
-const hint = (command: string, { notFound }: CommandResult): string | undefined =>
-  notFound === undefined
-    ? Hint.forFailed(CommandLine.parse(command))
-    : (hintForMissing(notFound) ?? Hint.forMissing(notFound))
+const hint = (command: string, { exitCode, notFound }: CommandResult): string | undefined => {
+  if (notFound === undefined && exitCode !== ExitCode.notFound) return Hint.forFailed(CommandLine.parse(command))
+  const name = notFound ?? Hint.missing(CommandLine.parse(command))
+  return name === undefined ? undefined : (hintForMissing(name) ?? Hint.forMissing(name))
+}
+
+/** Of a path, and of what replaces the shell, bash says that it is missing with the exit code only. */
+const category = (command: string, { exitCode }: CommandResult): FailureCategory | undefined => {
+  if (exitCode !== ExitCode.notFound) return undefined
+  const line = CommandLine.parse(command)
+  const isSaid = line.simple && (line.name.includes("/") || line.name === "exec")
+  return isSaid && Hint.missing(line) !== undefined ? "command_not_found" : undefined
+}
 
 /**
  * What the model is told of the tool.

@@ -7,8 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { type CommandError, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 
 /**
@@ -44,6 +45,8 @@ export interface Tool {
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
   /** What a model should know about a result with a non-zero exit code: how to do it better. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  /** What kind of failure a non-zero exit code is, where the result alone does not tell. */
+  readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
 }
 
 /**
@@ -62,8 +65,9 @@ export const make = <A, I>(options: {
   readonly example?: string
   readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
 }): Tool => {
-  const { description, hint, name, parameters, run } = options
+  const { category, description, hint, name, parameters, run } = options
   const jsonSchema = toJsonSchema(parameters)
   const example = options.example ?? exampleOf(name, jsonSchema)
   const decode = ParseResult.decodeUnknownEither(parameters, { onExcessProperty: "error", errors: "all" })
@@ -77,12 +81,18 @@ export const make = <A, I>(options: {
     },
     example,
     run: (params) => {
+      if (jsonSchema["type"] === "object" && !Predicate.isReadonlyRecord(params)) {
+        return Effect.fail(
+          invalidParameters(name, [`the arguments must be an object${propertiesOf(jsonSchema)}`], example)
+        )
+      }
       const decoded = decode(params)
       return Either.isRight(decoded)
         ? run(decoded.right)
         : Effect.fail(invalidParameters(name, problems(decoded.left), example))
     },
-    ...(hint === undefined ? {} : { hint })
+    ...(hint === undefined ? {} : { hint }),
+    ...(category === undefined ? {} : { category })
   }
 }
 
@@ -103,6 +113,11 @@ const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatIssueSync(error).map(
     ({ message, path }) => `${path.length === 0 ? "input" : path.join(".")}: ${message}`
   )
+
+const propertiesOf = ({ properties }: JsonSchema): string => {
+  const names = Predicate.isReadonlyRecord(properties) ? Object.keys(properties) : []
+  return names.length === 0 ? "" : ` with ${names.join(", ")}`
+}
 
 /** A call with a placeholder for each required parameter. */
 const exampleOf = (name: string, jsonSchema: JsonSchema): string => {

@@ -65,6 +65,8 @@ export interface Context {
   readonly partial?: CommandResult.CommandResult | undefined
   /** What to tell the model about a result with a non-zero exit code. */
   readonly hint?: ((result: CommandResult.CommandResult) => string | undefined) | undefined
+  /** What kind of failure that is, where the result alone does not tell. */
+  readonly category?: ((result: CommandResult.CommandResult) => FailureCategory | undefined) | undefined
 }
 
 /**
@@ -79,9 +81,7 @@ export const fromExit = (
   context: Context = {}
 ): ToolReturn => {
   if (exit._tag === "Success") {
-    return exit.value.exitCode === ExitCode.success
-      ? succeeded(call, exit.value)
-      : failed(call, exit.value, context.hint?.(exit.value))
+    return exit.value.exitCode === ExitCode.success ? succeeded(call, exit.value) : failed(call, exit.value, context)
   }
   if (Cause.isInterruptedOnly(exit.cause)) return interrupted(call, context.partial ?? CommandResult.make())
   const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
@@ -117,7 +117,7 @@ type Output = Omit<CommandResult.CommandResult, "exitCode">
 const succeeded = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult) =>
   make(call, false, "Command executed successfully.", result, { exitCode: result.exitCode, ...outputOf(result) })
 
-const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, hint: string | undefined) => {
+const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, context: Context) => {
   const { exitCode, notFound } = result
   const what = `Command failed with exit code ${exitCode}`
   const sentence = notFound === undefined ? `${what}.` : `${what}: ${notFound}: command not found.`
@@ -132,10 +132,11 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
     })
   }
+  const hint = context.hint?.(result)
   return make(call, true, hint === undefined ? sentence : `${sentence}\n${hint}`, result, {
     exitCode,
     ...outputOf(result),
-    failureCategory: notFound === undefined ? "execution_error" : "command_not_found"
+    failureCategory: notFound === undefined ? (context.category?.(result) ?? "execution_error") : "command_not_found"
   })
 }
 

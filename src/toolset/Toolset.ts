@@ -89,8 +89,9 @@ export const make = (
           return Effect.flatMap(
             Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
             (exit) => {
-              const hint = (failed: CommandResult) => hintOf(tool, params, failed)
-              const result = ToolReturn.fromExit(call, exit, { partial, hint })
+              const hint = (failed: CommandResult) => orNone(() => tool.hint?.(params, failed))
+              const category = (failed: CommandResult) => orNone(() => tool.category?.(params, failed))
+              const result = ToolReturn.fromExit(call, exit, { partial, hint, category })
               return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
             }
           )
@@ -145,14 +146,16 @@ export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, Duplic
   Layer.scoped(Toolset, make(tools))
 
 const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
-  const correction = known.includes("Bash")
-    ? `CORRECTION: commands run through the tool Bash: Bash(command="${call.name} <args>")`
-    : "CORRECTION: call one of the tools that there are."
+  const isNamed = call.name.trim() !== ""
+  const correction =
+    isNamed && known.includes("Bash")
+      ? `CORRECTION: commands run through the tool Bash: Bash(command="${call.name} <args>")`
+      : "CORRECTION: call one of the tools that there are."
   return ToolReturn.fromError(
     call,
     new CommandNotFound({
       command: call.name,
-      reason: `Unknown tool: ${call.name}. There is: ${known.join(", ") || "no tool"}.\n${correction}`
+      reason: `${isNamed ? `Unknown tool: ${call.name}` : "The call names no tool"}. There is: ${known.join(", ") || "no tool"}.\n${correction}`
     }),
     { toolName: call.name }
   )
@@ -174,9 +177,9 @@ const brokenArguments = (call: ToolCall, tool: Tool, { message }: SyntaxError): 
   })
 
 /** A tool whose hint throws has none. */
-const hintOf = (tool: Tool, params: unknown, failed: CommandResult): string | undefined => {
+const orNone = <A>(said: () => A | undefined): A | undefined => {
   try {
-    return tool.hint?.(params, failed)
+    return said()
   } catch {
     return undefined
   }

@@ -177,7 +177,7 @@ describe("synapse call", () => {
   it.effect("has the options of exec", () =>
     Effect.gen(function* () {
       const { settings } = yield* run(["call", "--timeout", "5", "--cwd", "/tmp", "--json"])
-      assert.deepStrictEqual(settings, { cwd: "/tmp", timeout: 5 })
+      assert.deepStrictEqual(settings, { keepOutputFiles: true, cwd: "/tmp", timeout: 5 })
     })
   )
 })

@@ -14,14 +14,22 @@ describe("synapse exec", () => {
         stderr: "err\n",
         exitCode: 3
       }))
-      assert.deepStrictEqual(result, { exitCode: 3, stdout: "out of make all\n", stderr: "err\n", settings: {} })
+      assert.deepStrictEqual(result, {
+        exitCode: 3,
+        stdout: "out of make all\n",
+        stderr: "err\n",
+        settings: { outputFileLimit: 0 }
+      })
     })
   )
 
   it.effect("makes settings of its options", () =>
     Effect.gen(function* () {
       const { exitCode, settings } = yield* run(["exec", "--cwd", "/tmp", "--timeout=500", "ls"])
-      assert.deepStrictEqual({ exitCode, settings }, { exitCode: 0, settings: { cwd: "/tmp", timeout: 500 } })
+      assert.deepStrictEqual(
+        { exitCode, settings },
+        { exitCode: 0, settings: { outputFileLimit: 0, cwd: "/tmp", timeout: 500 } }
+      )
     })
   )
 
@@ -35,7 +43,7 @@ describe("synapse exec", () => {
         exitCode: 124,
         stdout: "",
         stderr: "synapse: Command execution timeout: 5 ms\n",
-        settings: {}
+        settings: { outputFileLimit: 0 }
       })
       const unknown = yield* run(["exec", "mcp:nonexistent:tool"])
       assert.strictEqual(unknown.exitCode, 127)
@@ -72,6 +80,33 @@ describe("synapse exec", () => {
     })
   )
 
+  it.effect("takes no command for the value of a flag", () =>
+    Effect.gen(function* () {
+      for (const command of ["true", "false", "yes", "no", "y", "n", "on", "off", "1", "0"]) {
+        for (const flag of ["--json", "--no-sandbox"]) {
+          const forms = [
+            [flag, command],
+            [command, flag],
+            ["--timeout", "5", flag, command]
+          ]
+          for (const args of forms) {
+            const { exitCode, stdout } = yield* run(["exec", ...args], (received) => ({ stdout: received }))
+            const said = flag === "--json" ? JSON.parse(stdout).output : stdout
+            assert.deepStrictEqual({ exitCode, said }, { exitCode: 0, said: command }, args.join(" "))
+          }
+        }
+      }
+      assert.strictEqual((yield* run(["exec", "--json=false", "true"], () => ({ stdout: "plain" }))).stdout, "plain")
+    })
+  )
+
+  it.effect("keeps the files that a result names, and makes none of output that it passes on", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* run(["exec", "--json", "ls"])).settings, { keepOutputFiles: true })
+      assert.deepStrictEqual((yield* run(["exec", "ls"])).settings, { outputFileLimit: 0 })
+    })
+  )
+
   it.effect("refuses wrong usage with the reason and the usage, and makes no shell", () =>
     Effect.gen(function* () {
       const reasons: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
@@ -90,6 +125,8 @@ describe("synapse exec", () => {
           ["-x"],
           "Unknown option, or option without its value: -x. A command that begins with a dash is given after --."
         ],
+        [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
+        [["--json", "ls", "--json=yes"], "--json is given twice."],
         [["--timeout", "0", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
         [["--timeout", "x", "ls"], "'x' is not a integer"],
         [["--cwd", "/nonexistent", "ls"], "Path '/nonexistent' must exist"]

@@ -100,7 +100,23 @@ describe("synapse exec", () => {
   it("explains a wrong setting", async () => {
     const { exitCode, stderr, stdout } = await run(["exec", "true"], "", { SYNAPSE_COMMAND_TIMEOUT: "soon" })
     assert.deepStrictEqual({ exitCode, stdout }, { exitCode: 2, stdout: "" })
-    assert.match(stderr, /^synapse: .*SYNAPSE_COMMAND_TIMEOUT/)
+    assert.strictEqual(stderr, "synapse: SYNAPSE_COMMAND_TIMEOUT=soon: must be a positive whole number\n")
+  })
+})
+
+describe("the files of long outputs", () => {
+  it("are there when the program has ended, where a result names them", async () => {
+    const { stdout } = await run(["exec", "--no-sandbox", "--json", "seq 20000"])
+    const { stdoutFile } = JSON.parse(stdout).extras
+    assert.match(fs.readFileSync(stdoutFile, "utf8"), /^1\n2\n[\d\n]*\n20000\n$/)
+    fs.rmSync(path.dirname(stdoutFile), { recursive: true })
+  })
+
+  it("are not made, where none are wanted", async () => {
+    const { exitCode, stdout } = await run(["exec", "--no-sandbox", "--json", "seq 20000"], "", {
+      SYNAPSE_OUTPUT_FILE_LIMIT: "0"
+    })
+    assert.deepStrictEqual([exitCode, JSON.parse(stdout).extras.stdoutFile], [0, undefined])
   })
 })
 

@@ -1,4 +1,3 @@
-import * as FileSystem from "@effect/platform/FileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,19 +14,13 @@ const received = (text: string, scripts: ReadonlyArray<string> = []) =>
     const commands: Array<string> = []
     const layerSandbox = Layer.mock(SandboxManager, {
       cwd: Effect.succeed("/work/here"),
+      isFile: (path) => Effect.sync(() => scripts.includes(path)),
       execute: (command) => {
         commands.push(command)
         return Effect.succeed(CommandResult.make({ stdout: "hi\n" }))
       }
     })
-    const files = FileSystem.layerNoop({
-      stat: (path) =>
-        scripts.includes(path)
-          ? Effect.succeed({ type: path.endsWith("/") ? "Directory" : "File" } as FileSystem.File.Info)
-          : Effect.die("stat of something else")
-    })
-    const noFiles = FileSystem.layerNoop({})
-    const handler = yield* Effect.provide(Bash.make, Layer.merge(layerSandbox, scripts.length > 0 ? files : noFiles))
+    const handler = yield* Effect.provide(Bash.make, layerSandbox)
     const result = yield* handler.run(CommandLine.parse(text), {})
     return { commands, result }
   })

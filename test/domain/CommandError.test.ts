@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Blocked, CommandNotFound, ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
+import { Blocked, CommandNotFound, ExecutionFailed, InvalidUsage, timedOut } from "../../src/domain/CommandError.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
 
 describe("CommandError", () => {
@@ -24,6 +24,20 @@ describe("CommandError", () => {
         { category: "execution_error", exitCode: 1, message: "it died" },
         { category: "execution_error", exitCode: 124, message: "too long" }
       ]
+    )
+  })
+
+  it("says the same of every timeout", () => {
+    const error = timedOut(5, { stdout: "begun" })
+    const { exitCode, message, stderr, stdout } = error
+    assert.deepStrictEqual(
+      { exitCode, message, stderr, stdout },
+      {
+        exitCode: 124,
+        message: "Command execution timeout: it ran longer than 5 ms and was ended",
+        stderr: "",
+        stdout: "begun"
+      }
     )
   })
 

@@ -1,7 +1,7 @@
 /** What the host does meanwhile: editors replace files, programs make new ones. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { scene } from "./Attack.js"
 import { type Setup, type Shape, write } from "./World.js"
@@ -170,6 +170,13 @@ export const host = (ground: string): void => {
           assert.isTrue(Fs.existsSync(`${project}/.git/hooks/pre-commit`))
         })
     )
+    if (process.getuid?.() === 0 && Fs.existsSync("/etc/shadow-")) {
+      scene(ground, "LIMIT: root's commands read the secrets that no rule names, as /etc/shadow-", {}, ({ attack }) =>
+        Effect.gen(function* () {
+          assert.include((yield* attack("test -r /etc/shadow- && echo READABLE")).stdout, "READABLE")
+        })
+      )
+    } else it.skip("LIMIT: secrets that no rule names (only root may read them)")
     scene(ground, "LIMIT: a command may make a file of its own set-uid", {}, ({ attack, project }) =>
       Effect.gen(function* () {
         yield* attack("cp /bin/true s; chmod 4755 s")

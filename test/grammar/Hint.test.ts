@@ -7,14 +7,20 @@ const names = (text: string): string => Hint.candidates(CommandLine.parse(text))
 const named: Readonly<Record<string, string>> = {
   "ls /nonexistent": "ls",
   "FOO=1 nosuch": "nosuch",
-  "cd x && make all": "make cd",
-  "false && true": "false",
+  "cd x && make all": "cd make",
+  false: "false",
+  "A=1 false": "false",
+  "false && true": "",
+  "true; exit 3": "",
+  "echo no; false": "",
+  "echo no >&2; return 1": "",
+  "a && b && c && d": "a b c",
   "echo start; make": "make",
   "make; ls /x": "ls",
   "make\nls /x\n": "ls",
   "cat f | grep x | sort -k": "sort",
   "make |\n  tee log": "tee",
-  "make &&\n  ls": "ls make",
+  "make &&\n  ls": "make ls",
   "make || exit 1": "make",
   "make || { echo no; exit 1; }": "",
   "sudo -n apt-get update": "apt-get",
@@ -33,7 +39,7 @@ const named: Readonly<Record<string, string>> = {
   "ls /x # && make": "ls",
   "[ -f x ]": "[",
   "test -f x": "test",
-  "exit 3": "exit",
+  "exit 3": "",
   "if true; then false; fi; ls /x": "ls",
   "for f in a b; do cat $f; done && make": "",
   "f() { ls; }; f": "",
@@ -74,7 +80,7 @@ describe("Hint", () => {
   it("names every command that can have failed", () => {
     assert.strictEqual(
       forFailed("npm ci && make"),
-      'Hint: see Bash(command="make --help") or Bash(command="npm --help").'
+      'Hint: see Bash(command="npm --help") or Bash(command="make --help").'
     )
   })
 
@@ -93,6 +99,12 @@ describe("Hint", () => {
     assert.isUndefined(forFailed("'a b' x"))
     assert.isUndefined(forFailed("'a\"b'"))
     assert.isUndefined(Hint.forMissing('x"y'))
+  })
+
+  it("knows the one program of a line that can be missing", () => {
+    const missing = (text: string) => Hint.missing(CommandLine.parse(text))
+    assert.strictEqual(missing("cd x && sudo -n ./run y"), "./run")
+    for (const text of ["a && b", "exit 127", "(nope)", "cd x"]) assert.isUndefined(missing(text), text)
   })
 
   it("says of a missing command what may be wrong", () => {

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as LocalSandboxProvider from "../../src/sandbox/LocalSandboxProvider.js"
 import * as LinuxPlatform from "../../src/sandbox/linux/LinuxPlatform.js"
@@ -34,10 +35,9 @@ const place = Effect.gen(function* () {
   for (const name of ["project", "home", "user", "user/.ssh"]) Fs.mkdirSync(`${outside}/${name}`)
   Fs.writeFileSync(`${outside}/user/.ssh/id_rsa`, "key\n")
   Fs.writeFileSync(`${outside}/project/.env`, "TOKEN=1\n")
-  const provider = yield* LocalSandboxProvider.make.pipe(
-    Effect.provide(LinuxPlatform.layer),
-    Effect.provide(SandboxSettings.layer({ userHome: `${outside}/user` })),
-    Effect.provide(SessionSettings.layer())
+  const provider = yield* Effect.provide(
+    LocalSandboxProvider.make,
+    Layer.mergeAll(LinuxPlatform.layer, SandboxSettings.layer({ userHome: `${outside}/user` }), SessionSettings.layer())
   )
   return { project: `${outside}/project`, outside, provider }
 })

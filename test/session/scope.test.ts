@@ -1,4 +1,6 @@
 /** Against a real bash: with the session's scope ends all that it started. */
+import * as ChildProcess from "node:child_process"
+import { once } from "node:events"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -10,6 +12,8 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
+import * as Protocol from "../../src/session/Protocol.js"
+import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import { eventually, inSession, marked, result, withSession } from "./Session.js"
 
@@ -88,5 +92,23 @@ describe("the scope's end", () => {
       const { shellCommand } = yield* BashSession.BashSession
       assert.strictEqual(shellCommand, "nosuch")
     }).pipe(Effect.provide(BashSession.layer.pipe(Layer.provide(SessionSettings.layer({ shellCommand: "nosuch" })))))
+  )
+
+  it.live(
+    "a shell whose host has died ends by itself",
+    () =>
+      Effect.gen(function* () {
+        const directory = new SessionDirectory()
+        yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
+        const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
+          detached: true,
+          stdio: ["pipe", "ignore", "ignore"]
+        })
+        child.stdin.end(`${Protocol.startUp(directory, "nonce", false, "/")}nosuch\n`)
+        const [code] = yield* Effect.promise(() => once(child, "exit"))
+        assert.strictEqual(code, 127)
+        directory.remove(false)
+      }),
+    60_000
   )
 })

@@ -165,26 +165,4 @@ describe("a place for the session's files", () => {
     () => refused("TMPDIR", () => "/proc", /^no shell: E(NOENT|ACCES|PERM).*\/proc/),
     60_000
   )
-
-  it.live(
-    "is an error where there is no mkfifo, and the session works when there is",
-    () => refused("PATH", () => "/nosuch", /^no shell: mkfifo failed: spawn mkfifo ENOENT$/),
-    60_000
-  )
-
-  it.live(
-    "is an error where mkfifo is refused, and says so in its words",
-    () =>
-      refused(
-        "PATH",
-        (directory) => directory,
-        /^no shell: mkfifo failed: mkfifo: Operation not permitted$/,
-        ({ directory }) => {
-          Fs.writeFileSync(`${directory}/mkfifo`, "#!/bin/sh\necho 'mkfifo: Operation not permitted' >&2; exit 1\n", {
-            mode: 0o755
-          })
-        }
-      ),
-    60_000
-  )
 })

@@ -16,6 +16,7 @@ const layer = TestSynapse.layer((command) => {
     return new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
   }
   if (/\bls\b/.test(command)) return { exitCode: 2 }
+  if (/\bnope\b|\b127\b/.test(command)) return { exitCode: 127 }
   return { stdout: "done\n" }
 })
 
@@ -175,6 +176,24 @@ describe("BashTool", () => {
         'Command failed with exit code 127: nosuch: command not found.\nHint: check how it is written and whether it is installed; Bash(command="nosuch --help") then shows how to use it.'
       )
       assert.strictEqual(missing.extras.failureCategory, "command_not_found")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S16: says of what bash reports with the exit code only that it is missing", () =>
+    Effect.gen(function* () {
+      const said = (command: string) =>
+        Effect.map(handle({ command }), ({ extras, message }) => [extras.failureCategory, message])
+      const missing = (name: string) =>
+        `Command failed with exit code 127.\nHint: check how it is written and whether it is installed; Bash(command="${name} --help") then shows how to use it.`
+      for (const name of ["./nope", "/x/nope"]) {
+        assert.deepStrictEqual(yield* said(`A=1 ${name} -x`), ["command_not_found", missing(name)])
+      }
+      assert.deepStrictEqual(yield* said("exec nope"), ["command_not_found", missing("nope")])
+      assert.deepStrictEqual(yield* said("env nope x"), ["execution_error", missing("nope")])
+      assert.deepStrictEqual(yield* said("cd x && ./nope"), ["execution_error", missing("./nope")])
+      const unknown = ["execution_error", "Command failed with exit code 127."]
+      assert.deepStrictEqual(yield* said("make && ./nope"), unknown)
+      assert.deepStrictEqual(yield* said("exit 127"), unknown)
     }).pipe(Effect.provide(layer))
   )
 

@@ -59,6 +59,12 @@ describe("Tool", () => {
           "Use: Count(to=…)"
         ].join("\n")
       )
+      for (const params of [[1], null, "x"]) {
+        assert.strictEqual(
+          (yield* Effect.flip(tool.run(params))).message,
+          "Invalid parameters for Count:\n- the arguments must be an object with to, by\nUse: Count(to=…)"
+        )
+      }
     })
   )
 })

@@ -110,6 +110,16 @@ describe("Toolset", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("S43: makes up no command for a call without a name", () =>
+    Effect.gen(function* () {
+      const toolset = yield* Toolset.make([bash(() => succeed(""))])
+      assert.strictEqual(
+        (yield* toolset.handle({ id: "1", name: "", arguments: "{}" })).message,
+        "The call names no tool. There is: Bash.\nCORRECTION: call one of the tools that there are."
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("S32 S44 S45: refuses arguments that are not JSON, and runs nothing", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
@@ -145,7 +155,7 @@ describe("Toolset", () => {
       assert.strictEqual(result.extras.failureCategory, "invalid_usage")
       for (const text of ["[]", "null", "3", '"ls"']) {
         const other = yield* toolset.handle({ id: "1", name: "Bash", arguments: text })
-        assert.include(other.message, "Invalid parameters for Bash:\n- input: Expected")
+        assert.include(other.message, "Invalid parameters for Bash:\n- the arguments must be an object with command\n")
       }
     }).pipe(Effect.scoped)
   )

@@ -20,6 +20,7 @@ import * as Launch from "./Launch.js"
 import * as Layout from "./Layout.js"
 import * as LiveNamespace from "./LiveNamespace.js"
 import * as Masks from "./Masks.js"
+import * as MaskWatch from "./MaskWatch.js"
 import { isWithin } from "./MountTable.js"
 import * as PlanDirectory from "./PlanDirectory.js"
 import * as Probe from "./Probe.js"
@@ -95,7 +96,8 @@ const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layo
       const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
       const masks = await Masks.find(policy, places)
       return masks.filter(({ path }) => granted.find(path) === undefined)
-    })
+    }),
+    watch: (options: SandboxPlatform.WatchOptions) => MaskWatch.make({ door, policy, masks: layout.masks, ...options })
   }
 }
 

@@ -12,24 +12,12 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as PathRule from "../PathRule.js"
-import type { Mask } from "../SandboxPlatform.js"
+import type { Mask, MaskWatch, WatchOptions } from "../SandboxPlatform.js"
 import type { SandboxPolicy } from "../SandboxPolicy.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 import * as Masks from "./Masks.js"
 import { realPath } from "./WriteRoots.js"
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface MaskWatch {
-  /** Masks what is not masked and should be: a fraction of a millisecond where nothing is to be done. */
-  readonly refresh: Effect.Effect<void, ExecutionFailed>
-  /** All masks by now. */
-  readonly masks: Effect.Effect<ReadonlyArray<Mask>>
-}
 
 /** Watching costs a little memory of the kernel's each, of which there is not without end. */
 const mostDirectories = 512
@@ -51,9 +39,11 @@ export const make = (options: {
   readonly door: LiveNamespace
   readonly policy: SandboxPolicy
   readonly masks: ReadonlyArray<Mask>
+  readonly isGranted?: WatchOptions["isGranted"]
+  readonly exclusive?: WatchOptions["exclusive"]
 }): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { door, policy } = options
+    const { door, exclusive = (change) => change, isGranted = () => false, policy } = options
     const known = new Map(options.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
@@ -72,10 +62,11 @@ export const make = (options: {
       Queue.unsafeOffer(events, undefined)
     }
 
+    const lost = () => door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
     const refresh = Effect.suspend(() => {
       for (const mask of Masks.literals(policy)) add(mask)
-      const lost = door.lost([...known.values()])
-      return lost.length === 0 ? Effect.void : door.addMasks(lost)
+      if (lost().length === 0) return Effect.void
+      return exclusive(Effect.suspend(() => door.addMasks(lost())))
     })
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
@@ -97,6 +88,17 @@ export const make = (options: {
         (watcher) => Effect.sync(() => watcher?.close())
       )
     )
-    yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
-    return { refresh, masks: Effect.sync(() => [...known.values()]) }
+    // Whoever starts a sandbox may be uninterruptible; this has to end with the scope.
+    yield* Effect.forkScoped(
+      Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
+    )
+    return {
+      refresh,
+      masks: () => [...known.values()],
+      learn: (found) =>
+        Effect.suspend(() => {
+          for (const mask of found) add(mask)
+          return refresh
+        })
+    }
   })

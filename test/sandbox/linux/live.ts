@@ -139,7 +139,7 @@ export const live = (title: string): void => {
           assert.match(yield* ask("cat .env"), /Permission denied/)
           yield* watch.refresh
           assert.deepStrictEqual(
-            (yield* watch.masks).map((mask) => [mask.path, mask.kind]),
+            watch.masks().map((mask) => [mask.path, mask.kind]),
             [
               [`${project}/.env`, "file"],
               [`${outside}/home/.gnupg`, "directory"]
