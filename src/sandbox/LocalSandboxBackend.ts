@@ -136,6 +136,7 @@ export const make = (
     const mend: Effect.Effect<string | undefined> = Effect.suspend(() => {
       const now = running
       const began = performance.now()
+      // @effect-diagnostics-next-line effectSucceedWithVoid:off
       if (now?.live === undefined || began < now.checkAt) return Effect.succeed(undefined)
       const refreshed: Effect.Effect<void, ExecutionFailed> =
         now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable)

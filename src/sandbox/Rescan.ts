@@ -29,5 +29,6 @@ export const make = <E>(scan: Effect.Effect<void, E>): Effect.Effect<Effect.Effe
       )
     // The plan that the sandbox was started with has just looked.
     yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
+    // @effect-diagnostics-next-line returnEffectInGen:off
     return Effect.sync(() => void ended.unsafeOffer(undefined))
   })

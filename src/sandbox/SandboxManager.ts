@@ -77,6 +77,7 @@ export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.
       cwd: session.cwd,
       isFile: (path) => Effect.sync(() => isFile(path)),
       getSandbox: () => Effect.succeed(backend),
+      // @effect-diagnostics-next-line effectSucceedWithVoid:off
       buildPolicy: () => Effect.succeed(undefined),
       addRuntimeWhitelist: () => Effect.void,
       addPermanentWhitelist: () => noPolicy,

@@ -30,6 +30,7 @@ export const run = (
       write: (stream, chunk) => void written[stream].push(Buffer.from(chunk)),
       read: Effect.suspend(() => {
         const { done, value } = input.next()
+        // @effect-diagnostics-next-line effectSucceedWithVoid:off
         if (done === true) return Effect.succeed(undefined)
         const chunk = Effect.isEffect(value) ? value : Effect.succeed(value)
         return Effect.map(chunk, (each) => Buffer.from(each))

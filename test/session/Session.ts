@@ -184,6 +184,7 @@ export const started = ({ run }: Subject, command: string, options?: BashSession
     const begun = yield* Effect.makeLatch()
     const fiber = yield* run(command, options).pipe(
       Effect.locally(CommandListener.current, {
+        // @effect-diagnostics-next-line runEffectInsideEffect:off
         onOutput: () => Effect.runSync(begun.open),
         onInterrupted: (result) => void interrupted.push(result)
       }),

@@ -99,9 +99,11 @@ describe("timeout", () => {
                 cause: "timeout",
                 reason: "Command execution timeout: it ran longer than 300 ms and was ended",
                 stdout: `on${says}`,
+                // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
                 stderr: (failed as ExecutionFailed).stderr
               })
             )
+            // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
             assert.strictEqual((failed as ExecutionFailed).exitCode, 124)
             yield* assertGone(subject.mark, leaves)
             yield* subject.run("set +eux; trap - INT")

@@ -34,6 +34,7 @@ describe("listener", () => {
         onOutput: (stream, chunk) => {
           heard.push(`${stream} ${Buffer.from(chunk)}`)
           if (heard.length === 1)
+            // @effect-diagnostics-next-line runEffectInsideEffect:off
             Effect.runFork(Effect.sleep(1).pipe(Effect.zipRight(Effect.sync(() => touch(subject)))))
         }
       })

@@ -43,6 +43,7 @@ describe("the scope's end", () => {
             const context = yield* Effect.context<never>()
             const begun = yield* Effect.makeLatch()
             yield* subject.run("echo on; sleep 1000").pipe(
+              // @effect-diagnostics-next-line runEffectInsideEffect:off
               Effect.locally(CommandListener.current, { onOutput: () => Effect.runSync(begun.open) }),
               Effect.exit,
               Effect.flatMap((end) => Deferred.succeed(exit, end)),
