@@ -150,7 +150,7 @@ describe("the network", () => {
       ["curl: (7) Failed to connect to 1.1.1.1 port 80 after 0 ms: Couldn't connect to server", "1.1.1.1"],
       ["fatal: unable to access 'https://github.com/a/b/': Could not resolve host: github.com", "github.com"],
       ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", "1.1.1.1"],
-      ["Error: getaddrinfo EAI_AGAIN registry.npmjs.org", "registry.npmjs.org"],
+      ["Error: getaddrinfo EAI_AGAIN packages.example.org", "packages.example.org"],
       ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com"],
       ["wget: unable to resolve host address ‘example.com’", "example.com"],
       ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com"],
