@@ -301,7 +301,8 @@ export class PersistentShell {
           run.giveBack()
           return this.replace(job, shell, plumbing)
         }
-        if (!ended.sure) {
+        // An interruption may have hit the reserved word itself; a command that is ended has no code of its own to hide.
+        if (!ended.sure && run.stopped === undefined) {
           // Taking the aliases away was of no use: something else hides it, and would for ever.
           if (this.unsure++ > 0) {
             run.giveBack()

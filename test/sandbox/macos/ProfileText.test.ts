@@ -95,7 +95,8 @@ describe("a wildcard's expression", () => {
       FastCheck.property(pattern, (pattern) => {
         const expression = ProfileText.regex(pattern)
         assert.match(expression, /^#"\^[^"\x00-\x1f]*\(\$\|\/\)"$/)
-        assert.notMatch(expression, /\(\?|\*\?|\+\?|\\[a-z0-9]/i)
+        // A backslash that is escaped itself escapes nothing.
+        assert.notMatch(expression.replaceAll("\\\\", ""), /\(\?|\*\?|\+\?|\\[a-z0-9]/i)
       })
     )
   })
