@@ -12,22 +12,24 @@ import type { ValidationError } from "@effect/cli/ValidationError"
 import type { ConfigError } from "effect/ConfigError"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
-import * as Arguments from "./Arguments.js"
+import * as Arguments from "../grammar/Arguments.js"
 import { call } from "./Call.js"
 import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
-import { House, Invocation, type MakeHouse, type WrongUsage } from "./Invocation.js"
+import * as FileCommands from "./FileCommands.js"
+import { House, Invocation, type MakeHouse, WrongUsage } from "./Invocation.js"
 import * as Sandbox from "./Sandbox.js"
 import { layerNode, Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, Sandbox.sandbox, doctor])
+  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, doctor])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -72,8 +74,14 @@ export const program = (
         })
     })
     const withoutSubcommand = args.length === 0
-    const words = Arguments.normalise(withoutSubcommand ? ["--help"] : args, options)
-    const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
+    const words = Either.mapLeft(
+      Arguments.normalise(withoutSubcommand ? ["--help"] : args, options),
+      (message) => new WrongUsage({ message })
+    )
+    const running = FileCommands.isOne(args[0])
+      ? FileCommands.run
+      : Effect.flatMap(words, (words) => app(["node", "synapse", ...words]))
+    const ended = running.pipe(
       Effect.as(withoutSubcommand ? ExitCode.wrongUsage : undefined),
       Effect.catchAll((error) => Effect.as(print("stderr", complaint(error, args)), ExitCode.wrongUsage)),
       Effect.map((code) => code ?? exitCode),
@@ -118,11 +126,12 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
 
 const show = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
 
-const usages = new Map([
+const usages = new Map<string, ReadonlyArray<string>>([
   ["exec", [show(Command.getUsage(exec))]],
   ["call", [show(Command.getUsage(call))]],
   ["tools", [show(Command.getUsage(tools))]],
   ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)],
+  ...FileCommands.usages,
   ["doctor", [show(Command.getUsage(doctor))]]
 ])
 

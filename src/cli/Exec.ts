@@ -38,7 +38,12 @@ const commandOf = (words: ReadonlyArray<string>, args: ReadonlyArray<string>): E
   return text.trim() === "" ? new WrongUsage({ message: "The command is missing." }) : Effect.succeed(text)
 }
 
-const handle = (call: ToolCall, json: boolean): Effect.Effect<number, never, Stdio | Toolset> =>
+/**
+ * Runs the one call, and passes on its output; answers its exit code.
+ *
+ * @since 0.1.0
+ */
+export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
     const toolset = yield* Toolset

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -21,6 +22,8 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
     readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
     /** The next bytes of stdin; undefined at its end. */
     readonly read: Effect.Effect<Uint8Array | undefined>
+    /** Whether there is something to read: stdin is no terminal, not closed, and not `/dev/null`. */
+    readonly hasInput: () => boolean
     /** Whether a person reads the stream, so that it may have colours. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
   }
@@ -63,6 +66,13 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
       const { done, value } = await stdin.next()
       return done === true ? undefined : value
     }),
+    hasInput: () => {
+      try {
+        return !Fs.fstatSync(0).isCharacterDevice()
+      } catch {
+        return false
+      }
+    },
     isTerminal: (name) => process[name].isTTY === true
   })
 })

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { FailureCategory } from "./CommandError.js"
 
 /**
  * @since 0.1.0
@@ -14,6 +15,8 @@ export interface CommandResult {
   /** Standard error under the same cap. */
   readonly stderr: string
   readonly exitCode: number
+  /** What kind of failure the exit code tells of, where the command itself knows. */
+  readonly category?: FailureCategory | undefined
   /** The name that bash looked for and did not find, where that is why the command failed. */
   readonly notFound?: string
   /** The file that holds all of a standard output that was cut. */

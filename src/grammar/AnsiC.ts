@@ -20,20 +20,32 @@ const single: Readonly<Record<string, string>> = {
   "?": "?"
 }
 
-const escape = /\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c([\s\S])|([\s\S]))/g
+const escape =
+  /\\(?:([0-7]{1,3})|x\{([0-9A-Fa-f]*)\}?|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\s\S])|([\s\S]))/g
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Decoded {
+  readonly text: string
+  /** Whether bash makes the same of it wherever it runs: the bytes are UTF-8, and no escape depends on the locale. */
+  readonly exact: boolean
+}
 
 /**
  * What bash makes of the text between `$'` and `'`. A NUL ends it, as in bash.
  *
  * @since 0.1.0
  */
-export const decode = (text: string): string => {
-  if (!text.includes("\\")) return text
+export const read = (text: string): Decoded => {
+  if (!text.includes("\\")) return { text, exact: true }
   // Octal and hexadecimal escapes are bytes, and several of them may be one character.
   const bytes: Array<number> = []
+  let everywhere = true
   const put = (part: string) => {
     for (const byte of encoder.encode(part)) bytes.push(byte)
   }
@@ -41,20 +53,43 @@ export const decode = (text: string): string => {
   for (const match of text.matchAll(escape)) {
     put(text.slice(end, match.index))
     end = match.index + match[0].length
-    const [, octal, hex, short, long, control, other] = match
-    const code =
-      octal !== undefined ? Number.parseInt(octal, 8) & 0xff : hex !== undefined ? Number.parseInt(hex, 16) : undefined
+    const [written, octal, braced, hex, short, long, control, other] = match
     const point = short ?? long
-    const ends = code === 0 || (point !== undefined && Number.parseInt(point, 16) === 0)
-    if (ends) return decoder.decode(new Uint8Array(bytes))
-    if (code !== undefined) bytes.push(code)
-    else if (point !== undefined) put(character(Number.parseInt(point, 16), match[0]))
-    else if (control !== undefined) put(String.fromCharCode(control.toUpperCase().charCodeAt(0) & 0x1f))
-    else put(single[other as string] ?? match[0])
+    if (point !== undefined) {
+      const code = Number.parseInt(point, 16)
+      if (code === 0) return decoded(bytes, everywhere)
+      if (code >= 0x80) everywhere = false
+      put(code <= 0x10ffff ? String.fromCodePoint(code) : written)
+    } else if (other !== undefined) put(single[other] ?? written)
+    else {
+      const code = control === undefined ? byteOf(octal, braced ?? hex ?? "") : controlOf(control)
+      if (code === 0) return decoded(bytes, everywhere)
+      bytes.push(code)
+    }
   }
   put(text.slice(end))
-  return decoder.decode(new Uint8Array(bytes))
+  return decoded(bytes, everywhere)
 }
 
-const character = (point: number, written: string): string =>
-  point <= 0x10ffff ? String.fromCodePoint(point) : written
+/**
+ * Its text alone.
+ *
+ * @since 0.1.0
+ */
+export const decode = (text: string): string => read(text).text
+
+const byteOf = (octal: string | undefined, hex: string): number =>
+  octal !== undefined ? Number.parseInt(octal, 8) & 0xff : Number.parseInt(hex.slice(-2) || "0", 16)
+
+/** Of a character of several bytes, bash takes the first byte only: what is left of it is no UTF-8. */
+const controlOf = (character: string): number => {
+  const code = character.toUpperCase().charCodeAt(0)
+  return code === 0x3f ? 0x7f : code > 0x7f ? 0xff : code & 0x1f
+}
+
+const decoded = (bytes: ReadonlyArray<number>, everywhere: boolean): Decoded => {
+  const given = Uint8Array.from(bytes)
+  const text = decoder.decode(given)
+  const again = encoder.encode(text)
+  return { text, exact: everywhere && again.length === given.length && again.every((byte, at) => byte === given[at]) }
+}

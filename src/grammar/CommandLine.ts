@@ -87,6 +87,16 @@ export class CommandLine {
     return this.tail.findLast((token): token is HereDocument => token._tag === "HereDocument")
   }
 
+  /** What `<<` or `<<<` gives to the command's standard input; of several, the last counts. */
+  get input(): string | undefined {
+    const { tail } = this
+    const last = tail.findLastIndex((token) => token._tag === "Operator" && token.value.startsWith("<<"))
+    const operator = tail[last]
+    if (operator?._tag !== "Operator" || operator.value !== "<<<") return this.hereDocument?.body
+    const word = tail[last + 1]
+    return word?._tag === "Word" ? `${word.value}\n` : undefined
+  }
+
   /**
    * Whether the whole line is one command with words only, and here-documents perhaps: what can be run without a shell.
    */
@@ -99,9 +109,19 @@ export class CommandLine {
       !this.tokens.some((token) => token._tag === "Operator" && token.start < command.start) &&
       tail.every((token, index) => {
         if (token._tag === "Word") return token.closed
-        if (token._tag === "Operator") return /^(?:<<-?|<<<)$/.test(token.value)
-        return token._tag === "HereDocument" || index > last
+        if (token._tag === "Operator") return /^(?:<<-?|<<<)$/.test(token.value) && tail[index + 1]?._tag === "Word"
+        return token._tag === "HereDocument" ? token.closed : index > last
       })
+    )
+  }
+
+  /**
+   * Whether the line is `simple` and its text tells all that bash would pass, `words` and `input`: nothing is expanded.
+   */
+  get literal(): boolean {
+    return (
+      this.simple &&
+      this.tokens.every((token) => (token._tag === "Word" || token._tag === "HereDocument" ? !token.expands : true))
     )
   }
 }

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { DuplicateName } from "../domain/DuplicateName.js"
-import type { CommandHandler } from "./CommandHandler.js"
+import type { Handler } from "./CommandHandler.js"
 
 /**
  * @since 0.1.0
@@ -18,11 +18,11 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
   CommandRegistry,
   {
     /** The handler of a command's name: the one of exactly this name, else the one with the longest prefix of it. */
-    readonly find: (name: string) => CommandHandler | undefined
-    /** All handlers as they are now, by name. */
-    readonly list: () => ReadonlyArray<CommandHandler>
+    readonly find: (name: string) => Handler | undefined
+    /** All handlers as they are now, by name: the same array until one comes or goes. */
+    readonly list: () => ReadonlyArray<Handler>
     /** Adds a handler for as long as the scope is open. */
-    readonly add: (handler: CommandHandler) => Effect.Effect<void, DuplicateName, Scope.Scope>
+    readonly add: (handler: Handler) => Effect.Effect<void, DuplicateName, Scope.Scope>
   }
 >() {}
 
@@ -33,11 +33,12 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
  * @category layers
  */
 export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, () => {
-  const exact = new Map<string, CommandHandler>()
-  const prefixes = new Map<string, CommandHandler>()
+  let all: ReadonlyArray<Handler> | undefined
+  const exact = new Map<string, Handler>()
+  const prefixes = new Map<string, Handler>()
 
-  const findPrefix = (name: string): CommandHandler | undefined => {
-    let found: CommandHandler | undefined
+  const findPrefix = (name: string): Handler | undefined => {
+    let found: Handler | undefined
     for (const [prefix, handler] of prefixes) {
       if (name.startsWith(prefix) && (found === undefined || prefix.length >= found.name.length)) found = handler
     }
@@ -46,7 +47,10 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
 
   return CommandRegistry.of({
     find: (name) => exact.get(name) ?? (prefixes.size === 0 ? undefined : findPrefix(name)),
-    list: () => [...exact.values(), ...prefixes.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    list: () => {
+      all ??= [...exact.values(), ...prefixes.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+      return all
+    },
     add: (handler) => {
       const isPrefix = handler.name.endsWith("*")
       const handlers = isPrefix ? prefixes : exact
@@ -55,9 +59,14 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
         Effect.suspend(() => {
           if (handlers.has(key)) return new DuplicateName({ kind: "command", name: handler.name })
           handlers.set(key, handler)
+          all = undefined
           return Effect.void
         }),
-        () => Effect.sync(() => handlers.delete(key))
+        () =>
+          Effect.sync(() => {
+            handlers.delete(key)
+            all = undefined
+          })
       )
     }
   })
@@ -70,7 +79,7 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
  * @since 0.1.0
  * @category layers
  */
-export const layerAdd = (handler: CommandHandler): Layer.Layer<never, DuplicateName, CommandRegistry> =>
+export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, CommandRegistry> =>
   layerAddEffect(Effect.succeed(handler))
 
 /**
@@ -80,7 +89,7 @@ export const layerAdd = (handler: CommandHandler): Layer.Layer<never, DuplicateN
  * @category layers
  */
 export const layerAddEffect = <E, R>(
-  handler: Effect.Effect<CommandHandler, E, R>
+  handler: Effect.Effect<Handler, E, R>
 ): Layer.Layer<never, DuplicateName | E, CommandRegistry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(
     Effect.flatMap(handler, (made) => Effect.flatMap(CommandRegistry, (registry) => registry.add(made)))

@@ -4,12 +4,20 @@
  * @since 0.1.0
  */
 import { type HereDocument, isRedirection, type Token } from "./Token.js"
-import { type Substitutions, scanWord } from "./WordScanner.js"
+import { type Substitutions, scanWord, unsafe } from "./WordScanner.js"
 
 const blank = /(?:[ \t]|\\\n)+/y
-const operator = /\d*(?:<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())|&>>|&>|&&|&|\|\||\|&|\||;;&|;;|;&|;|\(|\)/y
+/** Longer ones first. */
+const operators = "<<< <<- << <> <& >> >& >| < > &>> &> && & || |& | ;;& ;; ;& ; ( )".split(" ")
+/** A newline after a backslash divides nothing, not even an operator. */
+const joint = String.raw`(?:\\\n)*`
+/** A number or `{name}` right before a redirection belongs to it. */
+const descriptor = String.raw`(?:\d(?:\\\n|\d)*|\{[A-Za-z_]\w*(?:\[[^\]\s]*\])?\}${joint})(?=[<>])`
+const operator = new RegExp(`(?:${descriptor})?(?:${operators.map(patternOf).join("|")})`, "y")
 
-const hereDocument = /^\d*<<(-?)$/
+const hereDocument = /^(?:\d*|\{\S*\})<<(-?)$/
+/** What is expanded in a here-document, and what a backslash keeps from it. */
+const expansion = /\\[\\$`]|`|\$[A-Za-z0-9_@*#?$!{([-]/g
 /** Words after which a command begins, as it does at the start of a line. */
 const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
 /** Substitutions that lie deeper are not looked into: nobody writes them, and recursion has to end. */
@@ -61,7 +69,7 @@ export class Scanner implements Substitutions {
     }
     operator.lastIndex = start
     if (operator.test(text)) {
-      const value = text.slice(start, this.moveTo(operator.lastIndex))
+      const value = text.slice(start, this.moveTo(operator.lastIndex)).replaceAll("\\\n", "")
       const dash = hereDocument.exec(value)?.[1]
       this.awaited = dash === undefined ? undefined : dash === "" ? "<<" : "<<-"
       return { _tag: "Operator", start, end: this.position, value }
@@ -85,19 +93,24 @@ export class Scanner implements Substitutions {
     return position
   }
 
-  private hereDocument(delimiter: Delimiter): HereDocument {
+  private hereDocument({ quoted, stripsTabs, text: last }: Delimiter): HereDocument {
     const { position: start, text } = this
     let lineStart = start
-    let body = ""
-    while (lineStart < text.length) {
-      const lineEnd = this.endOfLine(lineStart, !delimiter.quoted)
+    let written = ""
+    let closed = false
+    while (lineStart < text.length && !closed) {
+      const lineEnd = this.endOfLine(lineStart, !quoted)
       const raw = text.slice(lineStart, lineEnd)
-      const line = delimiter.stripsTabs ? raw.replace(/^\t+/, "") : raw
+      const joined = quoted ? raw : raw.replace(/(\\[^\n])|\\\n/g, "$1")
+      const line = stripsTabs ? joined.replace(/^\t+/, "") : joined
       lineStart = Math.min(lineEnd + 1, text.length)
-      if (line === delimiter.text) break
-      body += lineEnd < text.length ? `${line}\n` : line
+      if (line === last) closed = true
+      else written += lineEnd < text.length ? `${line}\n` : line
     }
-    return { _tag: "HereDocument", start, end: this.moveTo(lineStart), body, quoted: delimiter.quoted }
+    const expands =
+      unsafe.test(written) || (!quoted && (written.match(expansion) ?? []).some((each) => !each.startsWith("\\")))
+    const body = quoted || expands ? written : written.replace(expansion, (each) => each.slice(1))
+    return { _tag: "HereDocument", start, end: this.moveTo(lineStart), body, quoted, expands, closed }
   }
 
   /** Where a line of a here-document ends: in one that is expanded, a backslash at its end joins it to the next. */
@@ -134,4 +147,10 @@ export class Scanner implements Substitutions {
     }
     return -1
   }
+}
+
+/** `<(` and `>(` begin a word. */
+function patternOf(operator: string): string {
+  const pattern = [...operator].map((character) => character.replace(/[|()]/, "\\$&")).join(joint)
+  return operator === "<" || operator === ">" ? String.raw`${pattern}(?!\()` : pattern
 }

@@ -31,7 +31,10 @@ export type Token = Data.TaggedEnum<{
     readonly value: string
     /** Whether any of it is quoted. */
     readonly quoted: boolean
-    /** Whether bash replaces any of it: `$…`, backquotes, `<(…)`, a glob, braces, a tilde. */
+    /**
+     * Whether bash replaces any of it: `$…`, backquotes, `<(…)`, a glob, braces, a tilde. Where it does not, and the word is
+     * closed, `value` is what bash passes. It is also said of what text can't tell for sure: bytes that are no UTF-8.
+     */
     readonly expands: boolean
     /** Whether every quote and bracket in it is closed. */
     readonly closed: boolean
@@ -40,9 +43,14 @@ export type Token = Data.TaggedEnum<{
   Operator: Range & { readonly value: string }
   /** The lines of a here-document, its last line included. */
   HereDocument: Range & {
+    /** What bash passes; where it expands, what is written, in lines as bash joins them. */
     readonly body: string
     /** Whether its delimiter is quoted, so that nothing in the body is expanded. */
     readonly quoted: boolean
+    /** Whether bash replaces any of it: `$…` or backquotes. */
+    readonly expands: boolean
+    /** Whether its last line is there. */
+    readonly closed: boolean
   }
 }>
 

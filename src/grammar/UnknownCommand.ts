@@ -33,6 +33,15 @@ export const skill = (command: string, skills: ReadonlyArray<string>): CommandNo
 export const command = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
   unknown(name, `Unknown command: ${name}`, "commands besides the shell's own", commands)
 
+/**
+ * For a name of ours of any kind.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
+  name.startsWith("mcp:") ? mcpServer(name, []) : name.startsWith("skill:") ? skill(name, []) : command(name, commands)
+
 const part = (command: string, index: number): string => command.split(":")[index] || "(no name)"
 
 const unknown = (command: string, what: string, kind: string, known: ReadonlyArray<string>): CommandNotFound =>

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as AnsiC from "./AnsiC.js"
+import * as Arithmetic from "./Arithmetic.js"
 import type { Word } from "./Token.js"
 
 /** Most words of most commands: nothing in them means anything to a shell. */
@@ -12,6 +13,12 @@ const ends = new Set([" ", "\t", "\n", "|", "&", ";", "(", ")", "<", ">"])
 const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
 /** Parameters in parameters that lie deeper are not looked into: nobody writes them, and recursion has to end. */
 const maximalDepth = 20
+/**
+ * What bash may not pass as it is written: it drops NULs, and has uses of its own for the other two.
+ *
+ * @since 0.1.0
+ */
+export const unsafe = /[\0\x01\x7f]/
 const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
 
 /**
@@ -47,6 +54,8 @@ class WordScanner {
   /** What may become a glob or a brace expansion, if it is closed. */
   private bracket = false
   private brace: "open" | "list" | undefined
+  /** Whether lines are joined in it: what stands before the backslash and what stands behind the newline meet. */
+  private joined = false
 
   constructor(
     private readonly text: string,
@@ -65,7 +74,9 @@ class WordScanner {
       if (ends.has(character) && !this.opensBracket(character)) break
       this.part(character)
     }
-    const { closed, expands, position: end, quoted, value } = this
+    const { closed, position: end, quoted, value } = this
+    const meets = this.joined && /[$~{]/.test(text.slice(start, end))
+    const expands = this.expands || meets || unsafe.test(value)
     return { _tag: "Word", start, end, value, quoted, expands, closed }
   }
 
@@ -126,9 +137,13 @@ class WordScanner {
 
   private backslash(): void {
     const next = this.text[this.position + 1]
-    if (next === undefined) return this.take(1)
+    // What bash makes of a backslash at the end depends on what is read after it.
+    if (next === undefined) return this.expansion(this.text.length)
     this.position += 2
-    if (next === "\n") return
+    if (next === "\n") {
+      this.joined = true
+      return
+    }
     this.quoted = true
     this.value += next
   }
@@ -154,7 +169,8 @@ class WordScanner {
         return
       }
       if (character === "\\" && next !== undefined && '$`"\\\n'.includes(next)) {
-        if (next !== "\n") this.value += next
+        if (next === "\n") this.joined = true
+        else this.value += next
         this.position += 2
       } else if (character === "$") this.dollar(true)
       else if (character === "`") this.backquotes()
@@ -170,6 +186,7 @@ class WordScanner {
     if (next === '"' && !inQuotes) return this.doubleQuotes(position + 2)
     if (next === "(") return this.substitution(position + 2)
     if (next === "{") return this.expansion(this.endOfParameter(position + 2))
+    if (next === "[") return this.expansion(Arithmetic.endOfBrackets(text, position + 2))
     parameter.lastIndex = position + 1
     if (parameter.test(text)) return this.expansion(parameter.lastIndex)
     this.take(1)
@@ -181,13 +198,15 @@ class WordScanner {
     end = Math.min(end, this.text.length)
     this.quoted = true
     this.closed = this.text[end] === "'"
-    this.value += AnsiC.decode(this.text.slice(from, end))
+    const { exact, text } = AnsiC.read(this.text.slice(from, end))
+    this.value += text
+    this.expands ||= !exact
     this.position = this.closed ? end + 1 : end
   }
 
   private substitution(from: number): void {
     if (this.text[from - 2] === "$" && this.text[from] === "(") {
-      const arithmetic = endOfArithmetic(this.text, from + 1)
+      const arithmetic = Arithmetic.endOfParentheses(this.text, from + 1)
       if (arithmetic >= 0) return this.expansion(arithmetic)
     }
     this.expansion(this.substitutions.endOfCommands(from))
@@ -217,19 +236,4 @@ class WordScanner {
     while (end < this.text.length && this.text[end] !== "`") end += this.text[end] === "\\" ? 2 : 1
     this.expansion(end < this.text.length ? end + 1 : -1)
   }
-}
-
-/** Behind the `))` of an arithmetic expansion; -1 where there is none, as in `$((a); b)`. */
-const endOfArithmetic = (text: string, from: number): number => {
-  let open = 2
-  for (let at = from; at < text.length; at++) {
-    const character = text[at]
-    if (character === "(") open++
-    else if (character === ")") {
-      open--
-      if (open === 1 && text[at + 1] !== ")") return -1
-      if (open === 0) return at + 1
-    } else if (character === "\n" || character === ";") return -1
-  }
-  return -1
 }

@@ -35,6 +35,7 @@ export const run = (
         const chunk = Effect.isEffect(value) ? value : Effect.succeed(value)
         return Effect.map(chunk, (each) => Buffer.from(each))
       }),
+      hasInput: () => stdin.length > 0,
       isTerminal: () => false
     })
     let settings: Partial<Settings> | undefined

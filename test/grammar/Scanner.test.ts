@@ -170,8 +170,8 @@ describe("Scanner", () => {
     assert.deepStrictEqual(
       tokens(text).filter((token) => token._tag === "HereDocument"),
       [
-        { _tag: "HereDocument", start: 20, end: 28, body: "'x\\\nA\n", quoted: false },
-        { _tag: "HereDocument", start: 28, end: 37, body: "y $z\n", quoted: true }
+        { _tag: "HereDocument", start: 20, end: 28, body: "'xA\n", quoted: false, expands: false, closed: true },
+        { _tag: "HereDocument", start: 28, end: 37, body: "y $z\n", quoted: true, expands: false, closed: true }
       ]
     )
     assert.deepStrictEqual(shape(text).at(-1), "Word:echo")

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { CommandNotFound, ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
+import { CommandNotFound, ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import type { CommandHandler } from "../../src/grammar/CommandHandler.js"
@@ -23,8 +24,10 @@ const greet: CommandHandler = {
   name: "greet",
   summary: "Greets.",
   usage: "greet <name>",
-  run: (line, { timeout }) =>
-    Effect.succeed(CommandResult.make({ stdout: `hello ${line.words[0]?.value} ${timeout}`, stderr: "!" }))
+  run: ({ args, cwd, stdin }, { timeout }) =>
+    Effect.map(stdin === undefined ? Effect.succeed("") : Stream.mkString(Stream.decodeText(stdin)), (input) =>
+      CommandResult.make({ stdout: `hello ${[...args, cwd, timeout, input]}`, stderr: "!" })
+    )
 }
 
 const withGreet = CommandRegistry.layerAdd(greet).pipe(Layer.provideMerge(layer))
@@ -49,8 +52,7 @@ describe("BashRouter", () => {
 
   it.effect("S19: answers TodoWrite itself, and leaves todowrite to the shell", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(route("TodoWrite '{}'"))
-      assert.instanceOf(error, CommandNotFound)
+      assert.strictEqual((yield* route("TodoWrite '{\"todos\":[]}'")).exitCode, 0)
       yield* route("todowrite {}")
       assert.deepStrictEqual(yield* calls, [{ _tag: "Execute", command: "todowrite {}" }])
     }).pipe(Effect.provide(layer))
@@ -91,29 +93,78 @@ describe("BashRouter", () => {
   it.effect("says which commands there are when a task is unknown", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(route('task:general --prompt "hi"'))
-      assert.include(error.message, "There are these commands besides the shell's own: bash, greet.")
+      assert.include(
+        error.message,
+        "There are these commands besides the shell's own: TodoWrite, bash, edit, greet, read, write."
+      )
     }).pipe(Effect.provide(withGreet))
   )
 
-  it.effect("refuses a command of ours within a longer line, and says how it runs", () =>
+  it.effect("gives a command of ours its words and its here-document, where no shell is needed to read them", () =>
     Effect.gen(function* () {
-      for (const command of ["TodoWrite '{}' && echo done", "mcp:a:b | cat", "greet x > f", "task:x\nls"]) {
-        const error = yield* Effect.flip(route(command))
-        assert.instanceOf(error, InvalidUsage)
-        assert.include(error.message, "Run it on its own")
-      }
-      const open = yield* Effect.flip(route('TodoWrite \'{"a": "it\'s"}\''))
-      assert.strictEqual(open.message, "TodoWrite: a quote or a bracket in its arguments is not closed.")
+      assert.strictEqual((yield* route("greet 'a  b' \"c\"d <<'E'\n$x\nE\n")).stdout, "hello a  b,cd,/,,$x\n")
+      assert.strictEqual((yield* route("greet <<< 'y z'")).stdout, "hello /,,y z\n")
+      assert.strictEqual((yield* route("greet", { timeout: 5000 })).stdout, "hello /,5000,")
       assert.deepStrictEqual(yield* calls, [])
     }).pipe(Effect.provide(withGreet))
   )
 
-  it.effect("leaves bash's own read to bash where a line needs a shell", () =>
+  it.effect("leaves it to the shell to call a command of ours, where only a shell can tell what is called", () =>
     Effect.gen(function* () {
-      yield* route("read x <<< 1; echo $x")
-      assert.strictEqual((yield* route("read f")).stdout, "hello f undefined")
-      assert.deepStrictEqual(yield* calls, [{ _tag: "Execute", command: "read x <<< 1; echo $x" }])
-    }).pipe(Effect.provide(CommandRegistry.layerAdd({ ...greet, name: "read" }).pipe(Layer.provideMerge(layer))))
+      const lines = [
+        "TodoWrite '{}' && echo done",
+        "mcp:a:b | cat",
+        "greet x > f",
+        "greet <<E\n$x\nE",
+        "greet $x",
+        "greet *",
+        "A=1 greet x",
+        "task:x\nls",
+        "greet 'open",
+        "read f --offset 2",
+        "write f x"
+      ]
+      for (const line of lines) yield* route(line, { restart: line === "greet *" })
+      assert.deepStrictEqual(
+        yield* calls,
+        lines.flatMap((command) => [
+          ...(command === "greet *" ? [{ _tag: "Restart" as const }] : []),
+          { _tag: "Execute" as const, command }
+        ])
+      )
+    }).pipe(Effect.provide(withGreet))
+  )
+
+  it.effect("takes what nobody has quoted as it is written, where the command wants it so", () =>
+    Effect.gen(function* () {
+      const result = yield* route('bare {"a": [1, "it\'s; $x"]}\n')
+      assert.strictEqual(result.stdout, 'hello {"a": [1, "it\'s; $x"]},/,,')
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(
+      Effect.provide(
+        CommandRegistry.layerAdd({ ...greet, name: "bare", takesBare: (rest) => rest.startsWith("{") }).pipe(
+          Layer.provideMerge(layer)
+        )
+      )
+    )
+  )
+
+  it.effect("puts what a command put out early before its result", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* registry.add({
+        ...greet,
+        name: "early",
+        run: ({ files, write }) =>
+          write(Buffer.from("first, ")).pipe(
+            Effect.zipRight(Stream.runDrain(files.read("f"))),
+            Effect.as(CommandResult.make()),
+            Effect.catchTag("FileError", ({ message }) => Effect.succeed(CommandResult.make({ stdout: message })))
+          )
+      })
+      const { stdout } = yield* route("early")
+      assert.strictEqual(stdout, "first, f: no shell made this call: a handler that works on files says usesFiles")
+    }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("ends a command of ours that runs out of the time it was given", () =>
@@ -150,7 +201,7 @@ describe("BashRouter", () => {
       }
       assert.deepStrictEqual(heard, [
         "stdout: ran echo a\n",
-        "stdout: hello you undefined",
+        "stdout: hello you,/,,",
         "stderr: !",
         "stdout: ran echo b\n",
         "stdout: Usage: bash <command>\n",

@@ -1,0 +1,26 @@
+/**
+ * What a command of ours reads where its line gives it nothing to read: local to the fiber that runs the line.
+ *
+ * @since 0.1.0
+ */
+import * as FiberRef from "effect/FiberRef"
+import * as GlobalValue from "effect/GlobalValue"
+import type * as Stream from "effect/Stream"
+import type { ExecutionFailed } from "./CommandError.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type CommandInput = Stream.Stream<Uint8Array, ExecutionFailed>
+
+/**
+ * Set it with `Effect.locally(CommandInput.current, stream)`. The shell's own commands read nothing all the same.
+ *
+ * @since 0.1.0
+ * @category fiber refs
+ */
+export const current: FiberRef.FiberRef<CommandInput | undefined> = GlobalValue.globalValue(
+  "synapse/CommandInput",
+  () => FiberRef.unsafeMake<CommandInput | undefined>(undefined)
+)

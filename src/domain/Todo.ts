@@ -1,0 +1,158 @@
+/**
+ * A list of tasks, and what it may hold.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+
+/**
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Status = Schema.Literal("pending", "in_progress", "completed")
+
+/** @since 0.1.0 */
+export type Status = typeof Status.Type
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Todo {
+  /** What is to be done: `Run the tests`. */
+  readonly content: string
+  /** The same while it is being done: `Running the tests`. */
+  readonly activeForm: string
+  readonly status: Status
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Limits {
+  readonly maxItems: number
+  /** Characters of `content` and of `activeForm`: Unicode code points, so that an emoji outside the BMP counts as one. */
+  readonly maxContentLength: number
+}
+
+/** @since 0.1.0 */
+export const defaultLimits: Limits = { maxItems: 50, maxContentLength: 200 }
+
+/**
+ * What is wrong with a list.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Problem {
+  /** Dotted, as `todos.0.content`; `input` for the whole. */
+  readonly path: string
+  readonly message: string
+}
+
+/**
+ * The input of TodoWrite: `{"todos":[{"content","activeForm","status"}]}`. Other keys are refused where it is decoded with
+ * `onExcessProperty: "error"`, as `decode` does.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const schema = (limits: Limits = defaultLimits) => {
+  const text = said(Schema.String, "a string").pipe(Schema.filter((value) => problemOfText(value, limits)))
+  const todo = said(
+    Schema.Struct({ content: text, activeForm: text, status }),
+    "an object with content, activeForm and status"
+  )
+  const todos = said(Schema.Array(todo), "a list").pipe(Schema.filter((todos) => problemsOfList(todos, limits)))
+  return said(Schema.Struct({ todos }), 'an object with the key "todos"')
+}
+
+/** A schema that says what it expected; of what it got, which may be long, only the kind. */
+const said = <S extends Schema.Annotable.All>(self: S, expected: string): Schema.Annotable.Self<S> =>
+  self.annotations({ message: ({ actual }) => `Expected ${expected}, got ${kindOf(actual)}` })
+
+const status = Status.annotations({
+  message: ({ actual }) => ({
+    message: `Expected one of ${Status.literals.join(", ")}, got ${Predicate.isString(actual) ? quoted(actual) : kindOf(actual)}`,
+    // Else each of the literals says for itself that it was not met.
+    override: true
+  })
+})
+
+const quoted = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+
+const kindOf = (value: unknown): string => {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return "a list"
+  return typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+const problemOfText = (text: string, { maxContentLength }: Limits): string | undefined => {
+  if (text.trim() === "") return "Must not be blank"
+  const length = lengthOf(text)
+  return length > maxContentLength ? `Too long: at most ${maxContentLength} characters, got ${length}` : undefined
+}
+
+/** What only shows when the list is seen as a whole. */
+const problemsOfList = (todos: ReadonlyArray<unknown>, { maxItems }: Limits): ReadonlyArray<string> => {
+  const active = todos.filter((todo) => Predicate.hasProperty(todo, "status") && todo.status === "in_progress").length
+  return [
+    ...(todos.length > maxItems ? [`Too many items: at most ${maxItems}, got ${todos.length}`] : []),
+    ...(active > 1 ? [`Only one item may be in_progress, got ${active}`] : [])
+  ]
+}
+
+const lengthOf = (text: string): number => {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+/**
+ * Reads a list of tasks. What does not fit fails with all of its problems; of items past the limit, only that they are too
+ * many.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decode = (
+  input: unknown,
+  limits: Limits = defaultLimits
+): Either.Either<ReadonlyArray<Todo>, ReadonlyArray<Problem>> => {
+  const todos = Predicate.isReadonlyRecord(input) && Array.isArray(input["todos"]) ? input["todos"] : []
+  const looked = todos.length > limits.maxItems ? { ...Object(input), todos: todos.slice(0, limits.maxItems) } : input
+  const ofList = problemsOfList(todos, limits).map((message) => ({ path: "todos", message }))
+  const decoded = ParseResult.decodeUnknownEither(schema(limits), { onExcessProperty: "error", errors: "all" })(looked)
+  if (Either.isRight(decoded)) return ofList.length === 0 ? Either.right(decoded.right.todos) : Either.left(ofList)
+  // A filter of Schema says nothing where what it filters has problems of its own, so that `ofList` says it for it.
+  const others = problemsOf(decoded.left).filter(({ path }) => ofList.length === 0 || path !== "todos")
+  return Either.left([...ofList, ...others])
+}
+
+const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
+  ParseResult.ArrayFormatter.formatIssueSync(issue).map(({ _tag, message, path }) => {
+    if (_tag === "Missing") return { path: dotted(path), message: "Required" }
+    if (_tag !== "Unexpected") return { path: dotted(path), message }
+    // An object's problem, as its key is the caller's and may be anything.
+    return {
+      path: dotted(path.slice(0, -1)),
+      message: `Unrecognized key ${quoted(String(path.at(-1)))}`
+    }
+  })
+
+const dotted = (path: ReadonlyArray<PropertyKey>): string => (path.length === 0 ? "input" : path.join("."))
+
+/**
+ * How many tasks there are of each status.
+ *
+ * @since 0.1.0
+ */
+export const count = (todos: ReadonlyArray<Todo>): Readonly<Record<Status, number>> => {
+  const counts = { pending: 0, in_progress: 0, completed: 0 }
+  for (const { status } of todos) counts[status]++
+  return counts
+}

@@ -1,0 +1,82 @@
+/**
+ * Files that are a map: for tests of commands, without a shell and without a disk. Paths are names, nothing is resolved.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { FileError, type Files } from "./Files.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface MemoryFiles extends Files {
+  /** A file's bytes; undefined where there is none. */
+  readonly get: (path: string) => Buffer | undefined
+  /** How often a file was written. */
+  readonly writes: () => number
+  /** How many bytes were read, as far as they were asked for. */
+  readonly bytesRead: () => number
+}
+
+/**
+ * A text, bytes, or what every access to it fails with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Content = string | Uint8Array | Pick<FileError, "kind" | "reason">
+
+/**
+ * @param sizes the sizes of the chunks that files are read in, over and over; 64 KiB where there are none
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  initial: Readonly<Record<string, Content>> = {},
+  sizes: ReadonlyArray<number> = [64 * 1024]
+): MemoryFiles => {
+  const files = new Map<string, Buffer | Pick<FileError, "kind" | "reason">>(
+    Object.entries(initial).map(([path, content]) => [path, toBytes(content)])
+  )
+  let writes = 0
+  let bytesRead = 0
+
+  function* chunksOf(bytes: Buffer): Generator<Uint8Array> {
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const chunk = bytes.subarray(at, at + Math.max(1, sizes[turn % sizes.length] ?? bytes.length))
+      at += chunk.length
+      bytesRead += chunk.length
+      yield chunk
+    }
+  }
+
+  return {
+    get: (path) => {
+      const file = files.get(path)
+      return Buffer.isBuffer(file) ? file : undefined
+    },
+    writes: () => writes,
+    bytesRead: () => bytesRead,
+    read: (path) =>
+      Stream.suspend(() => {
+        const file = files.get(path)
+        if (file === undefined) return Stream.fail(missing(path))
+        if (!Buffer.isBuffer(file)) return Stream.fail(new FileError({ path, ...file }))
+        return Stream.fromIteratorSucceed(chunksOf(file), 1)
+      }),
+    write: Effect.fnUntraced(function* (path, content) {
+      const file = files.get(path)
+      if (file !== undefined && !Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
+      const chunks = yield* Stream.runCollect(content)
+      writes++
+      files.set(path, Buffer.concat([...chunks]))
+    })
+  }
+}
+
+const toBytes = (content: Content): Buffer | Pick<FileError, "kind" | "reason"> =>
+  typeof content === "string" || content instanceof Uint8Array ? Buffer.from(content as Uint8Array) : content
+
+const missing = (path: string) => new FileError({ path, kind: "missing", reason: "No such file or directory" })

@@ -1,0 +1,63 @@
+/**
+ * A call that can be read without a shell: one command with nothing in it that bash would have to expand or to carry out.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { CommandCall, CommandHandler } from "../grammar/CommandHandler.js"
+import type { CommandLine } from "../grammar/CommandLine.js"
+import { FileError, type Files } from "../grammar/Files.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface PlainCall {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  /** What a here-document or a here-string gives. */
+  readonly input?: string
+}
+
+/**
+ * The call that a line makes; undefined where only a shell can tell. A command that nobody has registered is called by nothing
+ * but its name.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = (line: CommandLine, handler: CommandHandler | undefined): PlainCall | undefined => {
+  const { name } = line
+  if (handler === undefined) return line.simple ? { name, args: [] } : undefined
+  if (handler.usesFiles === true || line.assignments.length > 0) return undefined
+  if (handler.takesBare?.(line.rest) === true) return { name, args: [line.rest.trim()] }
+  if (!line.literal) return undefined
+  const args = line.words.map(({ value }) => value)
+  const { input } = line
+  return input === undefined ? { name, args } : { name, args, input }
+}
+
+/**
+ * What the handler is given.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const toCommandCall = (
+  { args, input, name }: PlainCall,
+  cwd: string,
+  write: (chunk: Uint8Array) => void
+): CommandCall => ({
+  name,
+  args,
+  cwd,
+  stdin: input === undefined ? undefined : Stream.succeed(new TextEncoder().encode(input)),
+  write: (chunk) => Effect.sync(() => write(chunk)),
+  files
+})
+
+const refuse = (path: string) =>
+  new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })
+
+const files: Files = { read: refuse, write: refuse }
