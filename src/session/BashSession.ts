@@ -8,9 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Timeout from "../domain/Timeout.js"
+import { CommandRegistry } from "../grammar/CommandRegistry.js"
+import * as CallRunner from "./calls/CallRunner.js"
+import * as Nesting from "./calls/Nesting.js"
 import type { Job } from "./Job.js"
 import { PersistentShell } from "./PersistentShell.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
@@ -62,7 +66,11 @@ const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<
   cwd: Effect.succeed(settings.cwd ?? "/")
 })
 
-const live = (settings: Settings, shell: PersistentShell): Context.Tag.Service<BashSession> => ({
+const live = (
+  settings: Settings,
+  shell: PersistentShell,
+  registry: Context.Tag.Service<CommandRegistry>
+): Context.Tag.Service<BashSession> => ({
   shellCommand: settings.shellCommand,
   execute: (command, options) =>
     command.includes("\0")
@@ -70,12 +78,14 @@ const live = (settings: Settings, shell: PersistentShell): Context.Tag.Service<B
           reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
         })
       : Effect.withFiberRuntime<CommandResult, ExecutionFailed | InvalidUsage>((fiber) => {
+          if (fiber.getFiberRef(Nesting.current) === registry) return Nesting.busy
           const listener = fiber.getFiberRef(CommandListener.current)
           return Effect.async((resume) => {
             const job: Job = {
               text: command,
               timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
               listener,
+              input: fiber.getFiberRef(CommandInput.current),
               succeed: (result) => resume(Effect.succeed(result)),
               fail: (error) => resume(Effect.fail(error))
             }
@@ -104,11 +114,12 @@ export const makeWith = (launch: (shell: ShellCommand.Spawnable) => ShellLaunche
     const settings = yield* SessionSettings
     const spawnable = ShellCommand.parse(settings.shellCommand)
     if (Either.isLeft(spawnable)) return unusable(settings, spawnable.left)
+    const commands = yield* CallRunner.make
     const shell = yield* Effect.acquireRelease(
-      Effect.sync(() => new PersistentShell(settings, launch(spawnable.right))),
+      Effect.sync(() => new PersistentShell(settings, launch(spawnable.right), commands)),
       (shell) => Effect.promise(() => shell.dispose())
     )
-    return live(settings, shell)
+    return live(settings, shell, yield* CommandRegistry)
   })
 
 /**
@@ -123,4 +134,4 @@ export const make = makeWith(ShellLauncher.plain)
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<BashSession, never, SessionSettings> = Layer.scoped(BashSession, make)
+export const layer: Layer.Layer<BashSession, never, SessionSettings | CommandRegistry> = Layer.scoped(BashSession, make)

@@ -4,10 +4,12 @@
  * @since 0.1.0
  */
 import { ExecutionFailed, type InvalidUsage, timedOut } from "../domain/CommandError.js"
+import type { CommandInput } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { CommandRun, Outcome } from "./CommandRun.js"
+import type { Ended } from "./calls/Commands.js"
 
 /**
  * Exactly one of its functions is called, once.
@@ -20,6 +22,7 @@ export interface Job {
   /** Milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener
+  readonly input: CommandInput | undefined
   readonly succeed: (result: CommandResult.CommandResult) => void
   readonly fail: (error: ExecutionFailed | InvalidUsage) => void
   /** Set when it is cancelled: called, with the result so far, in place of the others. */
@@ -48,13 +51,15 @@ export const answer = (
   job: Job,
   { status, stderr, stdout, stopped }: Outcome,
   notices: ReadonlyArray<string>,
-  notFound: string | undefined
+  notFound: string | undefined,
+  called: Ended | undefined
 ): void => {
   const result: CommandResult.CommandResult = {
     stdout: stdout.text,
     stderr: stderr.text,
     exitCode: job.cancelled === undefined ? status : ExitCode.interrupted,
     ...(notFound === undefined ? {} : { notFound }),
+    ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
     ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
     ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
     ...(notices.length === 0 ? {} : { notices })

@@ -11,6 +11,7 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
+import type { Commands } from "./calls/Commands.js"
 import * as Interruption from "./Interruption.js"
 import * as Job from "./Job.js"
 import type { PipePair } from "./PipePool.js"
@@ -65,6 +66,7 @@ export class PersistentShell {
   constructor(
     private readonly settings: Settings,
     private readonly launch: ShellLauncher,
+    private readonly commands: Commands,
     private readonly patience = Interruption.defaultPatience
   ) {
     this.cwd = settings.cwd ?? process.cwd()
@@ -179,10 +181,16 @@ export class PersistentShell {
 
   /** Other pipes, in place of some that a command has deleted (`rm -rf /tmp/*`). */
   private async move(from: Plumbing): Promise<void> {
-    this.plumbing = await Plumbing.lay(new SessionDirectory())
+    this.plumbing = await this.lay(new SessionDirectory())
     if (from.pool.idle) from.close(this.settings.keepOutputFiles)
     else this.former.push(from)
-    this.shell?.write(Protocol.moveTo(this.plumbing.directory))
+    const { directory } = this.plumbing
+    directory.define(Protocol.definitions(directory, this.commands))
+    this.shell?.write(Protocol.moveTo(directory, from.directory))
+  }
+
+  private lay(directory: SessionDirectory): Promise<Plumbing> {
+    return Plumbing.lay(directory, this.commands, () => this.active?.input)
   }
 
   /** A shell, and at the first time its pipes: both at once. */
@@ -192,7 +200,7 @@ export class PersistentShell {
     if (this.restoration !== undefined) {
       Fs.writeFileSync(directory.restore, this.restoration, { encoding: "latin1", mode: 0o600 })
     }
-    const [laid, started] = await Promise.allSettled([known ?? Plumbing.lay(directory), this.startIn(directory)])
+    const [laid, started] = await Promise.allSettled([known ?? this.lay(directory), this.startIn(directory)])
     if (laid.status === "fulfilled" && started.status === "fulfilled" && !this.disposed) {
       this.restoration = undefined
       this.plumbing = laid.value
@@ -227,6 +235,7 @@ export class PersistentShell {
   }
 
   private async startIn(directory: SessionDirectory): Promise<Shell> {
+    directory.define(Protocol.definitions(directory, this.commands))
     const launch = await this.launch({ directory: directory.path, environment: this.environment })
     try {
       const shell = await Shell.start({
@@ -256,6 +265,7 @@ export class PersistentShell {
       return this.answer(job, { status: 0, stopped: "cancelled", stdout: { text: "" }, stderr: { text: "" } })
     }
     try {
+      plumbing.calls.offer()
       directory.writeCommand(job.text)
     } catch (error) {
       pool.give(pipes)
@@ -395,7 +405,10 @@ export class PersistentShell {
 
   private answer(job: Job.Job, outcome: Outcome, missing?: string): void {
     const notices = this.notices.splice(0)
-    this.end(job, () => Job.answer(job, outcome, notices, outcome.status === ExitCode.notFound ? missing : undefined))
+    const called = this.commands.takeEnded()
+    this.end(job, () =>
+      Job.answer(job, outcome, notices, outcome.status === ExitCode.notFound ? missing : undefined, called)
+    )
   }
 
   /** The next command first: nobody who hears of this one can come before it. */

@@ -1,10 +1,13 @@
 /**
- * What a shell needs of the file system: the directory, the pipes for output, and those by which it says its state and what
- * it did not find.
+ * What a shell needs of the file system: the directory, the pipes for output, those by which it says its state and what
+ * it did not find, and those by which it calls commands of ours.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import type { CommandInput } from "../domain/CommandInput.js"
+import * as CallServer from "./calls/CallServer.js"
+import type { Commands } from "./calls/Commands.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
@@ -26,6 +29,7 @@ const maxMissing = 4096
  */
 export class Plumbing {
   readonly pool: PipePool
+  readonly calls: CallServer.CallServer
   /** Set where some of it was found to be deleted by a command. */
   broken = false
   private readonly statePipe: OutputPipe
@@ -33,17 +37,26 @@ export class Plumbing {
   private state: Array<Buffer> = []
   private missing = ""
 
-  private constructor(readonly directory: SessionDirectory) {
+  private constructor(
+    readonly directory: SessionDirectory,
+    commands: Commands,
+    input: () => CommandInput | undefined
+  ) {
+    this.calls = new CallServer.CallServer(directory, commands, input)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
 
-  /** Lays the pipes; where that is not to be, the directory is taken away again. */
-  static async lay(directory: SessionDirectory): Promise<Plumbing> {
+  /** Lays the pipes; `input` is for calls that have none of their own. Where that is not to be, the directory is taken away again. */
+  static async lay(
+    directory: SessionDirectory,
+    commands: Commands,
+    input: () => CommandInput | undefined
+  ): Promise<Plumbing> {
     try {
-      await directory.addPairs([directory.state, directory.notFound])
-      return new Plumbing(directory)
+      await directory.addPairs([directory.state, directory.notFound, ...CallServer.fifos(directory.path)])
+      return new Plumbing(directory, commands, input)
     } catch (error) {
       directory.remove(false)
       throw error
@@ -84,6 +97,7 @@ export class Plumbing {
   }
 
   close(keepOutputFiles: boolean): void {
+    this.calls.close()
     this.pool.close()
     this.statePipe.close()
     this.notFoundPipe.close()

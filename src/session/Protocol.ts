@@ -7,15 +7,10 @@
  *
  * @since 0.1.0
  */
+import { quote } from "../grammar/Quote.js"
+import type { Commands } from "./calls/Commands.js"
+import * as Stub from "./calls/Stub.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
-
-/**
- * A word that a shell reads as exactly this text.
- *
- * @since 0.1.0
- * @category quoting
- */
-export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Between the parts of a state: no shell's text can hold it. */
 const separator = "\\0"
@@ -65,26 +60,43 @@ export const restoration = (state: string, environment: ReadonlyArray<string>): 
 }
 
 /**
- * Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127. Where
- * `builtin` itself is not found (`enable -n builtin`), it would call itself without end.
+ * Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127, or calls what
+ * is one of ours. Where `builtin` itself is not found (`enable -n builtin`), it would call itself without end.
  */
-const notFoundFunction = (directory: SessionDirectory): string => {
+const notFoundFunction = (directory: SessionDirectory, commands: Commands): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
   return (
-    `command_not_found_handle() { { ${first} && { \\builtin local -; \\builtin set +vx; ` +
+    `command_not_found_handle() { if ${first} && ${Stub.isOurs(commands)}; then __synapse_call "$@"; \\builtin return; fi; ` +
+    `{ ${first} && { \\builtin local -; \\builtin set +vx; ` +
     `\\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; }; } 2>/dev/null; ` +
     `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
   )
 }
 
 /**
- * Where the shell says which command it did not find, and its state when it ends.
+ * The file `definitions`: how the shell calls commands of ours, says which command it did not find, and its state when it
+ * ends. A file is read at once, and standard input byte by byte.
  *
  * @since 0.1.0
  * @category lines
  */
-export const moveTo = (directory: SessionDirectory): string =>
-  `${notFoundFunction(directory)}\n\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
+export const definitions = (directory: SessionDirectory, commands: Commands): string =>
+  [
+    Stub.functions(directory.path, commands.names()),
+    notFoundFunction(directory, commands),
+    `\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
+  ].join("\n")
+
+const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
+
+/**
+ * From here on, all that is in that directory, and no more in the one before.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const moveTo = (directory: SessionDirectory, from: SessionDirectory): string =>
+  `${Stub.changePath(from.path, directory.path)}\n${define(directory)}`
 
 /**
  * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
@@ -100,11 +112,12 @@ export const startUp = (
 ): string =>
   [
     cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
+    Stub.enterPath(directory.path),
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
-    moveTo(directory),
+    define(directory),
     // A shell without `builtin` is another.
     `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,

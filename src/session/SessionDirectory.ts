@@ -77,6 +77,8 @@ export class SessionDirectory {
   readonly notFound: string
   /** There while a command is ended by force. */
   readonly force: string
+  /** What every shell is told at its start. */
+  readonly definitions: string
   /** What reports that a command begins, where the shell has no printf. */
   readonly began: string
   private readonly commandFd: number
@@ -93,6 +95,7 @@ export class SessionDirectory {
     this.restore = Path.join(this.path, "restore")
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
+    this.definitions = Path.join(this.path, "definitions")
     this.began = Path.join(this.path, "began")
     this.commandFd = Fs.openSync(this.command, "wx", 0o600)
     Fs.writeFileSync(this.began, Protocol.began, { mode: 0o600 })
@@ -106,6 +109,11 @@ export class SessionDirectory {
     }
     if (bytes.length < this.commandLength) Fs.ftruncateSync(this.commandFd, bytes.length)
     this.commandLength = bytes.length
+  }
+
+  /** Tells every shell from here on. */
+  define(text: string): void {
+    Fs.writeFileSync(this.definitions, text, { mode: 0o600 })
   }
 
   /** Whether a command has deleted it. */
@@ -134,8 +142,13 @@ export class SessionDirectory {
       const name = Path.join(this.path, String(this.pairs++))
       return { stdout: `${name}o`, stderr: `${name}e` }
     })
-    const paths = [...others, ...made.flatMap((pair) => [pair.stdout, pair.stderr])]
-    await new Promise<void>((resolve, reject) => {
+    await this.makeFifos([...others, ...made.flatMap((pair) => [pair.stdout, pair.stderr])])
+    this.free.push(...made)
+  }
+
+  /** Rejects with what mkfifo says. */
+  makeFifos(paths: ReadonlyArray<string>): Promise<void> {
+    return new Promise((resolve, reject) => {
       // Not whatever PATH finds first: a command may have put it there, and this runs outside of its sandbox.
       const mkfifo = systems.find((path) => Fs.existsSync(path))
       if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
@@ -144,7 +157,6 @@ export class SessionDirectory {
         reject(new Error(`mkfifo failed: ${stderr.trim() || error.message}`))
       })
     })
-    this.free.push(...made)
   }
 
   /** The path for an output's file. */

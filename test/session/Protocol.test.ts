@@ -1,6 +1,7 @@
 import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
+import { quote } from "../../src/grammar/Quote.js"
 import * as Protocol from "../../src/session/Protocol.js"
 
 const nonce = "0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d"
@@ -103,7 +104,7 @@ describe("quote", () => {
       FastCheck.string({ unit: "binary" }).map((text) => text.replaceAll("\0", "")),
       { numRuns: 500, seed: 7 }
     ).concat(["", "'", "''", "\\", "\n", '!$`"', "$(exit)", "-n", " a\tb ", "*?[x]", "~", "ü😀"])
-    const script = texts.map((text) => `printf '%s\\0' ${Protocol.quote(text)}`).join("\n")
+    const script = texts.map((text) => `printf '%s\\0' ${quote(text)}`).join("\n")
     const { stdout } = ChildProcess.spawnSync("/bin/bash", { input: script, encoding: "utf8" })
     assert.deepStrictEqual(
       stdout.split("\0").slice(0, -1),

@@ -11,6 +11,8 @@ import * as Layer from "effect/Layer"
 import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
+import type { Handler } from "../../src/grammar/CommandHandler.js"
+import * as CommandRegistry from "../../src/grammar/CommandRegistry.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 
@@ -84,9 +86,16 @@ const temporary = Effect.acquireRelease(
 /** Opens what Node opens once and keeps: without it, the first test would seem to leak. */
 let warm = false
 
+const withHandlers = (handlers: ReadonlyArray<Handler>) =>
+  handlers.reduce<Layer.Layer<CommandRegistry.CommandRegistry>>(
+    (registry, handler) => Layer.orDie(CommandRegistry.layerAdd(handler)).pipe(Layer.provideMerge(registry)),
+    CommandRegistry.layer
+  )
+
 const use = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
-  settings: Partial<SessionSettings.Settings>
+  settings: Partial<SessionSettings.Settings>,
+  handlers: ReadonlyArray<Handler> = []
 ) =>
   Effect.gen(function* () {
     const { directory, root } = yield* temporary
@@ -97,6 +106,7 @@ const use = <A, E, R>(
     ).pipe(
       Effect.provide(
         Layer.fresh(BashSession.layer).pipe(
+          Layer.provide(withHandlers(handlers)),
           Layer.provide(
             SessionSettings.layer({
               cwd: directory,
@@ -122,12 +132,13 @@ const use = <A, E, R>(
 /** Runs the body with a session of its own; when its scope is closed, nothing of it may be left. */
 export const withSession = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
-  settings: Partial<SessionSettings.Settings> = {}
+  settings: Partial<SessionSettings.Settings> = {},
+  handlers: ReadonlyArray<Handler> = []
 ) =>
   Effect.gen(function* () {
     if (!warm) yield* use(({ run }) => run("sleep 0.01"), {})
     warm = true
-    return yield* use(body, settings)
+    return yield* use(body, settings, handlers)
   })
 
 /** A test with a session of its own. */

@@ -3,7 +3,9 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CommandRegistry from "../../src/grammar/CommandRegistry.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import {
@@ -93,7 +95,12 @@ describe("life", () => {
               assert.deepStrictEqual(yield* execute("echo $x"), result({ stdout: `${i}\n` }))
             }).pipe(
               Effect.scoped,
-              Effect.provide(SessionSettings.layer({ cwd: directory, environment: { [markVariable]: mark } }))
+              Effect.provide(
+                Layer.merge(
+                  CommandRegistry.layer,
+                  SessionSettings.layer({ cwd: directory, environment: { [markVariable]: mark } })
+                )
+              )
             )
           yield* Effect.forEach(
             Array.from({ length: 100 }, (_, i) => i),

@@ -11,7 +11,9 @@ import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
+import * as CommandRegistry from "../../src/grammar/CommandRegistry.js"
 import * as BashSession from "../../src/session/BashSession.js"
+import * as Commands from "../../src/session/calls/Commands.js"
 import * as Protocol from "../../src/session/Protocol.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
@@ -77,7 +79,10 @@ describe("the scope's end", () => {
     () =>
       Effect.gen(function* () {
         const scope = yield* Scope.make()
-        const session = yield* BashSession.make.pipe(Effect.provide(SessionSettings.layer()), Scope.extend(scope))
+        const session = yield* BashSession.make.pipe(
+          Effect.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer())),
+          Scope.extend(scope)
+        )
         assert.deepStrictEqual(yield* session.execute("echo on"), result({ stdout: "on\n" }))
         yield* Scope.close(scope, Exit.void)
         assert.deepStrictEqual(
@@ -92,7 +97,13 @@ describe("the scope's end", () => {
     Effect.gen(function* () {
       const { shellCommand } = yield* BashSession.BashSession
       assert.strictEqual(shellCommand, "nosuch")
-    }).pipe(Effect.provide(BashSession.layer.pipe(Layer.provide(SessionSettings.layer({ shellCommand: "nosuch" })))))
+    }).pipe(
+      Effect.provide(
+        BashSession.layer.pipe(
+          Layer.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer({ shellCommand: "nosuch" })))
+        )
+      )
+    )
   )
 
   it.live(
@@ -101,6 +112,7 @@ describe("the scope's end", () => {
       Effect.gen(function* () {
         const directory = new SessionDirectory()
         yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
+        directory.define(Protocol.definitions(directory, Commands.none))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
           detached: true,
           stdio: ["pipe", "ignore", "ignore"]

@@ -1,0 +1,277 @@
+/**
+ * One call of a command of ours by what runs in the shell: what was called, and what the caller can be told to do for it.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type * as Net from "node:net"
+import * as Fifo from "./Fifo.js"
+import { Gone, Pour } from "./Pour.js"
+import * as Stub from "./Stub.js"
+
+/**
+ * What the caller says of a file that it can't open, make or write; `kind` is one of FileError's.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Refused extends Error {
+  constructor(
+    readonly kind: string,
+    readonly reason: string
+  ) {
+    super(reason)
+  }
+}
+
+/**
+ * What was called.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Request {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  readonly cwd: string
+  /** Whether there is a standard input besides `/dev/null`. */
+  readonly hasInput: boolean
+}
+
+/** Of the words of a call: more is no call of a command. */
+const maxRequest = 64 * 1024 ** 2
+
+/** Milliseconds for a caller to say what it calls. */
+const patience = 10_000
+
+/** Texts up to this many bytes are handed over as they are; bash reads them byte by byte, and longer ones are copied. */
+const short = 1000
+
+/** The exit code of what was ended by SIGPIPE, for writing to nobody. */
+const brokenPipe = 141
+
+/** The stub's descriptors. */
+const targets = { stdout: "1", stderr: "2", file: String(Stub.fd.temporary) }
+
+const parse = (bytes: Buffer): Request | undefined => {
+  const fields: Array<string> = []
+  let at = 0
+  for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, at)) {
+    fields.push(bytes.toString("utf8", at, end))
+    at = end + 1
+    const count = Number(fields[2])
+    if (fields.length < 4 || fields.length < 3 + count) continue
+    const [cwd = "", input, , name = "", ...args] = fields
+    return { name, args, cwd, hasInput: input === "some" }
+  }
+  return undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class Call {
+  /** Called once, when the caller has gone: by itself, or because it was told to. */
+  onGone: () => void = () => {}
+  /** The same, for whoever gives out the slots. */
+  onEnd: () => void = () => {}
+  private gone = false
+  private readonly ask: Net.Socket
+  private readonly answer: number
+  private heard: Array<Buffer> = []
+  private length = 0
+  private requested = false
+  /** Whoever waits for a reply, in the order of what was asked. */
+  private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
+  private readonly open = new Set<Net.Socket>()
+  private output: Promise<Pour> | undefined
+  /** Whether nobody takes its output any more. */
+  private broken = false
+  private readonly late: NodeJS.Timeout
+
+  constructor(
+    private readonly directory: string,
+    readonly slot: string,
+    onRequest: (request: Request) => void
+  ) {
+    this.answer = Fifo.openBoth(this.path("answer"))
+    this.ask = Fifo.reader(this.path("ask"))
+    this.late = setTimeout(() => this.ask.destroy(), patience).unref()
+    this.ask.on("data", (chunk: Buffer) => {
+      this.heard.push(chunk)
+      this.length += chunk.length
+      if (!this.requested) {
+        // Only the end of it can be the end of a call, so that long ones are not looked at again and again.
+        if (this.length > maxRequest) this.ask.destroy()
+        if (chunk.at(-1) !== 0) return
+        const request = parse(Buffer.concat(this.heard))
+        if (request === undefined) return
+        this.heard = []
+        clearTimeout(this.late)
+        this.requested = true
+        return onRequest(request)
+      }
+      this.takeReplies()
+    })
+    this.ask.on("error", () => {})
+    this.ask.once("close", () => this.end())
+  }
+
+  /** Standard input, to its end. */
+  input(): Net.Socket {
+    const socket = this.reading("input")
+    this.tell("input")
+    return socket
+  }
+
+  /** A file's bytes; rejects with Refused. Whoever has read enough destroys the socket, and says so with `endRead`. */
+  async read(path: string): Promise<Net.Socket> {
+    const socket = this.reading("up")
+    try {
+      await this.request("open", path)
+      return socket
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+  }
+
+  /** Rejects with Refused where what was read did not come to its end by itself, or by whoever had read enough. */
+  async endRead(): Promise<void> {
+    const status = await this.request("close")
+    if (status !== "0" && status !== String(brokenPipe)) throw new Refused("io", "it could not be read to its end")
+  }
+
+  /** Begins to give a file a new content; rejects with Refused. It is to be told `commit` or `discard`. */
+  async begin(path: string): Promise<Pour> {
+    await this.request("begin", path)
+    return this.pour("file")
+  }
+
+  /** The file that was begun has its new content from now on; rejects with Refused. */
+  async commit(content: Pour): Promise<void> {
+    await content.end()
+    await this.request("written")
+    await this.request("commit")
+  }
+
+  /** It stays as it was. */
+  async discard(content: Pour): Promise<void> {
+    await content.end()
+    await this.request("discard")
+  }
+
+  /** Puts out something at once; rejects with Gone where nobody takes it any more. */
+  async put(chunk: Uint8Array): Promise<void> {
+    this.output ??= this.pour("stdout")
+    const output = await this.output
+    if (!(await output.write(chunk))) {
+      this.broken = true
+      throw new Gone()
+    }
+  }
+
+  /** Puts out the rest, and ends with this exit code. */
+  async finish(stdout: string, stderr: string, exitCode: number): Promise<void> {
+    try {
+      await this.say("stdout", stdout)
+      await this.say("stderr", stderr)
+      await this.request("exit", String(this.broken ? brokenPipe : exitCode & 255))
+    } catch {
+      // It has gone, as it should.
+    }
+  }
+
+  /** Lets the caller go. */
+  close(): void {
+    this.ask.destroy()
+  }
+
+  private async say(to: "stdout" | "stderr", text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    if (to === "stdout" && this.output !== undefined) {
+      if (text !== "" && !this.broken) await this.put(bytes)
+      await (await this.output).end()
+      await this.waitPoured()
+    } else if (bytes.length > short || bytes.includes(0)) {
+      const pour = await this.pour(to)
+      await pour.write(bytes)
+      await pour.end()
+      await this.waitPoured()
+    } else if (text !== "") this.tell("say", targets[to], text)
+  }
+
+  private async waitPoured(): Promise<void> {
+    if ((await this.request("poured")) === String(brokenPipe)) this.broken = true
+  }
+
+  /** Opened for both ends first, so that nobody waits for the other. One at a time. */
+  private async pour(to: keyof typeof targets): Promise<Pour> {
+    if (this.gone) throw new Gone()
+    const both = Fifo.openBoth(this.path("down"))
+    try {
+      await this.request("pour", targets[to])
+      return new Pour(this.hold(Fifo.writer(this.path("down"))))
+    } finally {
+      Fs.closeSync(both)
+    }
+  }
+
+  private path(channel: (typeof Stub.channels)[number]): string {
+    return Stub.channelPath(this.directory, this.slot, channel)
+  }
+
+  private reading(channel: "input" | "up"): Net.Socket {
+    if (this.gone) throw new Gone()
+    return this.hold(Fifo.reader(this.path(channel)))
+  }
+
+  private hold(socket: Net.Socket): Net.Socket {
+    this.open.add(socket)
+    socket.on("error", () => {})
+    socket.once("close", () => this.open.delete(socket))
+    return socket
+  }
+
+  /** What is told is little, and read at once: the pipe has room for it. */
+  private tell(...words: ReadonlyArray<string>): void {
+    if (this.gone) throw new Gone()
+    Fs.writeSync(this.answer, words.map((word) => `${word}\0`).join(""))
+  }
+
+  private request(...words: ReadonlyArray<string>): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.tell(...words)
+      this.waiting.push({
+        take: (kind, detail) => (kind === "ok" ? resolve(detail) : reject(new Refused(kind, detail))),
+        fail: () => reject(new Gone())
+      })
+    })
+  }
+
+  private takeReplies(): void {
+    const text = Buffer.concat(this.heard)
+    let at = 0
+    for (;;) {
+      const middle = text.indexOf(0, at)
+      const end = middle < 0 ? -1 : text.indexOf(0, middle + 1)
+      if (end < 0) break
+      this.waiting.shift()?.take(text.toString("utf8", at, middle), text.toString("utf8", middle + 1, end))
+      at = end + 1
+    }
+    this.heard = at === text.length ? [] : [text.subarray(at)]
+    if (text.length - at > maxRequest) this.ask.destroy()
+  }
+
+  private end(): void {
+    if (this.gone) return
+    this.gone = true
+    clearTimeout(this.late)
+    Fs.closeSync(this.answer)
+    for (const socket of this.open) socket.destroy()
+    for (const { fail } of this.waiting.splice(0)) fail()
+    this.onGone()
+    this.onEnd()
+  }
+}

@@ -1,0 +1,316 @@
+/**
+ * The shell's side of a call: what makes a command of ours a command of the shell's, and does to files what the command asks
+ * for, with the rights of whoever called it.
+ *
+ * A call begins with a ticket, one byte that names a slot: a byte is read by one reader only. The slot's FIFOs carry the call;
+ * `ask` is open as long as the caller lives.
+ *
+ * @since 0.1.0
+ */
+import { quote } from "../../grammar/Quote.js"
+import type { Commands } from "./Commands.js"
+
+/**
+ * The FIFOs of a slot, by the ends of their names. `ask`: what the caller says; `answer`: what it is told to do; `input`: its
+ * standard input; `up` and `down`: what it reads and what it writes.
+ *
+ * @since 0.1.0
+ */
+export const channels = ["ask", "answer", "input", "up", "down"] as const
+
+/**
+ * Where the two sides meet, within the session's directory.
+ *
+ * @since 0.1.0
+ */
+export const names = { tickets: "tickets", calls: "calls", programs: "bin", stub: "stub" } as const
+
+/**
+ * The path of a slot's FIFO.
+ *
+ * @since 0.1.0
+ */
+export const channelPath = (directory: string, slot: string, channel: (typeof channels)[number]): string =>
+  `${directory}/slot-${slot}-${channel}`
+
+/** Which bash runs the programs; a session has one, but a program needs its path. */
+const interpreter = "/bin/bash"
+
+/**
+ * Descriptors, high enough not to be a user's: a caller's own must be there for what it reads and writes
+ * (`read <(command)`).
+ *
+ * @since 0.1.0
+ */
+export const fd = { ask: 197, answer: 198, input: 196, file: 195, temporary: 194, down: 193 } as const
+
+/** Nobody but the stub may hold what tells the other side that it lives. */
+const shut = `${fd.ask}>&- ${fd.answer}<&- ${fd.input}<&-`
+
+/**
+ * Takes a slot and says what is called: `$1` is the name, then come its words. The stub goes on from there. No `1<>`: of an
+ * exported function, bash hands on `0<>` in its place.
+ */
+const call = (directory: string): string => `
+  \\builtin read -rN1 __synapse <${quote(`${directory}/${names.tickets}`)} &&
+    { \\builtin printf %s "$__synapse" >&${fd.ask}; } ${fd.ask}<>${quote(`${directory}/${names.calls}`)} || \\builtin exit 126
+  {
+    if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then
+      \\builtin printf '%s\\0' "$PWD" none "$#" "$@" >&${fd.ask}
+    else
+      \\builtin printf '%s\\0' "$PWD" some "$#" "$@" >&${fd.ask}
+    fi
+    \\builtin exec ${interpreter} --norc --noprofile -p ${quote(`${directory}/${names.stub}`)} "$__synapse"
+  } ${fd.ask}>${quote(`${directory}/slot-`)}"$__synapse-ask"`
+
+/**
+ * A program of the PATH that makes the call under whose name it lies there.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const program = (directory: string): string => `#!${interpreter} -p
+\\builtin set -- "\${0##*/}" "$@"${call(directory)}
+`
+
+/**
+ * What \`program\` goes on with: it does what it is told to, until it is told to end.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const stub = (directory: string): string => `
+PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin LC_ALL=C
+slot=${quote(`${directory}/slot-`)}$1
+exec ${fd.answer}<"$slot-answer" ${fd.input}<&0
+temporary= target= inplace= file= poured= pumps=()
+next() { IFS= read -r -d '' -u ${fd.answer} "$@"; }
+reply() { printf '%s\\0' "$1" "\${2-}" >&${fd.ask}; }
+only() { "$@" ${shut}; }
+# The system's own words at the end of a message.
+words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
+discard() {
+  if [[ $temporary ]]; then
+    exec ${fd.temporary}>&-
+    rm -f -- "$temporary"
+    temporary=
+  fi
+}
+leave() {
+  if (( \${#pumps[@]} )); then kill "\${pumps[@]}" 2>/dev/null; fi
+  discard
+}
+trap leave EXIT
+refuse() {
+  words "$2"
+  case $said in
+    'No such file or directory' | 'Not a directory') reply missing "$said" ;;
+    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') reply denied "$said" ;;
+    'Is a directory') reply directory "$said" ;;
+    *) reply io "\${said:-$1}" ;;
+  esac
+}
+open() {
+  if [[ -d $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ -r $1 ]] && { exec ${fd.file}<"$1"; } 2>/dev/null; then
+    cat <&${fd.file} >"$slot-up" ${shut} &
+    file=$! pumps+=($!)
+    exec ${fd.file}<&-
+    reply ok
+  else
+    refuse 'could not be opened' "$(only cat -- "$1" 2>&1 >/dev/null)"
+  fi
+}
+# Before there is a new file, everything that will stand against it is found out.
+begin() {
+  target=$1 inplace=
+  if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
+  if [[ -L $target ]] && ! target=$(readlink -f -- "$1"); then
+    reply io 'a symbolic link that leads nowhere'
+    return
+  fi
+  if [[ -e $target && ! -f $target ]]; then reply special 'not a regular file'; return; fi
+  local directory=. error
+  if [[ $target == */* ]]; then directory=\${target%/*}/; fi
+  if [[ -e $target ]]; then
+    if ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
+  elif [[ ! -d $directory ]]; then
+    if ! error=$(only mkdir -p -- "$directory" 2>&1); then refuse 'its directory could not be made' "$error"; return; fi
+  fi
+  local base=\${target##*/}
+  temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
+  set -C
+  if ! { exec ${fd.temporary}>"$temporary"; } 2>/dev/null; then
+    if [[ ! -e $target ]]; then
+      error=$({ : >"$temporary"; } 2>&1)
+      temporary=
+      refuse 'could not be made' "$error"
+    else
+      elsewhere
+    fi
+  else
+    reply ok
+  fi
+  set +C
+}
+# A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
+elsewhere() {
+  inplace=yes
+  temporary=\${TMPDIR:-/tmp}/.synapse.$RANDOM$RANDOM$$
+  if { exec ${fd.temporary}>"$temporary"; } 2>/dev/null; then
+    reply ok
+  else
+    temporary=
+    reply denied 'neither its directory nor the one for temporary files can be written'
+  fi
+}
+# What comes down goes there, to its end.
+pour() {
+  exec ${fd.down}<"$slot-down"
+  cat <&${fd.down} >&"$1" ${shut} ${fd.temporary}>&- &
+  poured=$! pumps+=($!)
+  exec ${fd.down}<&-
+  reply ok
+}
+written() {
+  if wait "$poured" 2>/dev/null; then
+    reply ok
+  else
+    local error
+    error=$({ printf . >&${fd.temporary}; } 2>&1)
+    discard
+    refuse 'could not be written' "$error"
+  fi
+}
+# As it was, but for its content: the mode, the owner, and what else can be kept.
+alike() {
+  local both
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null ${shut}
+  both=$(stat -c '%a %u %g' -- "$target" "$temporary" 2>/dev/null ${shut})
+  [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
+}
+commit() {
+  local error
+  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
+  if [[ ! $inplace ]]; then
+    if error=$(only mv -fT -- "$temporary" "$target" 2>&1); then
+      exec ${fd.temporary}>&-
+      temporary=
+      reply ok
+      return
+    fi
+    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
+  fi
+  over
+}
+# Where a file can't be replaced, its content can: with the old one at hand, should that fail.
+over() {
+  local error old
+  old=\${TMPDIR:-/tmp}/.synapse.$RANDOM$RANDOM$$
+  if ! error=$(only cp -- "$target" "$old" 2>&1); then
+    rm -f -- "$old"
+    discard
+    refuse 'could not be kept' "$error"
+    return
+  fi
+  if error=$({ only cat -- "$temporary" >|"$target"; } 2>&1); then
+    reply ok
+  else
+    only cat -- "$old" >|"$target"
+    refuse 'could not be written' "$error"
+  fi
+  rm -f -- "$old"
+  discard
+}
+while next what; do
+  case $what in
+    say) next to && next text && printf %s "$text" >&"$to" ;;
+    pour) next to && pour "$to" ;;
+    poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
+    input) cat <&${fd.input} >"$slot-input" ${shut} & pumps+=($!) ;;
+    open) next path && open "$path" ;;
+    close) wait "$file" 2>/dev/null; reply ok "$?" ;;
+    begin) next path && begin "$path" ;;
+    written) written ;;
+    commit) commit ;;
+    discard) discard; reply ok ;;
+    exit) next code && exit "$code" ;;
+  esac
+done
+exit 1
+`
+
+/** Whether every word is a name that bash's own `read` would take. */
+const areNames = `__synapse_are_names() {
+  while (( $# )); do
+    [[ $1 =~ ^[a-zA-Z_][a-zA-Z0-9_]*(\\[.+\\])?$ ]] || \\builtin return 1
+    \\builtin shift
+  done
+}`
+
+/**
+ * \`read\` is bash's own wherever that could read something: where its words are options or names of variables, and there
+ * is an input. Else it is the command of ours.
+ */
+const readFunction = `read() {
+  case \${1-} in
+    -h | --help | -- | --offset* | --limit*) __synapse_call read "$@" ;;
+    -*) \\builtin read "$@" ;;
+    *)
+      if [[ ! /dev/stdin -ef /dev/null ]] && __synapse_are_names "$@"; then
+        \\builtin read "$@"
+      else
+        __synapse_call read "$@"
+      fi ;;
+  esac
+}`
+
+/**
+ * What a shell is told at its start, so that it knows the commands: functions, where a command's words may be longer than a
+ * program's, or where the name is that of one of bash's own.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const functions = (directory: string, commands: ReadonlyArray<string>): string =>
+  [
+    `__synapse_call() ( { \\builtin local -; \\builtin set +vxeuC; } 2>/dev/null${call(directory)}\n)`,
+    ...commands
+      .filter((name) => /^\w+$/.test(name) && name !== "read")
+      .map((name) => `${name}() { __synapse_call ${name} "$@"; }`),
+    ...(commands.includes("read")
+      ? [areNames, readFunction, "\\builtin export -f read __synapse_are_names __synapse_call"]
+      : [])
+  ].join("\n")
+
+/** Names that no program has: whoever calls one is told what there is of that kind. */
+const reserved = ["mcp:", "skill:", "task:"]
+
+/**
+ * A condition: whether what bash did not find, `$1`, is for us to answer.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const isOurs = (commands: Commands): string => {
+  const patterns = [...new Set([...reserved, ...commands.prefixes()])].map((prefix) => `$1 == ${quote(prefix)}*`)
+  return `[[ ${[...patterns, "$1 == TodoWrite"].join(" || ")} ]]`
+}
+
+/**
+ * Programs of the PATH are found before all others.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${names.programs}`)}:$PATH`
+
+/**
+ * The same, for a shell that has another directory's in its PATH, unless it has taken it out.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const changePath = (from: string, to: string): string =>
+  `PATH=\${PATH/${quote(`${from}/${names.programs}`)}/${quote(`${to}/${names.programs}`)}}`
