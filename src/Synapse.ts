@@ -8,6 +8,11 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Layer from "effect/Layer"
 import * as Bash from "./commands/Bash.js"
+import * as Edit from "./commands/Edit.js"
+import * as Read from "./commands/Read.js"
+import * as TodoWrite from "./commands/TodoWrite.js"
+import * as Write from "./commands/Write.js"
+import * as TodoStore from "./extension/TodoStore.js"
 import * as CommandRegistry from "./grammar/CommandRegistry.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
@@ -30,7 +35,12 @@ import * as Toolset from "./toolset/Toolset.js"
  * @since 0.1.0
  * @category models
  */
-export type Tools = Toolset.Toolset | BashTool.BashTool | BashRouter.BashRouter | CommandRegistry.CommandRegistry
+export type Tools =
+  | Toolset.Toolset
+  | BashTool.BashTool
+  | BashRouter.BashRouter
+  | CommandRegistry.CommandRegistry
+  | TodoStore.TodoStore
 
 /**
  * @since 0.1.0
@@ -39,7 +49,15 @@ export type Tools = Toolset.Toolset | BashTool.BashTool | BashRouter.BashRouter 
 export type Services = Tools | SandboxManager.SandboxManager | BashSession.BashSession
 
 /** The commands that Synapse brings. No two of them have the same name. */
-const commands = Layer.orDie(CommandRegistry.layerAddEffect(Bash.make))
+const commands = Layer.orDie(
+  Layer.mergeAll(
+    CommandRegistry.layerAddEffect(Bash.make),
+    CommandRegistry.layerAddEffect(Edit.make),
+    CommandRegistry.layerAddEffect(Read.make),
+    CommandRegistry.layerAddEffect(TodoWrite.make),
+    CommandRegistry.layerAddEffect(Write.make)
+  )
+)
 
 /**
  * The tools over any shell.
@@ -51,7 +69,7 @@ export const layerTools: Layer.Layer<Tools, never, SandboxManager.SandboxManager
   Layer.provideMerge(BashTool.layer),
   Layer.provideMerge(BashRouter.layer),
   Layer.provideMerge(commands),
-  Layer.provideMerge(CommandRegistry.layer)
+  Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer))
 )
 
 /**
@@ -93,6 +111,8 @@ export const layer = (
   layerTools.pipe(
     Layer.provideMerge(layerSandbox(options)),
     Layer.provideMerge(BashSession.layer),
+    // The same registry that the tools have: the shell calls its commands.
+    Layer.provide(CommandRegistry.layer),
     Layer.provide(SessionSettings.layerFromEnv(settings)),
     Layer.provide(NodeFileSystem.layer)
   )

@@ -17,7 +17,6 @@ const print = (json: boolean): Effect.Effect<void, never, CommandRegistry | Stdi
     const handlers = (yield* CommandRegistry).list()
     const stdio = yield* Stdio
     const commands = handlers.map(({ name, summary, usage }) => ({ name, usage, summary }))
-    const width = Math.max(...commands.map(({ usage }) => usage.length))
     const text = json
       ? JSON.stringify({ tools, commands }, undefined, 2)
       : [
@@ -25,7 +24,7 @@ const print = (json: boolean): Effect.Effect<void, never, CommandRegistry | Stdi
             [`${name}`, description, "Parameters:", JSON.stringify(parameters, undefined, 2)].join("\n\n")
           ),
           "Commands:",
-          ...commands.map(({ summary, usage }) => `  ${usage.padEnd(width)}  ${summary}`)
+          ...commands.map(({ summary, usage }) => `  ${usage}\n      ${summary}`)
         ].join("\n")
     yield* Effect.promise(async () => stdio.write("stdout", `${text}\n`))
   })

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
-import type { CommandHandler } from "../grammar/CommandHandler.js"
+import type { LineHandler } from "../grammar/CommandHandler.js"
 import type { CommandLine } from "../grammar/CommandLine.js"
 import type { Word } from "../grammar/Token.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
@@ -20,7 +20,7 @@ const usage = "bash <command>"
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler, never, SandboxManager> = Effect.gen(function* () {
+export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.gen(function* () {
   const sandbox = yield* SandboxManager
 
   /** Whether bash would find a script of that name, seen from the session's directory. */
@@ -30,9 +30,7 @@ export const make: Effect.Effect<CommandHandler, never, SandboxManager> = Effect
     name: "bash",
     summary: "Runs a command in this session; the same as the command without the word bash.",
     usage,
-    takesCompound: true,
-    streams: true,
-    run: Effect.fnUntraced(function* (line, options) {
+    runLine: Effect.fnUntraced(function* (line, options) {
       const asked = helpFor(line)
       if (asked !== undefined) {
         const result = CommandResult.make({ stdout: asked })

@@ -11,7 +11,7 @@ import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Timeout from "../domain/Timeout.js"
-import type { CommandHandler } from "../grammar/CommandHandler.js"
+import type { Described } from "../grammar/CommandHandler.js"
 import * as CommandLine from "../grammar/CommandLine.js"
 import { CommandRegistry } from "../grammar/CommandRegistry.js"
 import * as Hint from "../grammar/Hint.js"
@@ -119,7 +119,8 @@ const hint = (command: string, { exitCode, notFound }: CommandResult): string | 
 }
 
 /** Of a path, and of what replaces the shell, bash says that it is missing with the exit code only. */
-const category = (command: string, { exitCode }: CommandResult): FailureCategory | undefined => {
+const category = (command: string, { category, exitCode }: CommandResult): FailureCategory | undefined => {
+  if (category !== undefined) return category
   if (exitCode !== ExitCode.notFound) return undefined
   const line = CommandLine.parse(command)
   const isSaid = line.simple && (line.name.includes("/") || line.name === "exec")
@@ -132,12 +133,14 @@ const category = (command: string, { exitCode }: CommandResult): FailureCategory
  * @param handlers the commands that are not the shell's own
  * @since 0.1.0
  */
-export const describe = (handlers: ReadonlyArray<CommandHandler>): string =>
+export const describe = (handlers: ReadonlyArray<Described>): string =>
   `${description}${
-    handlers.length === 0 ? "" : `\n\nCommands that only this shell has:\n${handlers.map(line).join("\n")}`
+    handlers.length === 0
+      ? ""
+      : `\n\nCommands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:\n${handlers.map(line).join("\n")}`
   }`
 
-const line = ({ summary, usage }: CommandHandler): string => `- ${usage}: ${summary}`
+const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
 
 const description = `Runs a command in a persistent bash and returns its stdout and stderr.
 

@@ -12,6 +12,9 @@ const usage = [
   "  synapse sandbox allow <path>",
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
+  "  synapse edit <file> <old> <new> [--all]",
+  "  synapse read <file> [--offset N] [--limit N]",
+  "  synapse write <file> <content>",
   "  synapse doctor [--json]",
   "Help: synapse --help",
   ""
@@ -48,7 +51,7 @@ describe("synapse", () => {
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
       const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'sandbox', 'doctor'\n"
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,
@@ -72,13 +75,15 @@ describe("synapse tools", () => {
       const { exitCode, stdout } = yield* run(["tools", "--json"])
       const { commands, tools } = JSON.parse(stdout)
       assert.strictEqual(exitCode, 0)
-      assert.deepStrictEqual(commands, [
-        {
-          name: "bash",
-          usage: "bash <command>",
-          summary: "Runs a command in this session; the same as the command without the word bash."
-        }
-      ])
+      assert.deepStrictEqual(
+        commands.map(({ name }: { name: string }) => name),
+        ["TodoWrite", "bash", "edit", "read", "write"]
+      )
+      assert.deepStrictEqual(commands[1], {
+        name: "bash",
+        usage: "bash <command>",
+        summary: "Runs a command in this session; the same as the command without the word bash."
+      })
       assert.deepStrictEqual(
         tools.map(({ name, parameters }: { name: string; parameters: object }) => [name, Object.keys(parameters)]),
         [["Bash", ["type", "required", "properties", "additionalProperties"]]]
@@ -90,7 +95,7 @@ describe("synapse tools", () => {
     Effect.gen(function* () {
       const { stdout } = yield* run(["tools"])
       assert.match(stdout, /^Bash\n\nRuns a command in a persistent bash/)
-      assert.include(stdout, "\n  bash <command>  Runs a command in this session")
+      assert.include(stdout, "\n  bash <command>\n      Runs a command in this session")
     })
   )
 })

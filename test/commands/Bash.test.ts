@@ -21,7 +21,7 @@ const received = (text: string, scripts: ReadonlyArray<string> = []) =>
       }
     })
     const handler = yield* Effect.provide(Bash.make, layerSandbox)
-    const result = yield* handler.run(CommandLine.parse(text), {})
+    const result = yield* handler.runLine(CommandLine.parse(text), {})
     return { commands, result }
   })
 

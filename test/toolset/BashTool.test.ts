@@ -11,7 +11,7 @@ import { Toolset } from "../../src/toolset/Toolset.js"
 const layer = TestSynapse.layer((command) => {
   if (/\bnosuch\b/.test(command))
     return { exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: command not found\n" }
-  if (/\bTodoWrite\b/.test(command)) return { exitCode: 127, notFound: "TodoWrite" }
+  if (/\benv mcp:/.test(command)) return { exitCode: 127 }
   if (/\bslow\b/.test(command)) {
     return new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
   }
@@ -70,8 +70,12 @@ describe("BashTool", () => {
         - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
         - A failed command is answered with its output, its exit code, and how to see its usage.
 
-        Commands that only this shell has:
-        - bash <command>: Runs a command in this session; the same as the command without the word bash."
+        Commands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:
+        - TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}': Replaces the list of tasks: what is done, what is being done, what is still to do.
+        - bash <command>: Runs a command in this session; the same as the command without the word bash.
+        - edit <file> <old> <new> [--all]: Replaces a text in a file: its first occurrence, or every one.
+        - read <file> [--offset N] [--limit N]: Shows a text file, or a window of its lines, with line numbers.
+        - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
       `)
     }).pipe(Effect.provide(layer))
   )
@@ -197,10 +201,10 @@ describe("BashTool", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says how a command of ours runs when bash was asked for it", () =>
+  it.effect("says how a command of ours runs when a program was asked for it", () =>
     Effect.gen(function* () {
-      const { message } = yield* handle({ command: "cd x && TodoWrite '{}'" })
-      assert.include(message, 'TodoWrite is no program of the shell: run it on its own, Bash(command="TodoWrite …")')
+      const { message } = yield* handle({ command: "cd x && env mcp:a:b '{}'" })
+      assert.include(message, "mcp:a:b is known to the shell, not to programs that run others")
     }).pipe(Effect.provide(layer))
   )
 

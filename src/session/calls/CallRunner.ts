@@ -131,7 +131,9 @@ const files = (call: Call): Files => {
       Effect.acquireUseRelease(
         ask(path, () => call.begin(path)),
         (pour) =>
-          Stream.runForEachWhile(content, (chunk) => ask(path, () => pour.write(chunk))).pipe(
+          // Not runForEachWhile, which holds all chunks to its end in effect 3.22.
+          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
+            Stream.runDrain,
             Effect.zipRight(Effect.uninterruptible(ask(path, () => call.commit(pour))))
           ),
         (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))

@@ -1,0 +1,161 @@
+/**
+ * Finds a text without regard to white space and to the case of ASCII letters, and names in what a match differs.
+ *
+ * @since 0.1.0
+ */
+import { prefixTable } from "./Edit.matches.js"
+
+/** What a byte is compared as; 0 for what is passed over: white space. */
+export const folded: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) ? 0 : byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
+)
+
+export interface Region {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Found {
+  /** The first matches, from their first to their last byte that is no white space. */
+  readonly matches: ReadonlyArray<Region>
+  /** Where there is none: the longest beginning of the text that the file has. */
+  readonly beginning: Region | undefined
+  /** How many bytes of the text, without white space, that beginning has. */
+  readonly length: number
+}
+
+/** In time that grows with the file only. */
+export const find = (bytes: Uint8Array, text: Uint8Array, most: number): Found => {
+  const key = Uint8Array.from(text, (byte) => folded[byte] as number).filter((byte) => byte !== 0)
+  const table = prefixTable(key)
+  const matches: Array<Region> = []
+  const fold = folded
+  let longest = 0
+  let longestEnd = 0
+  if (key.length === 0) return { matches, beginning: undefined, length: 0 }
+  for (let at = 0, length = 0; at < bytes.length; at++) {
+    const byte = fold[bytes[at] as number]
+    if (byte === 0) continue
+    while (length > 0 && key[length] !== byte) length = table[length - 1] as number
+    if (key[length] !== byte) continue
+    length++
+    if (length > longest) {
+      longest = length
+      longestEnd = at + 1
+    }
+    if (length === key.length) {
+      matches.push({ start: startOf(bytes, at + 1, length), end: at + 1 })
+      if (matches.length === most) break
+      length = 0
+    }
+  }
+  const beginning = longest === 0 ? undefined : { start: startOf(bytes, longestEnd, longest), end: longestEnd }
+  return { matches, beginning: matches.length > 0 ? undefined : beginning, length: longest }
+}
+
+const startOf = (bytes: Uint8Array, end: number, length: number): number => {
+  let at = end
+  for (let left = length; left > 0; ) if (folded[bytes[--at] as number] !== 0) left--
+  return at
+}
+
+/** Between two bytes that are no white space, what is compared of it. */
+const mostWhiteSpace = 10_000
+
+const within = "blanks within a line"
+
+/** In what the text differs from a match of it, in words. */
+export const differences = (bytes: Uint8Array, { end, start }: Region, text: Uint8Array): ReadonlyArray<string> => {
+  const said = new Set<string>()
+  const textStart = gapEnd(text, 0)
+  compareGaps(
+    said,
+    leading(bytes, start, text, textStart),
+    latin1(text, 0, textStart),
+    isLineStart(bytes, start) ? "indentation" : within
+  )
+  let at = start
+  let own = textStart
+  while (at < end) {
+    if (bytes[at] !== text[own]) said.add("the case of letters")
+    const [gap, ownGap] = [gapEnd(bytes, at + 1), gapEnd(text, own + 1)]
+    if (at + 1 === end) {
+      const trailing = latin1(text, own + 1, text.length)
+      compareGaps(said, trailingLike(latin1(bytes, end, gap), trailing), trailing, "blanks at the end of <old>")
+      break
+    }
+    compareGaps(said, latin1(bytes, at + 1, gap), latin1(text, own + 1, ownGap), within)
+    at = gap
+    own = ownGap
+  }
+  return [...said]
+}
+
+const latin1 = (bytes: Uint8Array, start: number, end: number): string =>
+  start === end ? "" : Buffer.from(bytes.subarray(start, Math.min(end, start + mostWhiteSpace))).toString("latin1")
+
+const gapEnd = (bytes: Uint8Array, start: number): number => {
+  let at = start
+  while (at < bytes.length && folded[bytes[at] as number] === 0) at++
+  return at
+}
+
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09
+
+/** The blanks before a match, as far as the text has some: all of its line's. */
+const leading = (bytes: Uint8Array, start: number, text: Uint8Array, textStart: number): string => {
+  if (textStart === 0) return ""
+  let at = start
+  while (isBlank(bytes[at - 1])) at--
+  const own = latin1(text, 0, textStart)
+  return own.slice(0, own.lastIndexOf("\n") + 1) + latin1(bytes, at, start)
+}
+
+const isLineStart = (bytes: Uint8Array, start: number): boolean => {
+  let at = start
+  while (isBlank(bytes[at - 1])) at--
+  return at === 0 || bytes[at - 1] === 0x0a
+}
+
+/** Of the white space behind a match, as much as the text ends in. */
+const trailingLike = (gap: string, own: string): string => {
+  const count = own.split("\n").length
+  const lines = gap.split("\n").slice(0, count)
+  const last = lines[count - 1]?.slice(0, own.length - own.lastIndexOf("\n") - 1)
+  return last === undefined ? gap : [...lines.slice(0, -1), last].join("\n")
+}
+
+const compareGaps = (said: Set<string>, there: string, own: string, onOneLine: string): void => {
+  if (there === own) return
+  if (there.includes("\r\n") !== own.includes("\r\n") && there.includes("\n") && own.includes("\n")) {
+    said.add(
+      there.includes("\r\n") ? "line ends (CRLF in the file, LF in <old>)" : "line ends (LF in the file, CRLF in <old>)"
+    )
+  }
+  const [lines, ownLines] = [linesIn(there), linesIn(own)]
+  if (lines.length !== ownLines.length) {
+    said.add(lines.length > 1 && ownLines.length > 1 ? "the number of empty lines" : "line breaks")
+    return
+  }
+  lines.forEach((blanks, index) => {
+    const ownBlanks = ownLines[index] as string
+    if (blanks === ownBlanks) return
+    if (index < lines.length - 1) said.add(`blanks at the end of a line${whose(blanks, ownBlanks)}`)
+    else said.add(`${index > 0 ? "indentation" : onOneLine}${kinds(blanks, ownBlanks)}`)
+  })
+}
+
+const linesIn = (gap: string): ReadonlyArray<string> => gap.replaceAll("\r\n", "\n").split("\n")
+
+const whose = (blanks: string, own: string): string =>
+  own === "" ? " (in the file)" : blanks === "" ? " (in <old>)" : ""
+
+const kinds = (blanks: string, own: string): string => {
+  const [kind, ownKind] = [blanks, own].map(kindOf)
+  return kind === ownKind || kind === undefined || ownKind === undefined
+    ? ""
+    : ` (${kind} in the file, ${ownKind} in <old>)`
+}
+
+const kindOf = (blanks: string): string | undefined =>
+  blanks === "" ? undefined : /^ +$/.test(blanks) ? "spaces" : /^\t+$/.test(blanks) ? "tabs" : "tabs and spaces"

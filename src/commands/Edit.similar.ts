@@ -1,0 +1,93 @@
+/**
+ * The lines of a file that are most like a line: by their trigrams in one pass over the file, the best of them by their
+ * longest common subsequence.
+ *
+ * @since 0.1.0
+ */
+import { folded, type Region } from "./Edit.loose.js"
+
+/** What the first pass keeps for the second. */
+const kept = 16
+/** The bytes of a line that the second pass compares. */
+const compared = 300
+/** Between 0 (nothing in common) and 1 (the same but for white space and case). */
+const least = 0.6
+/** By how much a line may be worse than the best one, to be shown beside it. */
+const margin = 0.2
+
+interface Scored extends Region {
+  readonly score: number
+}
+
+/** In time that grows with the file only; the most similar first. */
+export const find = (bytes: Uint8Array, line: Uint8Array, most: number): ReadonlyArray<Region> => {
+  const key = fold(line)
+  return candidates(bytes, key)
+    .map(({ end, start }) => ({ start, end, score: similarity(fold(bytes.subarray(start, end)), key) }))
+    .filter(({ score }) => score >= least)
+    .sort((a, b) => b.score - a.score || a.start - b.start)
+    .filter(({ score }, _, [best]) => score >= (best?.score ?? 0) - margin)
+    .slice(0, most)
+}
+
+const fold = (bytes: Uint8Array): Uint8Array =>
+  Uint8Array.from(bytes.subarray(0, 2 * compared), (byte) => folded[byte] as number)
+    .filter((byte) => byte !== 0)
+    .subarray(0, compared)
+
+/** A number for the last three bytes. */
+const next = (hash: number, byte: number): number => ((hash << 5) ^ byte) & 0x7fff
+
+const candidates = (bytes: Uint8Array, key: Uint8Array): ReadonlyArray<Scored> => {
+  const trigrams = new Uint8Array(0x8000)
+  let wanted = 0
+  for (let at = 0, hash = 0; at < key.length; at++) {
+    hash = next(hash, key[at] as number)
+    if (at < 2 || trigrams[hash] === 1) continue
+    trigrams[hash] = 1
+    wanted++
+  }
+  const best: Array<Scored> = []
+  if (wanted === 0) return best
+  let worst = 0.3
+  const end = (start: number, end: number, length: number, shared: number) => {
+    const score = (2 * Math.min(shared, wanted)) / (wanted + Math.max(length - 2, 1))
+    if (score <= worst) return
+    const rank = best.findIndex((other) => other.score < score)
+    best.splice(rank < 0 ? best.length : rank, 0, { start, end, score })
+    if (best.length > kept) best.pop()
+    if (best.length === kept) worst = (best[kept - 1] as Scored).score
+  }
+  const table = folded
+  let start = 0
+  let length = 0
+  let shared = 0
+  for (let at = 0, hash = 0; at < bytes.length; at++) {
+    const byte = table[bytes[at] as number] as number
+    if (byte !== 0) {
+      hash = next(hash, byte)
+      if (++length > 2) shared += trigrams[hash] as number
+    } else if (bytes[at] === 0x0a) {
+      if (shared > 0) end(start, at, length, shared)
+      start = at + 1
+      length = 0
+      shared = 0
+      hash = 0
+    }
+  }
+  if (shared > 0) end(start, bytes.length, length, shared)
+  return best
+}
+
+/** Twice the length of the longest common subsequence over both lengths. */
+const similarity = (a: Uint8Array, b: Uint8Array): number => {
+  let row = new Uint16Array(b.length + 1)
+  for (const byte of a) {
+    const above = row
+    row = new Uint16Array(b.length + 1)
+    for (let at = 0; at < b.length; at++) {
+      row[at + 1] = b[at] === byte ? (above[at] as number) + 1 : Math.max(row[at] as number, above[at + 1] as number)
+    }
+  }
+  return (2 * (row[b.length] as number)) / (a.length + b.length)
+}

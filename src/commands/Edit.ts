@@ -1,0 +1,114 @@
+/**
+ * `edit <file> <old> <new>`: replaces a text in a file, byte for byte.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { InvalidUsage } from "../domain/CommandError.js"
+import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as CommandGrammar from "../grammar/CommandGrammar.js"
+import type { CommandCall, CommandHandler } from "../grammar/CommandHandler.js"
+import * as FileFailure from "../grammar/FileFailure.js"
+import * as Newlines from "../grammar/Newlines.js"
+import { help } from "./Edit.help.js"
+import { Pattern } from "./Edit.matches.js"
+import * as Nearest from "./Edit.nearest.js"
+
+const usage = "edit <file> <old> <new> [--all]"
+
+/**
+ * @since 0.1.0
+ * @category grammar
+ */
+export const grammar = CommandGrammar.make({
+  name: "edit",
+  summary: "Replaces a text in a file: its first occurrence, or every one.",
+  usage,
+  help,
+  config: {
+    file: Args.text({ name: "file" }),
+    old: Args.text({ name: "old" }),
+    replacement: Args.text({ name: "new" }),
+    all: Options.boolean("all")
+  }
+})
+
+/** What one edit holds in memory; a Node buffer may be of 4 GiB. */
+const largest = 1024 ** 3
+
+/**
+ * Edits of one handler run one after the other, so that none undoes another that runs beside it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.makeSemaphore(1), (turn) =>
+  CommandGrammar.toHandler(
+    grammar,
+    ({ all, file, old, replacement }, { files }) => {
+      if (old === "") return refuse(`<old> is empty: use "write" for a new file, or name the text to insert at.`)
+      if (old === replacement) return refuse("<old> and <new> are the same: nothing would change.")
+      return turn.withPermits(1)(replace(files, file, { old, replacement, all }))
+    },
+    { usesFiles: true }
+  )
+)
+
+interface Change {
+  readonly old: string
+  readonly replacement: string
+  readonly all: boolean
+}
+
+const replace = Effect.fnUntraced(
+  function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
+    const bytes = yield* contentOf(files, file)
+    const pattern = new Pattern(Buffer.from(old))
+    const first = pattern.indexIn(bytes, 0)
+    const path = FileFailure.shown(file)
+    if (first < 0) {
+      const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${Nearest.report(bytes, old)}\n`
+      return CommandResult.make({ stderr, exitCode: ExitCode.failure })
+    }
+    const count = pattern.countIn(bytes, first)
+    const parts = pattern.replacedIn(bytes, first, Buffer.from(replacement), all)
+    yield* files.write(file, Stream.fromIteratorSucceed(parts, 1))
+    const line = Newlines.count(bytes.subarray(0, first)) + 1
+    return CommandResult.make({ stdout: `${said(path, count, line, all)}\n` })
+  },
+  Effect.catchTag("FileError", (error) => FileFailure.fromFileError("edit", error))
+)
+
+const said = (path: string, count: number, line: number, all: boolean): string => {
+  if (count === 1) return `Replaced 1 occurrence in ${path} (line ${line})`
+  if (all) return `Replaced ${count} occurrences in ${path}`
+  return `Replaced 1 of ${count} occurrences in ${path} (line ${line}); --all replaces every one`
+}
+
+/** All of a file in one buffer that grows with it: never more than three times its size. */
+const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file: string) {
+  let buffer = Buffer.alloc(0)
+  let size = 0
+  yield* Stream.runForEach(files.read(file), (chunk) => {
+    if (size + chunk.length > largest) {
+      const advice = "sed edits it as a stream."
+      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", advice))
+    }
+    if (size + chunk.length > buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, size + chunk.length))
+      larger.set(buffer.subarray(0, size))
+      buffer = larger
+    }
+    buffer.set(chunk, size)
+    size += chunk.length
+    return Effect.void
+  })
+  return buffer.subarray(0, size)
+})
+
+const refuse = (reason: string) =>
+  new InvalidUsage({ reason: `edit: ${reason}\nUsage: ${usage}\nBash(command="edit --help") shows more.` })

@@ -1,0 +1,30 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Edit from "../../src/commands/Edit.js"
+import * as Read from "../../src/commands/Read.js"
+import * as Write from "../../src/commands/Write.js"
+import { run } from "./FileCall.js"
+
+const commands = { read: Read, write: Write, edit: Edit }
+
+describe("the file commands", () => {
+  it.effect("say how they are used", () =>
+    Effect.gen(function* () {
+      for (const { grammar, make } of Object.values(commands)) {
+        assert.strictEqual((yield* run(make, ["-h"])).stdout, `Usage: ${grammar.usage}\n`)
+        assert.deepStrictEqual(yield* run(make, ["--help"]), {
+          exitCode: 0,
+          stderr: "",
+          stdout: grammar.help,
+          parts: 0
+        })
+        assert.deepStrictEqual(
+          grammar.help.match(/^[A-Z ]+$/gm)?.filter((title) => /^(US|AR|OP|EXA|EXI)/.test(title)),
+          ["USAGE", "ARGUMENTS", "OPTIONS", "EXAMPLES", "EXIT CODE"]
+        )
+        for (const line of grammar.help.split("\n")) assert.isAtMost(line.length, 120, line)
+        assert.isTrue((yield* make).usesFiles)
+      }
+    })
+  )
+})
