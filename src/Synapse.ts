@@ -6,6 +6,7 @@
 
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Bash from "./commands/Bash.js"
 import * as Edit from "./commands/Edit.js"
@@ -85,7 +86,15 @@ export interface Options {
   readonly permission?: Layer.Layer<Permission.Permission>
 }
 
-const platform = process.platform === "darwin" ? MacOsPlatform.layer() : LinuxPlatform.layer
+/** What the settings put into the environment is let through by its names, whatever it looks like. */
+const layerPlatform = Layer.unwrapEffect(
+  Effect.map(SessionSettings.SessionSettings, (settings) => {
+    const environment = Object.keys(settings.environment)
+    return process.platform === "darwin"
+      ? MacOsPlatform.layer({ variables: environment })
+      : LinuxPlatform.layerOptions({ environment })
+  })
+)
 
 /** The sandbox of this machine. A provider of the user's comes in beside the local one, by `SandboxProvider.layerAdd`. */
 const layerSandbox = ({ permission = Permission.layerNone, sandbox }: Options) =>
@@ -94,7 +103,7 @@ const layerSandbox = ({ permission = Permission.layerNone, sandbox }: Options) =
     Layer.provideMerge(SandboxProvider.layer),
     Layer.provide(PolicyBuilder.layer),
     Layer.provide(SandboxConfig.layer),
-    Layer.provide(Layer.mergeAll(platform, permission, SandboxSettings.layerFromEnv(sandbox)))
+    Layer.provide(Layer.mergeAll(layerPlatform, permission, SandboxSettings.layerFromEnv(sandbox)))
   )
 
 /**

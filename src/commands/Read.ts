@@ -49,6 +49,9 @@ const defaultLimit: Effect.Effect<number> = Config.string("SYNAPSE_READ_DEFAULT_
   Effect.map((limit) => (Number.isSafeInteger(limit) && limit > 0 ? limit : 2000))
 )
 
+/** Lines from which on a window is deep in a file. */
+const deep = 1000
+
 /** Characters of output that are held before they are put out. */
 const held = 128 * 1024
 
@@ -62,9 +65,11 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, offset }, { files, write }) {
-      const window = new LineWindow(offset, Option.isSome(limit) ? limit.value : yield* defaultLimit)
+      // Deep in a file, its beginning is passed over by whoever reads it, and not looked at.
+      const skipLines = offset < deep ? 0 : offset
+      const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
       // Not `runForEachWhile`: effect 3.22 holds every chunk until that ends.
-      yield* Stream.takeUntilEffect(files.read(file), (chunk) => {
+      yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) => {
         window.push(chunk)
         if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
         if (window.size < held) return Effect.succeed(window.isDone)

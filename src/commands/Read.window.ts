@@ -39,12 +39,13 @@ export class LineWindow {
 
   /**
    * @param offset lines to skip
+   * @param skipped lines that do not come any more
    * @param limit lines to show
    */
-  constructor(offset: number, limit: number) {
+  constructor(offset: number, skipped: number, limit: number) {
     this.line = offset
     this.mayHaveMark = offset === 0
-    this.toSkip = offset
+    this.toSkip = offset - skipped
     this.toShow = limit
   }
 

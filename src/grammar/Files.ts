@@ -33,8 +33,11 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
  * @category models
  */
 export interface Files {
-  /** The bytes of a file. Whoever needs no more of them stops reading: the rest of the file is not read. */
-  readonly read: (path: string) => Stream.Stream<Uint8Array, FileError>
+  /**
+   * The bytes of a file, without so many of its lines at the beginning. Whoever needs no more of them stops reading: the rest
+   * of the file is not read.
+   */
+  readonly read: (path: string, options?: { readonly skipLines?: number }) => Stream.Stream<Uint8Array, FileError>
   /**
    * Gives a file a new content, all of it or none: mode and owner stay, symbolic links are followed to their target,
    * directories that are missing on the way to it are made. Where the content fails, the file is as it was.

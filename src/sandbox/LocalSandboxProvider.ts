@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import type { DuplicateName } from "../domain/DuplicateName.js"
+import { CommandRegistry } from "../grammar/CommandRegistry.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
 import { SandboxPlatform } from "./SandboxPlatform.js"
@@ -22,11 +23,12 @@ import { SandboxSettings } from "./SandboxSettings.js"
 export const make: Effect.Effect<
   SandboxProvider.SandboxProvider,
   never,
-  SandboxPlatform | SandboxSettings | SessionSettings
+  CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
-    Context.add(SessionSettings, yield* SessionSettings)
+    Context.add(SessionSettings, yield* SessionSettings),
+    Context.add(CommandRegistry, yield* CommandRegistry)
   )
   return {
     name: "local",
@@ -52,5 +54,5 @@ export const make: Effect.Effect<
 export const layer: Layer.Layer<
   never,
   DuplicateName,
-  SandboxProvider.SandboxProviders | SandboxPlatform | SandboxSettings | SessionSettings
+  SandboxProvider.SandboxProviders | CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
 > = SandboxProvider.layerAdd(make)

@@ -36,6 +36,32 @@ export type Attempt = (
   grants: ReadonlyArray<Grant>
 ) => Effect.Effect<{ readonly backend: SandboxBackend; readonly result: SandboxResult }, CommandError>
 
+/**
+ * Why a right that was given is not there now, and why it was not written down.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Flaws {
+  readonly now: string | undefined
+  readonly forGood: string | undefined
+}
+
+/**
+ * What a negotiation needs of others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Door {
+  readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
+  readonly attempt: Attempt
+  /** Gives a right until the session ends, and for good where that is asked for; answers why it is not there. */
+  readonly keep: (backend: SandboxBackend, grant: Grant, forGood: boolean) => Effect.Effect<Flaws>
+  /** Gives a right and takes it back; answers why it can't be given. */
+  readonly tryOut: (backend: SandboxBackend, grant: Grant) => Effect.Effect<Option.Option<CommandError>>
+}
+
 /** What was allowed once, to a command that had been refused it: it is there when the same command comes again. */
 const mostPromises = 100
 
@@ -55,24 +81,23 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
     advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why].filter(Boolean).join("\n")
   })
 
+const allowedInVain = ({ access }: Denial): string =>
+  access === "write"
+    ? "It was allowed, but what is blacklisted can be allowed to be read, never to be written."
+    : "It was allowed, and is denied all the same."
+
 const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
   ...result,
   notices: [...(result.notices ?? []), notice]
 })
 
 /**
- * `keep` gives a right until the session ends, and for good where that is asked for; it answers why it could not be for good.
- * `tryOut` gives a right and takes it back, and answers why it can't be given.
- *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (door: {
-  readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
-  readonly attempt: Attempt
-  readonly keep: (backend: SandboxBackend, grant: Grant, forGood: boolean) => Effect.Effect<string | undefined>
-  readonly tryOut: (backend: SandboxBackend, grant: Grant) => Effect.Effect<Option.Option<CommandError>>
-}): ((command: string, options?: AttemptOptions) => Effect.Effect<CommandResult, CommandError>) => {
+export const make = (
+  door: Door
+): ((command: string, options?: AttemptOptions) => Effect.Effect<CommandResult, CommandError>) => {
   const promises = new Map<string, Grant>()
 
   const promise = (command: string, grant: Grant) => {
@@ -92,9 +117,10 @@ export const make = (door: {
         promise(command, grant)
         return withNotice(result, `The user has allowed ${grant.resource} once, for this command: run it again.`)
       }
-      const flaw = yield* door.keep(backend, grant, answer === "allow_permanent")
-      const notice = `The user has allowed ${grant.resource} now: run the command again.`
-      return withNotice(result, flaw === undefined ? notice : `${notice} Not for good: ${flaw}`)
+      const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
+      const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
+      const notice = `The user has allowed ${grant.resource}${now}`
+      return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 
   /** What was not run runs with what is allowed: until it is denied something that it has not, or that it has already. */
@@ -125,7 +151,7 @@ export const make = (door: {
       const isNew = !asked.includes(denial.resource)
       const answer = isNew ? yield* door.ask(toRequest(denial, command, backend)) : "deny"
       if (answer === "deny" || denial.access === "network") {
-        return ran ? result : yield* toBlocked(denial, backend, result)
+        return ran ? result : yield* toBlocked(denial, backend, result, isNew ? "" : allowedInVain(denial))
       }
       const grant: Grant = { access: denial.access, resource: denial.resource }
       if (ran) return yield* afterwards(backend, command, result, grant, answer)

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as HostPath from "./denial/HostPath.js"
 import * as PathEntry from "./PathEntry.js"
 import * as PathRule from "./PathRule.js"
 import * as PolicyDecision from "./PolicyDecision.js"
@@ -120,8 +121,19 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
 const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
 
-const own = ({ home, program }: Settings, file: string): ReadonlyArray<Rule> => {
-  const [config, ...rules] = [file, home, ...program].map((path) => exact(path, "own"))
+/**
+ * The file of a project that Synapse starts servers by, with the rights of its user and without being asked.
+ *
+ * @since 0.1.0
+ */
+export const serversFile = "mcp_servers.json"
+
+/** On Linux, what is not there can't be held, but with the directory around it, which is the project's. */
+const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)
+
+const own = ({ home, program }: Settings, file: string, cwd: string): ReadonlyArray<Rule> => {
+  const servers = [Path.join(cwd, serversFile)].filter(canHold)
+  const [config, ...rules] = [file, home, ...program, ...servers].map((path) => exact(path, "own"))
   // It lies in the directory, but where it is a link to somewhere else.
   const isElsewhere = config !== undefined && PathRule.make(rules).find(realOf(config)) === undefined
   return distinct(isElsewhere ? [...rules, config] : rules)
@@ -166,7 +178,7 @@ export const merge = (
           ...granting([exact(settings.temporary, "tmp")])
         ]),
         blacklist: distinct(blacklist),
-        readonly: own(settings, file),
+        readonly: own(settings, file, expansion.cwd),
         ...(granted.length === 0 ? {} : { granted }),
         allowNetwork: false
       }

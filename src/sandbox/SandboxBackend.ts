@@ -5,7 +5,8 @@
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import * as Schema from "effect/Schema"
+import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { BashSession, ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
@@ -35,6 +36,20 @@ export interface Grant {
 }
 
 /**
+ * A right to write what does not exist.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("NotThere", {
+  resource: Schema.String
+}) {
+  override get message() {
+    return `${this.resource} does not exist, and only what exists can be allowed in a sandbox: ask the user to make it, or to allow its directory`
+  }
+}
+
+/**
  * @since 0.1.0
  * @category models
  */
@@ -47,8 +62,8 @@ export interface SandboxBackend {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
-  /** Gives a right without losing the shell; fails where that can't be done, and a new sandbox is needed. */
-  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
+  /** Gives a right without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. */
+  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
   /** Takes it back. */
   readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
   /** Ends the session and the platform's resources. */
@@ -71,3 +86,29 @@ export const unsandboxed = (session: Context.Tag.Service<BashSession>): SandboxB
   revoke: () => Effect.void,
   dispose: session.restart
 })
+
+/**
+ * Runs with rights that are taken back afterwards, whatever came of it.
+ *
+ * @param keeping what to do about a sandbox that can't let go of one
+ * @since 0.1.0
+ */
+export const withGrants = <A>(
+  backend: SandboxBackend,
+  grants: ReadonlyArray<Grant>,
+  use: Effect.Effect<A, CommandError>,
+  keeping: (grant: Grant) => Effect.Effect<void>
+): Effect.Effect<A, CommandError> =>
+  grants.reduceRight(
+    (inner, grant) =>
+      Effect.acquireUseRelease(
+        Effect.catchTag(
+          backend.grant(grant),
+          "NotThere",
+          ({ message }) => new ExecutionFailed({ cause: "sandbox", reason: message })
+        ),
+        () => inner,
+        () => Effect.catchAllCause(backend.revoke(grant), () => keeping(grant))
+      ),
+    use
+  )

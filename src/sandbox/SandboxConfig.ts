@@ -12,10 +12,14 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { InvalidUsage } from "../domain/CommandError.js"
+import * as HostPath from "./denial/HostPath.js"
 import * as PathEntry from "./PathEntry.js"
 import * as PathGlob from "./PathGlob.js"
+import * as PathRule from "./PathRule.js"
+import * as RealPath from "./RealPath.js"
 import type { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
+import type { SandboxPolicy } from "./SandboxPolicy.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as SandboxStore from "./SandboxStore.js"
 
@@ -30,6 +34,8 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
     readonly file: string
     /** What the file says, over the defaults; the defaults alone where there is none. Read anew each time. */
     readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+    /** Makes the directory of the file where commands could make it first; where it can't be made, nobody can. */
+    readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
     /**
      * Allows an absolute path for good: it, and nothing around it. No character of it has a meaning. Answers whether that is
      * new. Fails with InvalidUsage for what no whitelist may hold.
@@ -44,7 +50,7 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
 
 /** What all configurations do, wherever they keep it. */
 const over = (
-  { change, file, load }: SandboxStore.SandboxStore,
+  { change, file, load, make }: SandboxStore.SandboxStore,
   settings: Settings
 ): Context.Tag.Service<SandboxConfig> => {
   const add = (list: SandboxFile.List, entry: string, cwd: string) =>
@@ -57,6 +63,12 @@ const over = (
   return {
     file,
     load,
+    claim: ({ whitelist }) =>
+      Effect.suspend(() => {
+        const { real } = RealPath.follow(settings.home)
+        const isOpen = HostPath.isMissing(real) && PathRule.make(whitelist).find(real) !== undefined
+        return isOpen ? Effect.ignore(make) : Effect.void
+      }),
     addWhitelist: (path) =>
       Path.isAbsolute(path)
         ? add("whitelist", PathGlob.escape(path), "/")
@@ -104,7 +116,12 @@ export const layerMemory = (
           return true
         })
       return over(
-        { file: Path.join(settings.home, SandboxStore.fileName), load: Effect.sync(() => config), change },
+        {
+          file: Path.join(settings.home, SandboxStore.fileName),
+          load: Effect.sync(() => config),
+          change,
+          make: Effect.void
+        },
         settings
       )
     })

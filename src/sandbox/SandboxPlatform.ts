@@ -36,6 +36,8 @@ export interface Wrapped {
   readonly environment: Readonly<Record<string, string>>
   /** What the plan masks: denials are traced to their rules by it. */
   readonly masks: ReadonlyArray<Mask>
+  /** Whether it is expected to start, and not known to: where it does not, wrapping once more may do better. */
+  readonly isTrial?: boolean
   /** Why the wrapper could not start, by what it said on standard error; undefined where it had nothing to do with it. */
   readonly explain?: (stderr: string) => ExecutionFailed | undefined
   /** The door to the sandbox that runs, once it is spawned with that pid. */

@@ -22,6 +22,8 @@ import * as SandboxFile from "./SandboxFile.js"
 export interface SandboxStore {
   readonly file: string
   readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+  /** Makes the directory of the file. */
+  readonly make: Effect.Effect<void, PlatformError>
   /** Answers whether there was something to change. */
   readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
 }
@@ -94,6 +96,8 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     return Option.isNone(path) ? SandboxFile.defaults : yield* check(yield* read(path.value))
   })
 
+  const makeHome = files.makeDirectory(home, { recursive: true, mode: 0o700 })
+
   /** The file's real path, or the one that a new file will have, in a directory that is there. */
   const target = Effect.gen(function* () {
     const path = yield* find
@@ -102,7 +106,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
       yield* check(yield* read(path.value))
       return path.value
     }
-    yield* files.makeDirectory(home, { recursive: true, mode: 0o700 })
+    yield* makeHome
     return Path.join(yield* files.realPath(home), Path.basename(file))
   })
 
@@ -129,5 +133,5 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
       Effect.provideService(FileSystem.FileSystem, files)
     )
 
-  return { change, file, load }
+  return { change, file, load, make: makeHome }
 }

@@ -234,7 +234,7 @@ export class PersistentShell {
     )
   }
 
-  private async startIn(directory: SessionDirectory): Promise<Shell> {
+  private async startIn(directory: SessionDirectory, isAgain = false): Promise<Shell> {
     directory.define(Protocol.definitions(directory, this.commands))
     const launch = await this.launch({ directory: directory.path, environment: this.environment })
     try {
@@ -250,6 +250,7 @@ export class PersistentShell {
       return shell
     } catch (error) {
       await launch.close()
+      if (launch.isTrial && !isAgain) return this.startIn(directory, true)
       throw error
     }
   }

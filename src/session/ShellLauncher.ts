@@ -17,6 +17,8 @@ export interface Launch {
   /** Handed to the program as descriptors 3, 4, …. */
   readonly descriptors: ReadonlyArray<number>
   readonly environment: Readonly<Record<string, string>>
+  /** Whether it is expected to start, and not known to: where it does not, another launch may do better. */
+  readonly isTrial: boolean
   /** Told the pid of what was spawned, once the shell answers. */
   readonly started: (pid: number) => void
   /** Why a shell could not be started, by what was said on its standard error; undefined where nobody knows better. */
@@ -50,6 +52,7 @@ export const plain =
       spawnable,
       descriptors: [],
       environment,
+      isTrial: false,
       started: () => {},
       explain: () => undefined,
       close: () => Promise.resolve()

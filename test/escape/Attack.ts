@@ -25,7 +25,7 @@ export interface Attack {
   readonly after?: (world: Shape) => Effect.Effect<void> | undefined
 }
 
-const missing = ({ needs = [], not }: Attack): string | undefined => {
+const missing = ({ needs = [], not }: Pick<Attack, "needs" | "not">): string | undefined => {
   const absent = needs.filter((program) => !has(program))
   return not ?? (absent.length === 0 ? undefined : `there is no ${absent.join(", ")}`)
 }
@@ -63,12 +63,15 @@ export const family = (ground: string, title: string, attacks: ReadonlyArray<Att
   })
 }
 
-/** A test of another shape, in a world of its own. */
+/** A test of another shape, in a world of its own; skipped, visibly, for the reason that `not` gives. */
 export const scene = (
   ground: string,
   title: string,
   setup: Setup,
-  test: (world: Shape) => Effect.Effect<unknown>
+  test: (world: Shape) => Effect.Effect<unknown>,
+  not?: string
 ): void => {
+  const why = missing({ ...setup, not })
+  if (why !== undefined) return it.skip(`${title} (${why})`)
   it.live(title, () => Effect.provide(Effect.asVoid(Effect.flatMap(World, test)), worldLayer(ground, setup)))
 }

@@ -37,6 +37,8 @@ export interface Shape extends Places {
 export class World extends Context.Tag("test/World")<World, Shape>() {}
 
 export interface Setup {
+  /** Programs that it takes. */
+  readonly needs?: ReadonlyArray<string>
   /** Makes files before the policy is looked up. */
   readonly prepare?: (places: Places) => void
   readonly whitelist?: (places: Places) => ReadonlyArray<string>

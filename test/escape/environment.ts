@@ -29,10 +29,14 @@ const attacks: ReadonlyArray<Attack> = [
     script: "cat /proc/[0-9]*/environ /proc/self/task/*/environ | tr '\\0' '\\n'"
   },
   { title: "ps", needs: ["ps"], script: "ps auxeww; ps -efww" },
+  { title: "perl's environment", needs: ["perl"], says: /PATH/, script: "perl -e 'print %ENV, \"\\n\"'" },
   {
-    title: "perl, python and node",
-    script: "perl -e 'print %ENV'; python3 -c 'import os; print(os.environ)'; node -p process.env"
+    title: "python's environment",
+    needs: ["python3"],
+    says: /PATH/,
+    script: "python3 -c 'import os; print(os.environ)'"
   },
+  { title: "node's environment", needs: ["node"], says: /PATH/, script: "node -p process.env" },
   {
     title: "memory of the processes inside",
     script:

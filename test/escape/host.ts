@@ -70,6 +70,32 @@ const during = (ground: string, title: string, change: (world: Shape) => void, p
     })
   )
 
+/** `s` is a program of its own. */
+const setUserId: ReadonlyArray<readonly [tool: string, script: string]> = [
+  ["chmod", "chmod 4755 s; chmod u+s s; chmod 6755 s; cp s t; chmod 7777 t"],
+  ["install", "install -m 4755 /bin/true t"],
+  [
+    "perl",
+    `perl -e 'chmod(04755, "s") or print STDERR "$!\\n"; open(F, "<", "s"); chmod(04755, *F) or print STDERR "$!\\n"'`
+  ],
+  [
+    "python3",
+    `python3 - <<'PY'
+import os, sys
+def t(f, *a, **k):
+    try: f(*a, **k)
+    except OSError as e: print(e.strerror.lower(), file=sys.stderr)
+t(os.chmod, "s", 0o4755)
+t(os.fchmod, os.open("s", os.O_RDONLY), 0o4755)
+t(os.open, "o", os.O_CREAT | os.O_WRONLY, 0o4755)
+t(os.mknod, "n", 0o104755)
+t(os.chmod, "s", 0o4755, dir_fd=os.open(".", os.O_RDONLY))
+PY`
+  ],
+  ["tar", "cp s u; tar cf t.tar --mode=4755 u && tar xpf t.tar"],
+  ["busybox", "busybox chmod 4755 s"]
+]
+
 export const host = (ground: string): void => {
   describe("the host meanwhile", () => {
     between(
@@ -150,6 +176,7 @@ export const host = (ground: string): void => {
       }
     )
     limit(ground, "a copy in git's history is seen", () => "git show HEAD:.env", {
+      needs: ["git"],
       prepare: ({ project }) => {
         const git = (...args: ReadonlyArray<string>) =>
           ChildProcess.execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@x", ...args], { cwd: project })
@@ -177,11 +204,20 @@ export const host = (ground: string): void => {
         })
       )
     } else it.skip("LIMIT: secrets that no rule names (only root may read them)")
-    scene(ground, "LIMIT: a command may make a file of its own set-uid", {}, ({ attack, project }) =>
-      Effect.gen(function* () {
-        yield* attack("cp /bin/true s; chmod 4755 s")
-        assert.strictEqual(Fs.statSync(`${project}/s`).mode & 0o7777, 0o4755)
-      })
-    )
+    for (const [tool, script] of setUserId) {
+      scene(
+        ground,
+        `a command can't make a file of its own set-uid: ${tool}`,
+        { needs: [tool] },
+        ({ attack, project }) =>
+          Effect.gen(function* () {
+            const { stderr } = yield* attack(`cp /bin/true s; chmod 755 s; ${script}\ntest -u s && echo BREACH`)
+            assert.match(stderr, /not permitted/)
+            for (const name of Fs.readdirSync(project)) {
+              assert.strictEqual(Fs.statSync(`${project}/${name}`).mode & 0o4000, 0, name)
+            }
+          })
+      )
+    }
   })
 }

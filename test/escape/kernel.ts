@@ -89,43 +89,59 @@ const text = (value: string) => `my $x${value.length}${value.replaceAll(/\W/g, "
 const mounts: ReadonlyArray<Attack> = [
   {
     title: "umount of a mask",
+    needs: ["umount"],
     says: /not permitted|must be superuser|denied/,
     script: ({ home }) => `umount .env; umount -l ${home}/.ssh; umount -R /; cat .env ${home}/.ssh/id_rsa`
   },
   {
     title: "remount and bind",
+    needs: ["mount"],
     says: /not permitted|must be superuser|denied|only root/,
     script: ({ outside }) =>
       `mount -o remount,rw /; mount -o remount,bind,rw ${outside}; mount --bind / /mnt; mount -t tmpfs x /mnt; mount -t proc x /mnt; echo x > ${outside}/file`
   },
   {
     title: "user namespaces",
+    needs: ["unshare", "umount"],
     says: /not permitted|No space|denied/,
     script:
       "unshare -Ur cat .env; unshare -Urm umount .env; unshare -m true && echo BREACH; unshare -n true && echo BREACH"
   },
   {
     title: "a sandbox in the sandbox",
+    needs: ["bwrap"],
     says: /./,
     script: "bwrap --bind / / cat .env; bwrap --unshare-user --bind / / cat .env"
   },
   {
     title: "namespaces of others",
+    needs: ["nsenter"],
     says: /not permitted|denied|No such/,
     script: ({ home }) =>
       `nsenter -t 1 -m cat ${home}/.ssh/id_rsa; nsenter -t 1 -a true && echo BREACH; nsenter -t 2 -U true && echo BREACH`
   },
   {
     title: "chroot and pivot_root",
-    says: /not permitted|denied|not found/,
+    needs: ["chroot", "pivot_root"],
+    says: /chroot: .*(?:not permitted|denied)[\s\S]*pivot_root: .*(?:not permitted|denied)/,
     script: ({ project }) =>
       `mkdir -p r; chroot ${project} / && echo BREACH; chroot / true && echo BREACH; pivot_root . r && echo BREACH`
   },
   {
-    title: "a set-uid program",
+    title: "set-uid programs win nothing",
+    script: "grep -q 'NoNewPrivs:.1' /proc/self/status || echo BREACH"
+  },
+  {
+    title: "su",
+    needs: ["su"],
     says: /./,
-    script: ({ outside }) =>
-      `su -c 'echo x > ${outside}/file' </dev/null; sudo -n sh -c 'echo x > ${outside}/file'; grep -q 'NoNewPrivs:.1' /proc/self/status || echo BREACH`
+    script: ({ outside }) => `su -c 'echo x > ${outside}/file' </dev/null`
+  },
+  {
+    title: "sudo",
+    needs: ["sudo"],
+    says: /./,
+    script: ({ outside }) => `sudo -n sh -c 'echo x > ${outside}/file'`
   },
   {
     title: "capabilities",

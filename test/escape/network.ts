@@ -88,8 +88,13 @@ const attacks = (servers: Servers): ReadonlyArray<Attack> => [
   {
     title: "dns",
     needs: ["getent"],
-    script:
-      'getent hosts example.com && echo BREACH; python3 -c \'import socket; print(socket.gethostbyname("example.com"), "BREACH")\' 2>&1; true'
+    script: "getent hosts example.com && echo BREACH; true"
+  },
+  {
+    title: "dns by python",
+    needs: ["python3"],
+    says: /gaierror/,
+    script: `python3 -c 'import socket; print(socket.gethostbyname("example.com"), "BREACH")'`
   },
   {
     title: "ipv6",
@@ -121,8 +126,13 @@ const attacks = (servers: Servers): ReadonlyArray<Attack> => [
   {
     title: "an interface of its own, or the host's",
     says: /lo/,
-    script:
-      "cut -d: -f1 -s /proc/net/dev; test $(grep -c : /proc/net/dev) = 1 || echo BREACH; ip link set lo down 2>/dev/null && echo BREACH; ip link add x type dummy 2>/dev/null && echo BREACH; true"
+    script: "cut -d: -f1 -s /proc/net/dev; test $(grep -c : /proc/net/dev) = 1 || echo BREACH"
+  },
+  {
+    title: "an interface that is changed or made",
+    needs: ["ip"],
+    says: /not permitted/,
+    script: "ip link set lo down && echo BREACH; ip link add x type dummy && echo BREACH"
   },
   {
     title: "a service's socket by its path",

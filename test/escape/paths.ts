@@ -16,7 +16,7 @@ const obfuscated: ReadonlyArray<Attack> = [
   { title: "wildcards", says: denied, script: ({ home }) => `cat ${home}/.[s]?*/id_*; cat .en? p*/.e*` },
   { title: "ANSI-C quotes", says: denied, script: "cat $'\\x2e\\x65nv'" },
   { title: "brace expansion", says: denied, script: "cat .{e,x}nv" },
-  { title: "a reversed word", says: denied, script: "cat $(echo vne. | rev)" },
+  { title: "a reversed word", needs: ["rev"], says: denied, script: "cat $(echo vne. | rev)" },
   {
     title: "dots and slashes",
     says: denied,

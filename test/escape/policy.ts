@@ -4,7 +4,6 @@ import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { scene } from "./Attack.js"
-import { has } from "./Ground.js"
 import { type Setup, type Shape, snapshot, write } from "./World.js"
 
 /** Something is done inside, then a new sandbox is made, and something is tried in that one; nothing outside changes. */
@@ -107,6 +106,52 @@ export const policy = (ground: string): void => {
         "mkdir -p own/.synapse; echo '{\"enabled\":false}' > own/.synapse/sandbox.json; mv own own2; mkdir -p own/.synapse; echo '{\"enabled\":false}' > own/.synapse/sandbox.json",
       ({ outside }) => `cat own/.synapse/sandbox.json; echo x > ${outside}/new; cat pkg/.env; true`
     )
+    twice(
+      ground,
+      "a policy whose directory would lie in the project itself can't be made from inside",
+      {
+        synapseHome: ({ project }) => `${project}/.synapse`
+      },
+      () =>
+        "mkdir .synapse; echo '{\"enabled\":false}' > .synapse/sandbox.json; mv .synapse x; ln -s x .synapse; rm -rf .synapse; echo '{\"enabled\":false}' > .synapse/sandbox.json",
+      ({ outside }) => `cat .synapse/sandbox.json; echo x > ${outside}/new; cat pkg/.env; true`
+    )
+    scene(
+      ground,
+      "a project that would hold the policy can be worked in",
+      { synapseHome: ({ project }) => `${project}/.synapse` },
+      ({ attack, project }) =>
+        Effect.gen(function* () {
+          const said = yield* attack("echo x > file && mkdir d; echo x > .synapse/sandbox.json")
+          assert.match(said.stderr, /Read-only/)
+          assert.strictEqual(Fs.readFileSync(`${project}/file`, "utf8"), "x\n")
+          assert.deepStrictEqual(Fs.readdirSync(`${project}/.synapse`), [])
+        })
+    )
+    scene(
+      ground,
+      "the file that servers are started by, unsandboxed, is not changed",
+      { prepare: ({ project }) => write(`${project}/mcp_servers.json`, "{}") },
+      ({ attack, project }) =>
+        Effect.gen(function* () {
+          const said = yield* attack(
+            "echo x > mcp_servers.json; echo x >> mcp_servers.json; echo y > n; mv -f n mcp_servers.json; rm -f mcp_servers.json; mv mcp_servers.json m; ln -sf n mcp_servers.json; truncate -s0 mcp_servers.json; sed -i s/x/y/ mcp_servers.json"
+          )
+          assert.match(said.stderr, /Read-only[\s\S]*busy/)
+          assert.strictEqual(Fs.readFileSync(`${project}/mcp_servers.json`, "utf8"), "{}")
+          assert.strictEqual(Fs.lstatSync(`${project}/mcp_servers.json`).nlink, 1)
+        })
+    )
+    scene(
+      ground,
+      "LIMIT: the file that servers are started by can be made where there is none",
+      {},
+      ({ attack, project }) =>
+        Effect.gen(function* () {
+          yield* attack("echo '{}' > mcp_servers.json")
+          assert.isTrue(Fs.existsSync(`${project}/mcp_servers.json`))
+        })
+    )
     scene(
       ground,
       "LIMIT: a file of the project that has another name outside is written under both",
@@ -117,9 +162,8 @@ export const policy = (ground: string): void => {
           assert.strictEqual(Fs.readFileSync(`${outside}/file`, "utf8"), "changed\n")
         })
     )
-    scene(ground, "shared memory of the host is not there", {}, ({ attack }) =>
+    scene(ground, "shared memory of the host is not there", { needs: ["ipcmk", "ipcs", "ipcrm"] }, ({ attack }) =>
       Effect.gen(function* () {
-        if (!has("ipcmk")) return
         const made = ChildProcess.execFileSync("ipcmk", ["-M", "64"], { encoding: "utf8" })
         const id = /\d+/.exec(made)?.[0] ?? ""
         const { stdout } = yield* attack(`ipcs -m | grep -w ${id} && echo BREACH; ipcrm -m ${id} && echo BREACH; true`)

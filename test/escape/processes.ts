@@ -3,13 +3,20 @@ import * as ChildProcess from "node:child_process"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
+import * as Cgroup from "../../src/sandbox/linux/Cgroup.js"
 import { type Attack, family, scene } from "./Attack.js"
 import { processesWith } from "./World.js"
 
-const limits: ReadonlyArray<Attack> = [
+/** An ordinary user's are limited without one. */
+const isLimited = (): boolean =>
+  process.getuid?.() !== 0 ||
+  Effect.runSync(Effect.scoped(Effect.map(Cgroup.acquire(64), (group) => group !== undefined)))
+
+const limits = (): ReadonlyArray<Attack> => [
   {
     title: "forks without end",
     needs: ["perl"],
+    not: isLimited() ? undefined : "root's processes are limited by a cgroup, and none can be made here",
     says: /forked ([1-4]?\d?\d|50\d|51[0-2])\n/,
     script: `perl -e 'my @p; while (@p < 700 && defined(my $p = fork)) { if (!$p) { sleep 60; exit } push @p, $p } kill "KILL", @p; print "forked ", scalar(@p), "\\n"; 1 while wait > 0'`
   },
@@ -32,11 +39,27 @@ const limits: ReadonlyArray<Attack> = [
   { title: "LIMIT: the memory of a command is not bounded", says: /^unlimited$/m, script: "ulimit -v" }
 ]
 
-const call = (number: number, pid: number, ...args: ReadonlyArray<string | number>) =>
-  `perl -e 'my $r = syscall(${[number, ...args].join(", ").replaceAll("PID", String(pid))}); print $r == -1 ? "errno " . ($! + 0) . "\\n" : "BREACH\\n"'`
+const call = (number: number, pid: string, ...args: ReadonlyArray<string | number>) =>
+  `perl -e 'my $r = syscall(${[number, ...args].join(", ").replaceAll("PID", pid)}); print $r == -1 ? "errno " . ($! + 0) . "\\n" : "BREACH\\n"'`
 
 /** A vector of one piece of memory. */
 const memory = '$v = pack("pQ", $b = "x" x 8, 8)'
+
+/** What a command may do to a process outside, by a tool. */
+const meddling: ReadonlyArray<readonly [tool: string, script: string]> = [
+  ["renice", "renice 19 PID"],
+  ["taskset", "taskset -p 1 PID"],
+  ["strace", "strace -p PID"],
+  ["prlimit", "prlimit --pid PID --nofile=1"]
+]
+
+/** A process outside, that has a secret in its environment. */
+const withVictim = (secret: string, use: (victim: ChildProcess.ChildProcess, pid: string) => Effect.Effect<void>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => ChildProcess.spawn("/bin/sleep", ["1000"], { env: { HIDDEN: secret }, stdio: "ignore" })),
+    (victim) => use(victim, String(victim.pid ?? 0)),
+    (victim) => Effect.sync(() => victim.kill("SIGKILL"))
+  )
 
 /** Ways to leave a process behind; each is known by its words. */
 const daemons: Readonly<Record<string, (mark: string) => string>> = {
@@ -56,34 +79,51 @@ const until = (mark: string, is: (count: number) => boolean) =>
 
 export const processes = (ground: string): void => {
   describe("processes", () => {
-    scene(ground, "neither sees, signals, traces nor reads a process outside", {}, ({ attack, secret }) =>
-      Effect.acquireUseRelease(
-        Effect.sync(() => ChildProcess.spawn("/bin/sleep", ["1000"], { env: { HIDDEN: secret }, stdio: "ignore" })),
-        (victim) =>
-          Effect.gen(function* () {
-            const pid = victim.pid ?? 0
-            const script = [
-              ...["kill -9 PID", "kill -0 PID && echo BREACH", "cat /proc/PID/environ", "ls /proc/PID/fd"],
-              ...["renice 19 PID", "taskset -p 1 PID && echo BREACH", "strace -p PID", "prlimit --pid PID --nofile=1"]
-            ].join("\n")
-            const said = yield* attack(script.replaceAll("PID", String(pid)))
-            assert.notMatch(said.stdout, /BREACH|s3cr3t/)
-            assert.match(said.stderr, /No such process/)
-            // ptrace, process_vm_readv, pidfd_open.
-            const calls = yield* attack(
-              [
-                call(101, pid, 16, "PID", 0, 0),
-                call(310, pid, "PID", memory, 1, "$v", 1, 0),
-                call(434, pid, "PID", 0)
-              ].join("\n")
-            )
-            if (process.arch === "x64") assert.strictEqual(calls.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
-            assert.isNull(victim.exitCode)
-            assert.isNull(victim.signalCode)
-            assert.isTrue(process.kill(pid, 0))
-          }),
-        (victim) => Effect.sync(() => victim.kill("SIGKILL"))
+    scene(ground, "neither sees nor signals a process outside", {}, ({ attack, secret }) =>
+      withVictim(secret, (victim, pid) =>
+        Effect.gen(function* () {
+          const script = "kill -9 PID\nkill -0 PID && echo BREACH\ncat /proc/PID/environ\nls /proc/PID/fd"
+          const said = yield* attack(script.replaceAll("PID", pid))
+          assert.notMatch(said.stdout, /BREACH|s3cr3t/)
+          assert.match(said.stderr, /No such process/)
+          assert.isNull(victim.exitCode)
+          assert.isNull(victim.signalCode)
+          assert.isTrue(process.kill(Number(pid), 0))
+        })
       )
+    )
+
+    for (const [tool, script] of meddling) {
+      scene(ground, `does nothing to a process outside by ${tool}`, { needs: [tool] }, ({ attack, secret }) =>
+        withVictim(secret, (_, pid) =>
+          Effect.gen(function* () {
+            const { stderr, stdout } = yield* attack(`${script.replaceAll("PID", pid)} && echo BREACH`)
+            assert.notMatch(stdout, /BREACH|s3cr3t/)
+            assert.match(stderr + stdout, /No such process/)
+          })
+        )
+      )
+    }
+
+    const isKnown = process.arch === "x64" ? undefined : "the numbers of the calls are another machine's"
+    scene(
+      ground,
+      "neither traces nor reads a process outside",
+      { needs: ["perl"] },
+      ({ attack, secret }) =>
+        withVictim(secret, (_, pid) =>
+          Effect.gen(function* () {
+            // ptrace, process_vm_readv, pidfd_open.
+            const calls = [
+              call(101, pid, 16, "PID", 0, 0),
+              call(310, pid, "PID", memory, 1, "$v", 1, 0),
+              call(434, pid, "PID", 0)
+            ]
+            const said = yield* attack(calls.join("\n"))
+            assert.strictEqual(said.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
+          })
+        ),
+      isKnown
     )
 
     scene(ground, "kills everybody, and that is only itself", {}, ({ execute, manager, project }) =>
@@ -94,27 +134,35 @@ export const processes = (ground: string): void => {
     )
 
     for (const [title, leave] of Object.entries(daemons)) {
-      scene(ground, `a process left ${title} ends with the session`, {}, ({ execute, manager, mark }) =>
-        Effect.gen(function* () {
-          yield* execute(leave(mark))
-          yield* until(mark, (count) => count > 0)
-          yield* manager.shutdown
-          yield* until(mark, (count) => count === 0)
-        })
+      scene(
+        ground,
+        `a process left ${title} ends with the session`,
+        { needs: ["perl", "nohup", "setsid"] },
+        ({ execute, manager, mark }) =>
+          Effect.gen(function* () {
+            yield* execute(leave(mark))
+            yield* until(mark, (count) => count > 0)
+            yield* manager.shutdown
+            yield* until(mark, (count) => count === 0)
+          })
       )
     }
 
-    scene(ground, "what is left goes also when the house is closed", {}, ({ execute, mark }) =>
-      Effect.gen(function* () {
-        yield* execute(
-          Object.values(daemons)
-            .map((leave) => leave(mark))
-            .join("\n")
-        )
-        yield* until(mark, (count) => count >= 4)
-        // That nothing is left is looked at when this world has ended.
-      })
+    scene(
+      ground,
+      "what is left goes also when the house is closed",
+      { needs: ["perl", "nohup", "setsid"] },
+      ({ execute, mark }) =>
+        Effect.gen(function* () {
+          yield* execute(
+            Object.values(daemons)
+              .map((leave) => leave(mark))
+              .join("\n")
+          )
+          yield* until(mark, (count) => count >= 4)
+          // That nothing is left is looked at when this world has ended.
+        })
     )
   })
-  family(ground, "limits", limits)
+  family(ground, "limits", limits())
 }

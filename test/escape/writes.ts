@@ -59,10 +59,9 @@ const routes: ReadonlyArray<readonly [title: string, script: string, ...needs: R
     "/etc, /usr, / and the home directory",
     `echo x > /etc/escape-$$; echo x > /usr/bin/escape-$$; echo x > /escape-$$; echo x > "$u/.bashrc"; echo x >> "$u/notes"; mkdir "$u/.ssh/x"`
   ],
-  [
-    "crontab and at",
-    "echo '* * * * * id' | crontab - && echo BREACH; mkdir /var/spool/cron/x && echo BREACH; echo denied >&2"
-  ]
+  ["crontab", "echo '* * * * * id' | crontab - && echo BREACH; echo denied >&2", "crontab"],
+  ["at", "echo id | at now && echo BREACH; echo denied >&2", "at"],
+  ["the directories of what runs later", "mkdir /var/spool/x /var/spool/cron/x /etc/cron.d/x && echo BREACH"]
 ]
 
 const outside: ReadonlyArray<Attack> = routes.map(([title, script, ...needs]) => ({

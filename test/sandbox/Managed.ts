@@ -1,10 +1,12 @@
 /** A manager over a provider that notes what it is asked for, or over this machine's own sandbox. */
+
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { CommandError, ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
+import * as CommandRegistry from "../../src/grammar/CommandRegistry.js"
 import * as Permission from "../../src/sandbox/Permission.js"
 import * as PolicyBuilder from "../../src/sandbox/PolicyBuilder.js"
 import type { Grant, SandboxBackend, SandboxResult } from "../../src/sandbox/SandboxBackend.js"
@@ -82,6 +84,7 @@ export const layer = (
     Layer.provide(permission),
     Layer.provide(SandboxSettings.layer({ home, userHome: "/home/ada", temporary: "/tmp", program: [], ...settings })),
     Layer.provide(BashSession.layer),
+    Layer.provide(CommandRegistry.layer),
     Layer.provide(SessionSettings.layer({ cwd })),
     Layer.provide(NodeFileSystem.layer)
   )

@@ -185,4 +185,15 @@ describe("a policy that can't be", () => {
       )
     )
   )
+
+  it.scoped("holds the file that servers are started by, where it is there; on macOS in any case", () =>
+    Effect.gen(function* () {
+      const cwd = yield* Directory.make
+      const file = `${cwd}/${PolicyBuilder.serversFile}`
+      const isHeld = Effect.map(build(cwd), ({ readonly }) => show(readonly).includes(`own ${file}`))
+      assert.strictEqual(yield* isHeld, process.platform === "darwin")
+      Fs.writeFileSync(file, "{}")
+      assert.isTrue(yield* isHeld)
+    }).pipe(Effect.provide(layers()))
+  )
 })

@@ -22,6 +22,20 @@ describe("sandbox.json", () => {
     })
   )
 
+  it.scoped("has its directory made where commands could make it first, and nowhere else", () =>
+    Effect.gen(function* () {
+      const { home } = yield* Config.make()
+      const { config } = yield* Effect.map(Config.open(`${home}/in/side`), (config) => ({ config }))
+      const root = (path: string) => ({ pattern: path, path, kind: "path", source: "user" }) as const
+      const policy = { cwd: "/w", blacklist: [], readonly: [], allowNetwork: false } as const
+      yield* config.claim({ ...policy, whitelist: [root("/w")] })
+      assert.deepStrictEqual(Directory.list(home), [])
+      yield* config.claim({ ...policy, whitelist: [root(home)] })
+      assert.isTrue(Fs.statSync(`${home}/in/side`).isDirectory())
+      assert.strictEqual(Fs.statSync(`${home}/in/side`).mode & 0o777, 0o700)
+    })
+  )
+
   it.scoped("says only what differs from the defaults", () =>
     Effect.gen(function* () {
       const { config } = yield* Config.make(

@@ -2,6 +2,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as CommandRegistry from "../../src/grammar/CommandRegistry.js"
 import * as LocalSandboxProvider from "../../src/sandbox/LocalSandboxProvider.js"
 import * as LinuxPlatform from "../../src/sandbox/linux/LinuxPlatform.js"
 import * as SandboxProvider from "../../src/sandbox/SandboxProvider.js"
@@ -56,6 +57,7 @@ describe("SandboxProviders", () => {
     inDirectory((options) =>
       Effect.gen(function* () {
         const services = Layer.mergeAll(
+          CommandRegistry.layer,
           LinuxPlatform.layer,
           SandboxSettings.layer(),
           SessionSettings.layer({ environment: { PATH: "/nowhere" } })

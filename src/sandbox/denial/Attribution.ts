@@ -13,6 +13,7 @@ import * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import * as HostPath from "./HostPath.js"
 import { type Mention, mentionsIn } from "./Mention.js"
+import type { Traffic } from "./NetworkMeter.js"
 import { hostsIn, isWrite, mentionsRefusal, type Refusal, refusalIn } from "./Wording.js"
 
 /**
@@ -26,8 +27,8 @@ export interface Evidence {
   readonly stderr: string
   /** What the plan masks by now. */
   readonly masks: ReadonlyArray<Mask>
-  /** Packets that found no route while it ran: `NetworkCounters.between`. */
-  readonly unrouted?: number | undefined
+  /** What found no route meanwhile. */
+  readonly traffic?: Traffic | undefined
 }
 
 const notWhitelisted = PolicyDecision.notWhitelisted.pattern
@@ -52,8 +53,11 @@ export const make = (
     const files = mentionsRefusal(evidence.stderr)
       ? ofFiles(evidence, FileDenial.make(decision, evidence, options))
       : []
-    if ((evidence.unrouted ?? 0) === 0) return files
+    const { perhaps = 0, surely = 0 } = evidence.traffic ?? {}
+    if (surely + perhaps === 0) return files
     const hosts = hostsIn(evidence.stderr)
+    // What may have been another command's is this one's only where it says so.
+    if (surely === 0 && hosts.length === 0) return files
     return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
   }
 }

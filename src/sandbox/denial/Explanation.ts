@@ -6,6 +6,7 @@
 import * as PolicyDecision from "../PolicyDecision.js"
 import type { SandboxPolicy } from "../SandboxPolicy.js"
 import type { Denial } from "./Denial.js"
+import * as HostPath from "./HostPath.js"
 
 const did: Readonly<Record<Denial["access"], string>> = { read: "reading", write: "writing", network: "reaching" }
 
@@ -49,7 +50,8 @@ const advice = ({ access, resource, rule, source }: Denial): string => {
   const noDetour = "Do not try to get around it."
   if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
   if (rule === PolicyDecision.notWhitelisted.pattern) {
-    return `If it has to be there, ask the user to run: synapse sandbox allow ${quoted(resource)}`
+    const first = HostPath.isMissing(resource) ? "make it, and then to run" : "run"
+    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(resource)}`
   }
   if (source === "file") return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
   return `${noDetour} If it is needed, ask the user for what you need of it.`

@@ -24,6 +24,8 @@ const escaped = /(?<![\w'"\\]|\w['"])[bru]?(?:'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\
 const typographic = /‘([\s\S]*?)’|“([\s\S]*?)”|`([\s\S]*?)[`']/g
 /** A name that holds the quote that it stands in. */
 const greedy = [/(?<!\w)'([\s\S]*)'/, /"([\s\S]*)"/, /‘([\s\S]*)’/]
+/** An agent's own commands say nothing but the name. */
+const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
 /** Words before a name, and what stands between a name and the rest of a sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
 const pathOfItsOwn = /^\.{0,2}\//
@@ -45,6 +47,7 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
       if (!found.has(path)) found.set(path, sure)
     }
   }
+  add(ofAgent.exec(before)?.[1], true)
   const sides = [before.slice(-longestMessage), after.slice(0, longestMessage)]
   for (const side of sides) {
     for (const [written] of side.matchAll(shellQuoted)) {

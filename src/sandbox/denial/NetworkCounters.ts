@@ -18,18 +18,52 @@ export interface NetworkCounters {
 }
 
 /**
+ * The counters of one network, however often they are read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Source {
+  readonly read: () => NetworkCounters | undefined
+  readonly close: () => void
+}
+
+/**
  * The counters of the network that a process is in; undefined where it has ended, or the system keeps none.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const open = (pid: number): Source | undefined => {
+  const ipv4 = openFile(`/proc/${pid}/net/snmp`)
+  if (ipv4 === undefined) return undefined
+  const ipv6 = openFile(`/proc/${pid}/net/snmp6`)
+  return {
+    read: () => {
+      const snmp = textOf(ipv4)
+      if (snmp === undefined) return undefined
+      // Two lines for each protocol: the names, and the numbers.
+      const [names = "", numbers = ""] = snmp.split("\n", 4).filter((line) => line.startsWith("Ip:"))
+      const column = names.split(" ").indexOf("OutNoRoutes")
+      const [, counted = "0"] = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(ipv6 === undefined ? "" : (textOf(ipv6) ?? "")) ?? []
+      return { ipv4: column < 0 ? 0 : Number(numbers.split(" ")[column]), ipv6: Number(counted) }
+    },
+    close: () => {
+      for (const file of [ipv4, ipv6]) if (file !== undefined) Fs.closeSync(file)
+    }
+  }
+}
+
+/**
+ * One reading. For more of them, `open`.
  *
  * @since 0.1.0
  */
 export const read = (pid: number): NetworkCounters | undefined => {
-  const snmp = text(`/proc/${pid}/net/snmp`)
-  if (snmp === undefined) return undefined
-  // Two lines for each protocol: the names, and the numbers.
-  const [names = "", numbers = ""] = snmp.split("\n").filter((line) => line.startsWith("Ip:"))
-  const column = names.split(" ").indexOf("OutNoRoutes")
-  const [, ipv6 = "0"] = /^Ip6OutNoRoutes\s+(\d+)$/m.exec(text(`/proc/${pid}/net/snmp6`) ?? "") ?? []
-  return { ipv4: column < 0 ? 0 : Number(numbers.split(" ")[column]), ipv6: Number(ipv6) }
+  const source = open(pid)
+  const counters = source?.read()
+  source?.close()
+  return counters
 }
 
 /**
@@ -68,6 +102,26 @@ export const insideOf = (launcher: number): number | undefined => {
 const text = (path: string): string | undefined => {
   try {
     return Fs.readFileSync(path, "latin1")
+  } catch {
+    return undefined
+  }
+}
+
+const openFile = (path: string): number | undefined => {
+  try {
+    return Fs.openSync(path, "r")
+  } catch {
+    return undefined
+  }
+}
+
+/** More than the kernel writes into either file. */
+const buffer = Buffer.allocUnsafe(16_384)
+
+/** The kernel writes such a file anew for whoever reads it from its beginning. */
+const textOf = (file: number): string | undefined => {
+  try {
+    return buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0))
   } catch {
     return undefined
   }

@@ -89,6 +89,8 @@ export const openers: Readonly<Record<string, Opener>> = {
     text: "U C W x exclude F show-function-line I ignore-matching-lines L label D ifdef tabsize width horizon-lines unified context S starting-file line-format",
     reads: "X exclude-from from-file to-file"
   }),
+  // What an agent edits with: texts follow the file.
+  edit: writing({ count: 1 }),
   egrep: grep,
   emacs: reading({ text: "f funcall eval e t", reads: "l load" }),
   fgrep: grep,
@@ -122,6 +124,8 @@ export const openers: Readonly<Record<string, Opener>> = {
   perl: script({ ends: "e E" }),
   php: script({ text: "d z", reads: "c f", ends: "r B R" }),
   python: script({ text: "W X Q check-hash-based-pycs", ends: "c m" }),
+  // Bash has one of the same name: `Operands` tells them apart.
+  read: reading({ count: 1, text: "offset limit" }),
   rev: reading(),
   rg: reading({
     skip: 1,
@@ -168,6 +172,8 @@ export const openers: Readonly<Record<string, Opener>> = {
   vim: editor,
   nvim: editor,
   wc: reading({ reads: "files0-from" }),
+  // What an agent writes with: the text follows the file.
+  write: writing({ count: 1 }),
   xxd: reading({ last: "write", text: "c cols g groupsize l len n name o s seek R" }),
   xz: reading({ text: "T threads F format C check S suffix" }),
   zcat: reading(),

@@ -121,6 +121,13 @@ const specials: Readonly<Record<string, (args: ReadonlyArray<Argument>) => Reado
     return mode < 0 ? parse(opener, args) : parse({ ...opener, skip: 0 }, args.toSpliced(mode, 1))
   },
 
+  /** An agent's, which reads a file, and bash's own, which takes names of variables. */
+  read: (args) => {
+    const isOwn = args.some(({ text = "" }) => /^--(?:offset|limit)(?:=|$)/.test(text))
+    const isBash = args.some(({ text }) => text === undefined || /^-[a-zA-Z]|^[A-Za-z_]\w*$/.test(text))
+    return isBash && !isOwn ? [] : parse(openerOf("read") as Opener, args)
+  },
+
   /** With `-i`, it writes. */
   sed: (args) => {
     const opener = openerOf("sed") as Opener

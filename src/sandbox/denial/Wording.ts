@@ -52,13 +52,20 @@ export const refusalIn = (
 const writing =
   /creat|remov|mov|renam|writ|touch|mkdir|chang|delet|append|set|link|unlink|truncat|replac|updat|sav|copyfile|overwrit/i
 
+/** Commands of an agent's, which say what they do by who they are. */
+const speaker = /^(?:(read)|write|edit): /
+
 /**
  * Whether what was refused was a change, as far as the line says.
  *
  * @since 0.1.0
  */
-export const isWrite = (refusal: Refusal, before: string): boolean =>
-  refusal !== "access" || (writing.test(before.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(before))
+export const isWrite = (refusal: Refusal, before: string): boolean => {
+  if (refusal !== "access") return true
+  const own = speaker.exec(before)
+  if (own !== null) return own[1] === undefined
+  return writing.test(before.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(before)
+}
 
 const network =
   /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|ENOTFOUND|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i

@@ -23,9 +23,9 @@ export interface PlanOptions {
   readonly layout: Layout
   /** Whether the masks are mounted from without (`Launch`): bubblewrap's own way takes quadratic time. */
   readonly masksFromOutside: boolean
-  /** Whether to wait, when everything else is done, to be let go on (`Launch`). */
+  /** Whether there is a gate that has to be told when to mount the masks (`Launch`). */
   readonly gate: boolean
-  readonly directory: PlanDirectory
+  readonly directory: Pick<PlanDirectory, "placeholders">
   /** Who the commands are; the launcher itself where it is not given. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
   /** Variables that only the commands may have. */
@@ -51,7 +51,8 @@ const isolation: ReadonlyArray<string> = [
   ...["--cap-drop", "ALL"],
   "--die-with-parent",
   "--new-session",
-  ...["--hostname", "sandbox"]
+  // A name that is known without a look-up, which would count as a try to reach the network.
+  ...["--hostname", "localhost"]
 ]
 
 /** NixOS keeps its programs here. */
@@ -67,6 +68,8 @@ const system: ReadonlyArray<string> = [
   ...tmpfs("/run", 16 * MiB, "0755"),
   ...programsInRun.flatMap((path) => ["--ro-bind-try", path, path])
 ]
+
+const hidden = (sessions: string) => tmpfs(sessions, MiB, "0711")
 
 const bind = (path: string): ReadonlyArray<string> => ["--bind", path, path]
 const bindReadOnly = (path: string): ReadonlyArray<string> => ["--ro-bind", path, path]
@@ -90,13 +93,12 @@ const opening = (
 ]
 
 /**
- * Reads to the end, which comes when the masks are mounted. Then there is a mount that is there only if all of them are, and
- * else bubblewrap fails.
+ * What is read here tells the gate that all mounts are made that a mask may lie upon. The file is covered by the next mount:
+ * a file of its own would cost bubblewrap two looks at the table of mounts.
  */
-const waiting = ({ directory, masksFromOutside }: PlanOptions): ReadonlyArray<string> => [
-  ...bindReadOnly(directory.path),
-  ...["--ro-bind-data", String(descriptors.gate), directory.gate],
-  ...(masksFromOutside ? ["--remount-ro", directory.masked] : [])
+const arriving = (sessions: string): ReadonlyArray<string> => [
+  ...hidden(sessions),
+  ...["--file", String(descriptors.gate), `${sessions}/gate`]
 ]
 
 /**
@@ -117,8 +119,8 @@ export const make = (options: PlanOptions): ReadonlyArray<string> => {
     ...layout.readonly.flatMap(bindReadOnly),
     ...masks.flatMap(({ kind, path }) => ["--ro-bind", directory.placeholders[kind], path]),
     ...layout.openings.flatMap((one) => opening(one, layout.roots)),
-    ...(gate ? waiting(options) : []),
-    ...tmpfs(layout.sessions, MiB, "0711"),
+    ...(gate ? arriving(layout.sessions) : []),
+    ...hidden(layout.sessions),
     ...bindReadOnly(layout.session),
     ...["--remount-ro", layout.sessions],
     ...["--seccomp", String(descriptors.seccomp)],

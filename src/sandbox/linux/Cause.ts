@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as Launch from "./Launch.js"
 
 /**
  * @since 0.1.0
@@ -129,6 +130,12 @@ const noNamespaces = (said: string, facts: Facts): Cause => {
   return namespaces(`bwrap could not make its namespaces (${said})`, "see what forbids it: seccomp, AppArmor, SELinux")
 }
 
+const noMasks = (said: string): Cause => ({
+  name: "masks",
+  detail: `not all that is blacklisted could be masked: ${said}`,
+  remedy: ""
+})
+
 const says = {
   old: /unknown option/i,
   setuid: /setuid/i,
@@ -147,6 +154,8 @@ export const of = (
   { facts, version }: { readonly facts: Facts; readonly version: string | undefined }
 ): Cause => {
   const said = words.trim().replace(/^bwrap: /, "")
+  // What bubblewrap says then comes of it.
+  if (words.includes(Launch.unmasked)) return noMasks(words.slice(0, words.indexOf(Launch.unmasked)).trim())
   if (says.old.test(said) || isOld(version)) return tooOld(version)
   if (says.setuid.test(said)) {
     return {

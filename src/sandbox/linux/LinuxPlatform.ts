@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../domain/CommandError.js"
+import * as Environment from "../Environment.js"
 import * as PathRule from "../PathRule.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
 import type { SandboxPolicy } from "../SandboxPolicy.js"
@@ -15,7 +16,7 @@ import * as BubblewrapPlan from "./BubblewrapPlan.js"
 import * as Cause from "./Cause.js"
 import * as Cgroup from "./Cgroup.js"
 import * as Doctor from "./Doctor.js"
-import * as Environment from "./Environment.js"
+import * as Expectation from "./Expectation.js"
 import * as Launch from "./Launch.js"
 import * as Layout from "./Layout.js"
 import * as LiveNamespace from "./LiveNamespace.js"
@@ -102,7 +103,8 @@ const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layo
 }
 
 /**
- * Finds out once, with the first sandbox, what the machine can do.
+ * Starts without a trial where nothing speaks against it (`Expectation`); where something does, or such a start has failed,
+ * finds out once what the machine can do.
  *
  * @since 0.1.0
  * @category constructors
@@ -113,6 +115,20 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       (programs: Programs.Programs) => Doctor.examine(programs),
       (a, b) => JSON.stringify(a) === JSON.stringify(b)
     )
+    let isDisappointed = false
+    const examined = (programs: Programs.Programs) =>
+      Effect.flatMap(examine(programs), (report) => {
+        const refusal = Doctor.refusal(report)
+        return report.level === undefined || refusal !== undefined
+          ? fail(refusal ?? "no sandbox: this machine can't have one")
+          : Effect.succeed(report.level)
+      })
+    const levelOf = (programs: Programs.Programs) => {
+      const expected = isDisappointed ? undefined : Expectation.level(programs)
+      return expected === undefined
+        ? Effect.map(examined(programs), (level) => ({ level, isExamined: true }))
+        : Effect.succeed({ level: expected, isExamined: false })
+    }
     const isRoot = process.getuid?.() === 0
     const user = isRoot ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
 
@@ -122,26 +138,19 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const { directory, environment, policy, shell } = given
       if (isLimited) yield* Cgroup.warm
       const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)
-      const [report, layout] = yield* Effect.all(
-        [examine(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program]))],
+      const [{ isExamined, level: known }, layout] = yield* Effect.all(
+        [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program]))],
         { concurrency: "unbounded" }
       )
       const { bash, bwrap } = programs
       const machine = Probe.machine()
-      const refusal = Doctor.refusal(report)
-      if (
-        refusal !== undefined ||
-        report.level === undefined ||
-        bash === undefined ||
-        bwrap === undefined ||
-        machine === undefined
-      ) {
-        return yield* fail(refusal ?? "no sandbox: this machine can't have one")
+      if (bash === undefined || bwrap === undefined || machine === undefined) {
+        return yield* Effect.zipRight(examined(programs), fail("no sandbox: this machine can't have one"))
       }
       if (isHiding(layout)) {
         return yield* fail(`no sandbox: ${layout.sessions} is for sessions alone, and can't be worked in`)
       }
-      const level = options.level ?? report.level
+      const level = options.level ?? known
       const plan = yield* Effect.acquireRelease(
         attempt("its directory could not be made", () => PlanDirectory.make(layout.sessions)),
         (plan) => Effect.sync(() => PlanDirectory.remove(plan))
@@ -173,9 +182,12 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         policy,
         layout,
         level,
+        isTrial: !isExamined,
         live: (pid) => withScan(LiveNamespace.make({ pid, level, layout, plan, programs, policy }), policy, layout),
-        explain: (stderr) =>
-          fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+        explain: (stderr) => {
+          isDisappointed = true
+          return fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+        }
       }
       return wrapped
     })

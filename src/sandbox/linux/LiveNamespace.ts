@@ -47,15 +47,28 @@ const { isWithin } = MountTable
 
 const fail = (reason: string) => new ExecutionFailed({ cause: "sandbox", reason })
 
+/** Whether a process has a pid of its own somewhere inside. */
+const isInside = (pid: number): boolean => {
+  try {
+    return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
+  } catch {
+    return false
+  }
+}
+
+/** Where the kernel tells them: a tenth of the price of looking at all processes. */
+const childrenOf = (pid: number): ReadonlyArray<number> => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 /** The first process inside: the child of ours that has a pid of its own there. */
 const innerPid = (pid: number): number | undefined =>
-  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => {
-    try {
-      return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${one.pid}/status`, "latin1"))
-    } catch {
-      return false
-    }
-  })?.pid
+  childrenOf(pid).find(isInside) ??
+  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
 
 /**
  * `pid` is the process that was spawned. Before its shell has said a word, there is nothing behind the door yet.

@@ -71,7 +71,12 @@ export const make = (options: {
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
     const directories = new Set(
-      [policy.cwd, ...[...literal, ...known.keys()].flatMap((path) => nearest(path) ?? [])].slice(0, mostDirectories)
+      // What is masked goes by its real path.
+      [
+        policy.cwd,
+        ...literal.flatMap((path) => nearest(path) ?? []),
+        ...Array.from(known.keys(), (path) => Path.dirname(path))
+      ].slice(0, mostDirectories)
     )
     yield* Effect.forEach(directories, (directory) =>
       Effect.acquireRelease(

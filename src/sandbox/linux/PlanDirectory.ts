@@ -15,8 +15,6 @@ export interface PlanDirectory {
   readonly path: string
   /** What masks are bound from: an empty file and an empty directory that nobody may open. */
   readonly placeholders: { readonly root: string; readonly file: string; readonly directory: string }
-  /** Where bubblewrap waits. */
-  readonly gate: string
   /** What is mounted upon when all masks are. */
   readonly masked: string
 }
@@ -87,17 +85,16 @@ export const make = (sessions: string): PlanDirectory => {
   const path = Fs.mkdtempSync(Path.join(sessions, `sandbox-${process.pid}-`))
   const root = Path.join(path, "placeholders")
   const placeholders = { root, file: Path.join(root, "file"), directory: Path.join(root, "directory") }
-  const [gate, masked] = [Path.join(path, "gate"), Path.join(path, "masked")]
+  const masked = Path.join(path, "masked")
   Fs.mkdirSync(root, { mode: 0o700 })
   Fs.mkdirSync(masked, { mode: 0 })
-  Fs.writeFileSync(gate, "", { mode: 0 })
   Fs.writeFileSync(placeholders.file, "", { mode: 0 })
   Fs.mkdirSync(placeholders.directory, { mode: 0 })
-  return { path, placeholders, gate, masked }
+  return { path, placeholders, masked }
 }
 
 /**
- * Writes what the launch reads. `targets` is for masks whose file vanishes in between.
+ * Writes what the launch reads. `targets` is for masks whose file vanishes in between, `filter` for a shell's printf.
  *
  * @since 0.1.0
  */
@@ -113,6 +110,7 @@ export const write = (
     Fs.writeFileSync(Path.join(plan.path, name), bytes, { mode: 0o600 })
   put("arguments", contents.arguments.map((argument) => `${argument}\0`).join(""))
   put("seccomp", contents.seccomp)
+  put("filter", `${Array.from(contents.seccomp, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}\n`)
   put("masks", startTable(plan, contents.masks))
   put("targets", contents.masks.map(({ kind, path }) => `${plan.placeholders[kind]}\0${path}\0`).join(""))
 }

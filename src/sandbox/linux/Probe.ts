@@ -114,7 +114,10 @@ export const level = ({ bash, mount, nsenter, umount, unshare }: Programs): Effe
   }
   const works = (...options: ReadonlyArray<string>) =>
     Effect.map(
-      run(unshare, [...options, "--mount", "--propagation", "private", mount, "--make-rshared", "/"]),
+      run(unshare, [
+        ...[...options, "--mount", "--propagation", "private"],
+        ...[unshare, "--mount", "--propagation", "shared", mount, "--make-rshared", "/"]
+      ]),
       (ended) => ended.ok
     )
   const byUser = Effect.map(works("--user", "--map-root-user"), (ok): Level => (ok ? "user" : "single"))

@@ -112,12 +112,13 @@ export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => 
 
 /**
  * Calls that programs do without where a kernel does not have them: io_uring goes past every filter, and the arguments of
- * clone3 lie where none can look.
+ * clone3 and openat2 lie where none can look.
  *
  * @since 0.1.0
  */
 export const absent = {
   clone3: 435,
+  openat2: 437,
   io_uring_setup: 425,
   io_uring_enter: 426,
   io_uring_register: 427
@@ -133,3 +134,44 @@ const judged = {
  * @since 0.1.0
  */
 export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]
+
+/**
+ * A call that gives a file its mode: which argument is the mode, and which one says whether the call makes a file at all,
+ * where it may not.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ModeCall {
+  readonly number: number
+  readonly mode: number
+  readonly flags?: number
+}
+
+const modes = {
+  x64: {
+    openat: { number: 257, mode: 3, flags: 2 },
+    open: { number: 2, mode: 2, flags: 1 },
+    creat: { number: 85, mode: 1 },
+    chmod: { number: 90, mode: 1 },
+    fchmod: { number: 91, mode: 1 },
+    fchmodat: { number: 268, mode: 2 },
+    fchmodat2: { number: 452, mode: 2 },
+    mknod: { number: 133, mode: 1 },
+    mknodat: { number: 259, mode: 2 }
+  },
+  arm64: {
+    openat: { number: 56, mode: 3, flags: 2 },
+    fchmod: { number: 52, mode: 1 },
+    fchmodat: { number: 53, mode: 2 },
+    fchmodat2: { number: 452, mode: 2 },
+    mknodat: { number: 33, mode: 2 }
+  }
+} as const satisfies Readonly<Record<Machine, Readonly<Record<string, ModeCall>>>>
+
+/**
+ * Those that are made most often come first.
+ *
+ * @since 0.1.0
+ */
+export const modesOn = (machine: Machine): Readonly<Record<string, ModeCall>> => modes[machine]

@@ -7,7 +7,7 @@ import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../../domain/CommandError.js"
-import * as Environment from "../linux/Environment.js"
+import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
 import * as SandboxProfile from "./SandboxProfile.js"
 

@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import type * as Net from "node:net"
 import * as Fifo from "./Fifo.js"
 import { Gone, Pour } from "./Pour.js"
+import { Source } from "./Source.js"
 import * as Stub from "./Stub.js"
 
 /**
@@ -84,7 +85,8 @@ export class Call {
   private requested = false
   /** Whoever waits for a reply, in the order of what was asked. */
   private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
-  private readonly open = new Set<Net.Socket>()
+  /** What is open besides. */
+  private readonly closers = new Set<() => void>()
   private output: Promise<Pour> | undefined
   /** Whether nobody takes its output any more. */
   private broken = false
@@ -119,20 +121,23 @@ export class Call {
   }
 
   /** Standard input, to its end. */
-  input(): Net.Socket {
-    const socket = this.reading("input")
+  input(): Source {
+    const source = this.reading("input")
     this.tell("input")
-    return socket
+    return source
   }
 
-  /** A file's bytes; rejects with Refused. Whoever has read enough destroys the socket, and says so with `endRead`. */
-  async read(path: string): Promise<Net.Socket> {
-    const socket = this.reading("up")
+  /**
+   * A file's bytes, without so many of its lines; rejects with Refused. Whoever has read enough closes it, and says so with
+   * `endRead`.
+   */
+  async read(path: string, skipLines: number): Promise<Source> {
+    const source = this.reading("up")
     try {
-      await this.request("open", path)
-      return socket
+      await this.request("open", path, String(skipLines))
+      return source
     } catch (error) {
-      socket.destroy()
+      source.close()
       throw error
     }
   }
@@ -212,7 +217,11 @@ export class Call {
     const both = Fifo.openBoth(this.path("down"))
     try {
       await this.request("pour", targets[to])
-      return new Pour(this.hold(Fifo.writer(this.path("down"))))
+      const socket = Fifo.writer(this.path("down"))
+      const close = () => void socket.destroy()
+      this.closers.add(close)
+      socket.once("close", () => this.closers.delete(close))
+      return new Pour(socket)
     } finally {
       Fs.closeSync(both)
     }
@@ -222,16 +231,13 @@ export class Call {
     return Stub.channelPath(this.directory, this.slot, channel)
   }
 
-  private reading(channel: "input" | "up"): Net.Socket {
+  private reading(channel: "input" | "up"): Source {
     if (this.gone) throw new Gone()
-    return this.hold(Fifo.reader(this.path(channel)))
-  }
-
-  private hold(socket: Net.Socket): Net.Socket {
-    this.open.add(socket)
-    socket.on("error", () => {})
-    socket.once("close", () => this.open.delete(socket))
-    return socket
+    const source = new Source(Fifo.openToRead(this.path(channel)))
+    const close = () => source.close()
+    this.closers.add(close)
+    source.onClose = () => void this.closers.delete(close)
+    return source
   }
 
   /** What is told is little, and read at once: the pipe has room for it. */
@@ -269,7 +275,7 @@ export class Call {
     this.gone = true
     clearTimeout(this.late)
     Fs.closeSync(this.answer)
-    for (const socket of this.open) socket.destroy()
+    for (const close of this.closers) close()
     for (const { fail } of this.waiting.splice(0)) fail()
     this.onGone()
     this.onEnd()

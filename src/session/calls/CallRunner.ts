@@ -3,13 +3,14 @@
  *
  * @since 0.1.0
  */
-import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import { type CommandError, ExecutionFailed, type FailureCategory } from "../../domain/CommandError.js"
+import type { CommandError, FailureCategory } from "../../domain/CommandError.js"
 import type { CommandInput } from "../../domain/CommandInput.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -20,6 +21,7 @@ import * as UnknownCommand from "../../grammar/UnknownCommand.js"
 import { type Call, Refused, type Request } from "./Call.js"
 import type { Commands, Ended } from "./Commands.js"
 import * as Nesting from "./Nesting.js"
+import type { Source } from "./Source.js"
 
 /**
  * The commands of the registry, as it is whenever one is called.
@@ -81,7 +83,7 @@ const toCommandCall = (call: Call, request: Request, input: CommandInput | undef
   name: request.name,
   args: request.args,
   cwd: request.cwd,
-  stdin: request.hasInput ? Stream.suspend(() => NodeStream.fromReadable(() => call.input(), toInputError)) : input,
+  stdin: request.hasInput ? standardInput(call) : input,
   write: (chunk) =>
     Effect.catchAll(
       Effect.tryPromise(() => call.put(chunk)),
@@ -90,8 +92,27 @@ const toCommandCall = (call: Call, request: Request, input: CommandInput | undef
   files: files(call)
 })
 
-const toInputError = (error: unknown) =>
-  new ExecutionFailed({ cause: "io", reason: `standard input could not be read: ${String(error)}` })
+const standardInput = (call: Call): CommandInput =>
+  Stream.unwrapScoped(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.catchAll(
+          Effect.try(() => call.input()),
+          () => Effect.interrupt
+        ),
+        (source) => Effect.sync(() => source.close())
+      ),
+      bytes
+    )
+  )
+
+const bytes = (source: Source): Stream.Stream<Uint8Array> =>
+  Stream.repeatEffectChunkOption(
+    Effect.flatMap(
+      Effect.promise(() => source.next()),
+      (chunks) => (chunks === undefined ? Effect.fail(Option.none()) : Effect.succeed(Chunk.unsafeFromArray(chunks)))
+    )
+  )
 
 /** Where the caller has gone, whoever works for it is interrupted: there is nothing to say, and nobody to hear it. */
 const toFileError =
@@ -108,23 +129,19 @@ const files = (call: Call): Files => {
     Effect.catchAll(Effect.tryPromise({ try: question, catch: (error) => error }), toFileError(path))
 
   return {
-    read: (path) =>
+    read: (path, { skipLines = 0 } = {}) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
-          const socket = yield* ask(path, () => call.read(path))
+          const source = yield* ask(path, () => call.read(path, skipLines))
           let isEnded = false
           const end = Effect.suspend(() => {
             if (isEnded) return Effect.void
             isEnded = true
-            socket.destroy()
+            source.close()
             return ask(path, () => call.endRead())
           })
           yield* Effect.addFinalizer(() => Effect.ignore(end))
-          const bytes = NodeStream.fromReadable<FileError, Uint8Array>(
-            () => socket,
-            (error) => new FileError({ path, kind: "io", reason: String(error) })
-          )
-          return Stream.concat(bytes, Stream.execute(end))
+          return Stream.concat(bytes(source), Stream.execute(end))
         })
       ),
     write: (path, content) =>

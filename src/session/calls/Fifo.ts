@@ -9,13 +9,21 @@ import * as Net from "node:net"
 const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
 
 /**
+ * To be read from. It ends when the last writer has gone, and not before there was one.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const openToRead = (path: string): number => Fs.openSync(path, O_RDONLY | O_NONBLOCK)
+
+/**
  * To be read as it comes. It ends when the last writer has gone, and not before there was one.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const reader = (path: string): Net.Socket =>
-  new Net.Socket({ fd: Fs.openSync(path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
+  new Net.Socket({ fd: openToRead(path), readable: true, writable: false })
 
 /**
  * To be read from and written to, with no end: whoever opens the other end need not wait.
@@ -56,7 +64,7 @@ export const isUnused = (path: string): boolean => {
     // Nobody reads; that is what is asked first, for opening it to read would answer for oneself.
     if ((error as NodeJS.ErrnoException).code !== "ENXIO") return false
   }
-  const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK)
+  const fd = openToRead(path)
   try {
     return Fs.readSync(fd, Buffer.allocUnsafe(1)) === 0
   } catch {

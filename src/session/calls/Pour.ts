@@ -20,7 +20,10 @@ export class Gone extends Error {}
 export class Pour {
   private ending: Promise<void> | undefined
 
-  constructor(private readonly socket: Net.Socket) {}
+  constructor(private readonly socket: Net.Socket) {
+    // Whoever writes hears of it: the socket is not writable any more.
+    socket.on("error", () => {})
+  }
 
   /** Waits while nobody reads. Answers whether somebody does still. */
   async write(chunk: Uint8Array): Promise<boolean> {

@@ -86,7 +86,6 @@ exec ${fd.answer}<"$slot-answer" ${fd.input}<&0
 temporary= target= inplace= file= poured= pumps=()
 next() { IFS= read -r -d '' -u ${fd.answer} "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&${fd.ask}; }
-only() { "$@" ${shut}; }
 # The system's own words at the end of a message.
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
 discard() {
@@ -114,12 +113,16 @@ open() {
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
   elif [[ -r $1 ]] && { exec ${fd.file}<"$1"; } 2>/dev/null; then
-    cat <&${fd.file} >"$slot-up" ${shut} &
+    if (( $2 )); then
+      tail -n "+$(($2 + 1))" <&${fd.file} >"$slot-up" ${shut} &
+    else
+      cat <&${fd.file} >"$slot-up" ${shut} &
+    fi
     file=$! pumps+=($!)
     exec ${fd.file}<&-
     reply ok
   else
-    refuse 'could not be opened' "$(only cat -- "$1" 2>&1 >/dev/null)"
+    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null ${shut})"
   fi
 }
 # Before there is a new file, everything that will stand against it is found out.
@@ -134,10 +137,13 @@ begin() {
   local directory=. error
   if [[ $target == */* ]]; then directory=\${target%/*}/; fi
   if [[ -e $target ]]; then
-    if ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
+    if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
-    if ! error=$(only mkdir -p -- "$directory" 2>&1); then refuse 'its directory could not be made' "$error"; return; fi
+    if ! error=$(mkdir -p -- "$directory" 2>&1 ${shut}); then refuse 'its directory could not be made' "$error"; return; fi
   fi
+  # Until it has the old one's mode, nobody else may read it.
+  local mask
+  if [[ -e $target ]]; then mask=$(umask) && umask 077; fi
   local base=\${target##*/}
   temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
   set -C
@@ -153,6 +159,7 @@ begin() {
     reply ok
   fi
   set +C
+  if [[ $mask ]]; then umask "$mask"; fi
 }
 # A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
 elsewhere() {
@@ -194,7 +201,7 @@ commit() {
   local error
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   if [[ ! $inplace ]]; then
-    if error=$(only mv -fT -- "$temporary" "$target" 2>&1); then
+    if error=$(mv -fT -- "$temporary" "$target" 2>&1 ${shut}); then
       exec ${fd.temporary}>&-
       temporary=
       reply ok
@@ -208,16 +215,16 @@ commit() {
 over() {
   local error old
   old=\${TMPDIR:-/tmp}/.synapse.$RANDOM$RANDOM$$
-  if ! error=$(only cp -- "$target" "$old" 2>&1); then
+  if ! error=$(umask 077; cp -- "$target" "$old" 2>&1 ${shut}); then
     rm -f -- "$old"
     discard
     refuse 'could not be kept' "$error"
     return
   fi
-  if error=$({ only cat -- "$temporary" >|"$target"; } 2>&1); then
+  if error=$({ cat -- "$temporary" >|"$target"; } 2>&1 ${shut}); then
     reply ok
   else
-    only cat -- "$old" >|"$target"
+    cat -- "$old" >|"$target" ${shut}
     refuse 'could not be written' "$error"
   fi
   rm -f -- "$old"
@@ -229,7 +236,7 @@ while next what; do
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
     input) cat <&${fd.input} >"$slot-input" ${shut} & pumps+=($!) ;;
-    open) next path && open "$path" ;;
+    open) next path && next skip && open "$path" "$skip" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     begin) next path && begin "$path" ;;
     written) written ;;

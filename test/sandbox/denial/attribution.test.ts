@@ -141,8 +141,10 @@ describe("attribution", () => {
 })
 
 describe("the network", () => {
-  const hosts = (text: string, unrouted = 1) =>
-    withWorld((world) => attribute(world, text, { unrouted }).map(({ how, resource }) => [how, resource]))
+  const hosts = (text: string, surely = 1, perhaps = 0) =>
+    withWorld((world) =>
+      attribute(world, text, { traffic: { surely, perhaps } }).map(({ how, resource }) => [how, resource])
+    )
 
   it("is named by the hosts in messages, where the kernel counted an attempt", async () => {
     for (const [text, host] of [
@@ -157,8 +159,14 @@ describe("the network", () => {
       ["bash: line 1: /dev/tcp/1.1.1.1/80: Network is unreachable", "1.1.1.1"]
     ] as const) {
       assert.deepStrictEqual(await hosts(text), [["verified-text", host]], text)
+      assert.deepStrictEqual(await hosts(text, 0, 1), [["verified-text", host]], text)
       assert.deepStrictEqual(await hosts(text, 0), [], text)
     }
+  })
+
+  it("is not what another command may have sent, where nothing is said of it", async () => {
+    assert.deepStrictEqual(await hosts("", 0, 1), [])
+    assert.deepStrictEqual(await hosts("2 tests failed", 0, 1), [])
   })
 
   it("has no name where none is said", async () => {
@@ -169,7 +177,8 @@ describe("the network", () => {
   it("is the cause of a failure only where nothing else may be", () =>
     withWorld((world) => {
       const cause = (stderr: string, exitCode: number) =>
-        Attribution.causeOf(attribute(world, stderr, { unrouted: 1 }), { stderr, exitCode })?.resource
+        Attribution.causeOf(attribute(world, stderr, { traffic: { surely: 1, perhaps: 0 } }), { stderr, exitCode })
+          ?.resource
       assert.strictEqual(cause("", 6), "network")
       assert.strictEqual(cause("", 0), undefined)
       assert.strictEqual(cause("2 tests failed", 1), undefined)

@@ -42,8 +42,14 @@ describe("what a model is told", () => {
       "Rule: not whitelisted (built in): read only, like all that no rule allows to write.",
       "The command ran, and was refused this.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
-      "If it has to be there, ask the user to run: synapse sandbox allow '/data/it'\\''s new'"
+      "If it has to be there, ask the user to make it, and then to run: synapse sandbox allow '/data/it'\\''s new'"
     ]))
+
+  it("of what is there, and not whitelisted", () =>
+    assert.strictEqual(
+      describeDenied("/etc", "write", "verified-text").at(-1),
+      "If it has to be there, ask the user to run: synapse sandbox allow /etc"
+    ))
 
   it("of the network", () =>
     assert.deepStrictEqual(Explanation.describe(Denial.network(undefined), policy).split("\n"), [

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Cause from "../../../src/sandbox/linux/Cause.js"
 import * as Doctor from "../../../src/sandbox/linux/Doctor.js"
+import * as Launch from "../../../src/sandbox/linux/Launch.js"
 import * as LinuxPlatform from "../../../src/sandbox/linux/LinuxPlatform.js"
 import * as Programs from "../../../src/sandbox/linux/Programs.js"
 
@@ -166,6 +167,10 @@ describe("a cause", () => {
     assert.strictEqual(name("bwrap: Unknown option --size", {}, "0.5.0").name, "bwrap version")
     assert.strictEqual(name("anything", {}, "0.4.0").name, "bwrap version")
     assert.strictEqual(name("bwrap: --disable-userns not supported in setuid mode").name, "bwrap setuid")
+    assert.strictEqual(
+      name(`mount: /x/.env: no rights.\n${Launch.unmasked}\nbwrap: prctl(PR_SET_SECCOMP): Invalid argument`).detail,
+      "not all that is blacklisted could be masked: mount: /x/.env: no rights."
+    )
     assert.strictEqual(name("bwrap: prctl(PR_SET_SECCOMP): Invalid argument").name, "seccomp")
     assert.strictEqual(
       name("bwrap: Can't find source path /x: No such file").detail,

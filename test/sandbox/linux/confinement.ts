@@ -122,7 +122,7 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
         assert.strictEqual(
           said.stdout,
           "CapAmb:0000000000000000\nCapBnd:0000000000000000\nCapEff:0000000000000000\nCapInh:0000000000000000\n" +
-            "CapPrm:0000000000000000\n1\nsandbox\nNoNewPrivs:\t1\n0\n"
+            "CapPrm:0000000000000000\n1\nlocalhost\nNoNewPrivs:\t1\n0\n"
         )
       })
     )
@@ -132,6 +132,7 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
       test("makes no system call that is filtered", {}, ({ run }) =>
         Effect.gen(function* () {
           const { clone, ioctl, socket, socketpair, unshare } = Syscall.judgedOn(machine)
+          const { fchmodat2, mknodat, openat } = Syscall.modesOn(machine) as Record<string, Syscall.ModeCall>
           const { add_key, keyctl, mount, open_tree, setns, umount2 } = Syscall.deniedOn(machine) as Record<
             string,
             number
@@ -149,6 +150,11 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
               ["unshare files", unshare, 0x400],
               ["clone into new namespaces", clone, 0x10000011, 0, 0, 0, 0],
               ["clone3", Syscall.absent.clone3, 0, 0],
+              ["openat2", Syscall.absent.openat2, -100, 0, 0, 0],
+              ["making set-uid", openat?.number ?? 0, -100, 'my $s = "s"', 0x41, 0o4755],
+              ["opening with what looks like it", openat?.number ?? 0, -100, 'my $p = "/etc/passwd"', 0, 0o4755],
+              ["set-uid node", mknodat?.number ?? 0, -100, 'my $n = "n"', 0o104755, 0],
+              ["set-uid by another name", fchmodat2?.number ?? 0, -100, 'my $d = "."', 0o4755, 0],
               ["io_uring", Syscall.absent.io_uring_setup, 1, 0],
               ["mount", mount ?? 0, 0, 0, 0, 0, 0],
               ["umount", umount2 ?? 0, 0, 0],
@@ -177,6 +183,11 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
               "unshare files: 0",
               "clone into new namespaces: 1",
               "clone3: 38",
+              "openat2: 38",
+              "making set-uid: 1",
+              "opening with what looks like it: 0",
+              "set-uid node: 1",
+              "set-uid by another name: 1",
               "io_uring: 38",
               "mount: 1",
               "umount: 1",
@@ -190,6 +201,27 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
           )
         })
       )
+
+    test("gives no file the bit that sets the user, and every other one", {}, ({ project, run }) =>
+      Effect.gen(function* () {
+        const said = yield* run(
+          `umask 022; touch f; chmod 4755 f; chmod u+s f; install -m 4755 /bin/true g; mkdir -m 2775 d; chmod 1777 d
+           mkdir e; chmod g+s e; cp -a e e2; tar cf - e2 | (mkdir x; tar xpf - -C x); stat -c '%a %n' d e2 x/e2; chmod 2755 f`
+        )
+        assert.strictEqual(said.stderr.match(/: Operation not permitted$/gm)?.length, 3)
+        assert.strictEqual(said.stdout, "3777 d\n2755 e2\n2755 x/e2\n")
+        for (const name of ["f", "g"]) {
+          assert.strictEqual((Fs.statSync(Path.join(project, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o4000, 0)
+        }
+      })
+    )
+
+    test("knows its own name without a network", {}, ({ run }) =>
+      Effect.gen(function* () {
+        const said = yield* run("hostname -f >/dev/null && awk '/^Ip: [0-9]/ {print $13}' /proc/net/snmp")
+        assert.strictEqual(said.stdout, "0\n")
+      })
+    )
 
     test("ends with its launcher's process, daemons too", {}, ({ start }) =>
       Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { describe } from "@effect/vitest"
 import { confined } from "./confinement.js"
+import { crowd } from "./crowd.js"
 import { live } from "./live.js"
 import { sandboxed } from "./suite.js"
 
@@ -10,4 +11,5 @@ describe.skipIf(process.platform !== "linux" || process.getuid?.() !== 0)("as ro
   confined("confined, with a door", undefined)
   confined("confined by bubblewrap alone", "single")
   live("while it runs")
+  crowd("among many")
 })

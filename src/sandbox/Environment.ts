@@ -4,7 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as PathGlob from "../PathGlob.js"
+import * as PathGlob from "./PathGlob.js"
 
 /** Names and patterns; what tools need to find themselves and each other. */
 const allowed = [

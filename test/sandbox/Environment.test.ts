@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Environment from "../../../src/sandbox/linux/Environment.js"
+import * as Environment from "../../src/sandbox/Environment.js"
 
 const defaults = {
   GIT_TERMINAL_PROMPT: "0",

@@ -1,0 +1,216 @@
+/**
+ * What is known of the sandbox that runs around a session's shell, and how it is changed and kept masked meanwhile. It is
+ * another one after the shell was started anew.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../domain/CommandError.js"
+import type { Spawnable } from "../session/ShellCommand.js"
+import type { ShellLauncher } from "../session/ShellLauncher.js"
+import * as HostPath from "./denial/HostPath.js"
+import * as NetworkCounters from "./denial/NetworkCounters.js"
+import * as NetworkMeter from "./denial/NetworkMeter.js"
+import { type Grant, NotThere } from "./SandboxBackend.js"
+import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./SandboxPlatform.js"
+import type { SandboxPolicy } from "./SandboxPolicy.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface RunningSandbox {
+  /** Wraps the session's shells: each is a sandbox of its own. */
+  readonly launcher: (shell: Spawnable) => ShellLauncher
+  /** Whether there is one by now. */
+  readonly isThere: () => boolean
+  /** Whether a person allowed to read that path while it ran. */
+  readonly isGranted: (path: string) => boolean
+  /** What is masked by now. */
+  readonly masks: () => ReadonlyArray<Mask>
+  readonly network: () => NetworkMeter.NetworkMeter | undefined
+  /** Whether the masks have to be looked at before a command; with `ahead`, whether it is time to do it in passing. */
+  readonly isDue: (ahead?: "ahead") => boolean
+  /** Masks again what the host has replaced or made; fails where only a new sandbox can have it masked. */
+  readonly mend: Effect.Effect<void, ExecutionFailed>
+  /** Looks for what has appeared, by a walk, and masks it. */
+  readonly scan: Effect.Effect<void, ExecutionFailed>
+  /** Gives a right, while it runs. */
+  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
+  /** Takes it back. */
+  readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
+}
+
+interface Running {
+  readonly live: LiveSandbox | undefined
+  /** What is masked, where nobody watches over it. */
+  readonly masks: ReadonlyArray<Mask>
+  readonly watch: MaskWatch | undefined
+  readonly network: NetworkMeter.NetworkMeter | undefined
+  /** Rights that were given while it ran. */
+  granted: ReadonlyArray<Grant>
+  /** When the masks are looked at next: before a command, and in passing. */
+  checkAt: number
+  checkAhead: number
+}
+
+/**
+ * Milliseconds within which the masks are not looked at again, at least; and how many times as long as a look takes, for the
+ * kernel's table of mounts is slow to read where there are many. A limit that the README names.
+ */
+const checkEvery = 5
+const checkRarely = 20
+const checkAtLast = 100
+/** What is looked at in passing need not be looked at before the next command: by when, as a part of that time. */
+const ahead = 0.75
+
+const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
+
+/**
+ * Where only a new sandbox would do.
+ *
+ * @since 0.1.0
+ */
+export const unchangeable = new ExecutionFailed({
+  cause: "sandbox",
+  reason: "this sandbox can't be changed while it runs"
+})
+
+const failureOf = (exit: Exit.Failure<unknown, ExecutionFailed>) => {
+  const { cause } = exit
+  return cause._tag === "Fail" ? cause.error : new Error(String(cause))
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
+  Effect.gen(function* () {
+    const platform = yield* SandboxPlatform
+    const runtime = yield* Effect.runtime()
+    /** For whoever changes what is mounted. */
+    const mounting = yield* Effect.makeSemaphore(1)
+    let running: Running | undefined
+
+    const isGranted = (now: Running | undefined, path: string) =>
+      now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
+    const masksOf = (now: Running | undefined) => now?.watch?.masks() ?? now?.masks ?? []
+
+    /** As long as the launch's scope is open. */
+    const watchOver = (live: LiveSandbox, isGranted: (path: string) => boolean, scope: Scope.Scope) =>
+      Runtime.runSync(runtime)(live.watch({ isGranted, exclusive: mounting.withPermits(1) }).pipe(Scope.extend(scope)))
+
+    const launcher: RunningSandbox["launcher"] =
+      (shell) =>
+      async ({ directory, environment }) => {
+        const scope = await Runtime.runPromise(runtime)(Scope.make())
+        const wrapped = await Runtime.runPromiseExit(runtime)(
+          platform.wrap({ policy, shell, directory, environment }).pipe(Scope.extend(scope))
+        )
+        let ours: Running | undefined
+        const close = () => {
+          // A pid means something else once its process has ended.
+          if (running === ours) running = undefined
+          return Runtime.runPromise(runtime)(Scope.close(scope, Exit.void))
+        }
+        if (Exit.isFailure(wrapped)) {
+          await close()
+          throw failureOf(wrapped)
+        }
+        const { descriptors, explain, isTrial = false, live, masks, spawnable } = wrapped.value
+        return {
+          spawnable,
+          descriptors,
+          environment: wrapped.value.environment,
+          isTrial,
+          started: (pid) => {
+            const inside = NetworkCounters.insideOf(pid)
+            const network = inside === undefined ? undefined : NetworkMeter.of(inside)
+            if (network !== undefined) Runtime.runSync(runtime)(Scope.addFinalizer(scope, Effect.sync(network.close)))
+            const door = live?.(pid)
+            const began = performance.now()
+            ours = {
+              live: door,
+              masks,
+              watch: door?.canChange === true ? watchOver(door, (path) => isGranted(ours, path), scope) : undefined,
+              network,
+              granted: [],
+              checkAt: began + checkEvery,
+              checkAhead: began + checkEvery * ahead
+            }
+            running = ours
+          },
+          explain: (stderr) => explain?.(stderr),
+          close
+        }
+      }
+
+    const mend = Effect.suspend(() => {
+      const now = running
+      if (now?.live === undefined) return Effect.void
+      const began = performance.now()
+      const refreshed: Effect.Effect<void, ExecutionFailed> =
+        now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable)
+      return Effect.map(refreshed, () => {
+        const ended = performance.now()
+        const pause = Math.min(checkAtLast, Math.max(checkEvery, checkRarely * (ended - began)))
+        now.checkAt = ended + pause
+        now.checkAhead = ended + pause * ahead
+      })
+    })
+
+    return {
+      launcher,
+      isThere: () => running !== undefined,
+      isGranted: (path) => isGranted(running, path),
+      masks: () => masksOf(running),
+      network: () => running?.network,
+      isDue: (ahead) => {
+        if (running?.live === undefined) return false
+        return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
+      },
+      mend,
+      scan: Effect.suspend(() => {
+        const { live, watch } = running ?? {}
+        return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
+      }),
+      grant: (grant) =>
+        Effect.suspend((): Effect.Effect<void, ExecutionFailed | NotThere> => {
+          const now = running
+          const live = now?.live
+          if (now === undefined || live === undefined) return unchangeable
+          if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
+            return new NotThere({ resource: grant.resource })
+          }
+          // First noted, for a mask that is taken away would be put back.
+          now.granted = [...now.granted, grant]
+          const given =
+            grant.access === "read" ? Effect.as(live.removeMask(grant.resource), []) : live.addBind(grant.resource)
+          return mounting
+            .withPermits(1)(Effect.uninterruptible(given))
+            .pipe(
+              Effect.tapError(() =>
+                Effect.sync(() => {
+                  now.granted = now.granted.filter((one) => !isSame(grant)(one))
+                })
+              ),
+              Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
+            )
+        }),
+      revoke: (grant) =>
+        mounting.withPermits(1)(
+          Effect.suspend(() => {
+            const now = running
+            // What ended meanwhile has taken its rights with it.
+            if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
+            now.granted = now.granted.filter((given) => !isSame(grant)(given))
+            if (grant.access === "write") return now.live.removeBind(grant.resource)
+            return now.live.addMasks(now.live.lost(masksOf(now).filter(({ path }) => path === grant.resource)))
+          })
+        )
+    }
+  })

@@ -1,0 +1,72 @@
+/**
+ * Bytes that come out of a FIFO, as many at a time as there are.
+ *
+ * @since 0.1.0
+ */
+import * as Net from "node:net"
+
+/** What a pipe holds by default on Linux. */
+const chunkSize = 65_536
+
+/** Chunks that wait for whoever takes them; then nothing more is read. */
+const most = 16
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class Source {
+  /** Called once, when it is closed. */
+  onClose: () => void = () => {}
+  private readonly chunks: Array<Uint8Array> = []
+  private readonly socket: Net.Socket
+  private wake: () => void = () => {}
+  private isPaused = false
+
+  /** Of a descriptor that does not block, which it owns. */
+  constructor(fd: number) {
+    // The types lack `onread` here; the documentation has it.
+    const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
+      fd,
+      readable: true,
+      writable: false,
+      onread: {
+        buffer: () => Buffer.allocUnsafeSlow(chunkSize),
+        callback: (count, buffer) => {
+          this.chunks.push(buffer.subarray(0, count))
+          this.wake()
+          this.isPaused = this.chunks.length >= most
+          return !this.isPaused
+        }
+      }
+    }
+    this.socket = new Net.Socket(options)
+    // An error of the pipe is its end: `close` follows.
+    this.socket.on("error", () => {})
+    this.socket.once("close", () => {
+      this.wake()
+      this.onClose()
+    })
+    this.socket.resume()
+  }
+
+  /** What has come since it was last asked; undefined at the end. One asks at a time. */
+  async next(): Promise<ReadonlyArray<Uint8Array> | undefined> {
+    if (this.chunks.length === 0 && !this.socket.closed) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+      })
+    }
+    const chunks = this.chunks.splice(0)
+    if (this.isPaused && !this.socket.destroyed) {
+      this.isPaused = false
+      this.socket.resume()
+    }
+    return chunks.length === 0 ? undefined : chunks
+  }
+
+  /** Nobody wants more. */
+  close(): void {
+    this.socket.destroy()
+  }
+}
