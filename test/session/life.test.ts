@@ -51,6 +51,8 @@ describe("life", () => {
               for (let i = 0; i < count; i++) yield* subject.run(commands[i % commands.length] ?? "")
             })
           yield* round(1000)
+          // What is being closed yet is gone by then.
+          yield* Effect.sleep("200 millis")
           const resources = () => process.getActiveResourcesInfo().sort().join(" ")
           const before = {
             descriptors: descriptors().length,

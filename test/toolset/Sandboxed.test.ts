@@ -43,7 +43,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
         assert.isTrue(isError)
         assert.strictEqual(output, message)
         assert.match(message, /^blocked by sandbox policy: \*\*\/\.env .*\nThe command was not run\.\nAllowed: /)
-        assert.deepStrictEqual(Directory.list(cwd), [".env"])
+        assert.deepStrictEqual(Directory.list(cwd), [".env", "home"])
       })
     )
   )

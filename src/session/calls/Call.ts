@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
+import * as Data from "effect/Data"
 import * as Fifo from "./Fifo.js"
 import { Gone, Pour } from "./Pour.js"
 import { Source } from "./Source.js"
@@ -16,14 +17,7 @@ import * as Stub from "./Stub.js"
  * @since 0.1.0
  * @category errors
  */
-export class Refused extends Error {
-  constructor(
-    readonly kind: string,
-    readonly reason: string
-  ) {
-    super(reason)
-  }
-}
+export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
 
 /**
  * What was called.
@@ -145,7 +139,8 @@ export class Call {
   /** Rejects with Refused where what was read did not come to its end by itself, or by whoever had read enough. */
   async endRead(): Promise<void> {
     const status = await this.request("close")
-    if (status !== "0" && status !== String(brokenPipe)) throw new Refused("io", "it could not be read to its end")
+    if (status !== "0" && status !== String(brokenPipe))
+      throw new Refused({ kind: "io", reason: "it could not be read to its end" })
   }
 
   /** Begins to give a file a new content; rejects with Refused. It is to be told `commit` or `discard`. */
@@ -250,7 +245,7 @@ export class Call {
     return new Promise((resolve, reject) => {
       this.tell(...words)
       this.waiting.push({
-        take: (kind, detail) => (kind === "ok" ? resolve(detail) : reject(new Refused(kind, detail))),
+        take: (kind, detail) => (kind === "ok" ? resolve(detail) : reject(new Refused({ kind, reason: detail }))),
         fail: () => reject(new Gone())
       })
     })

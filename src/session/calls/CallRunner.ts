@@ -21,6 +21,7 @@ import * as UnknownCommand from "../../grammar/UnknownCommand.js"
 import { type Call, Refused, type Request } from "./Call.js"
 import type { Commands, Ended } from "./Commands.js"
 import * as Nesting from "./Nesting.js"
+import { Gone } from "./Pour.js"
 import type { Source } from "./Source.js"
 
 /**
@@ -117,7 +118,7 @@ const bytes = (source: Source): Stream.Stream<Uint8Array> =>
 /** Where the caller has gone, whoever works for it is interrupted: there is nothing to say, and nobody to hear it. */
 const toFileError =
   (path: string) =>
-  (error: unknown): Effect.Effect<never, FileError> =>
+  (error: Refused | Gone): Effect.Effect<never, FileError> =>
     error instanceof Refused
       ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
       : Effect.interrupt
@@ -126,7 +127,10 @@ const kinds = ["missing", "directory", "denied", "special", "io"] as const
 
 const files = (call: Call): Files => {
   const ask = <A>(path: string, question: () => Promise<A>) =>
-    Effect.catchAll(Effect.tryPromise({ try: question, catch: (error) => error }), toFileError(path))
+    Effect.catchAll(
+      Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
+      toFileError(path)
+    )
 
   return {
     read: (path, { skipLines = 0 } = {}) =>

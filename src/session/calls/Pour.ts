@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Net from "node:net"
+import * as Data from "effect/Data"
 
 /**
  * The caller is gone, or takes nothing any more.
@@ -11,7 +12,7 @@ import type * as Net from "node:net"
  * @since 0.1.0
  * @category errors
  */
-export class Gone extends Error {}
+export class Gone extends Data.TaggedError("Gone") {}
 
 /**
  * @since 0.1.0

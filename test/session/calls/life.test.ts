@@ -87,10 +87,8 @@ describe("a call", () => {
     60_000
   )
 
-  inSession("ends with its session", (subject) =>
-    Effect.gen(function* () {
-      yield* subject.run("(sleep 60 | count) & (count <>/dev/zero) & sleep 0.2")
-    })
+  inSession("ends with its session", ({ run }) =>
+    Effect.asVoid(run("(sleep 60 | count) & (count <>/dev/zero) & sleep 0.2"))
   )
 
   inSession("has its turn among many", (subject) =>
