@@ -64,6 +64,7 @@ export class CallServer {
     })
     Fs.mkdirSync(this.programs, { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
     this.give(alphabet.slice(0, batch))
     this.offer()
   }
@@ -73,10 +74,10 @@ export class CallServer {
     const names = this.commands.names()
     if (names === this.offered || this.closed) return
     for (const name of this.offered) if (!names.includes(name)) Fs.rmSync(this.program(name), { force: true })
-    const text = Stub.program(this.directory.path)
     for (const name of names) {
-      if (!this.offered.includes(name) && !name.includes("/"))
-        Fs.writeFileSync(this.program(name), text, { mode: 0o700 })
+      if (!this.offered.includes(name) && !name.includes("/")) {
+        Fs.symlinkSync(`../${Stub.names.program}`, this.program(name))
+      }
     }
     this.offered = names
   }

@@ -23,7 +23,7 @@ export const channels = ["ask", "answer", "input", "up", "down"] as const
  *
  * @since 0.1.0
  */
-export const names = { tickets: "tickets", calls: "calls", programs: "bin", stub: "stub" } as const
+export const names = { tickets: "tickets", calls: "calls", programs: "bin", program: "program", stub: "stub" } as const
 
 /**
  * The path of a slot's FIFO.
@@ -64,7 +64,7 @@ const call = (directory: string): string => `
   } ${fd.ask}>${quote(`${directory}/slot-`)}"$__synapse-ask"`
 
 /**
- * A program of the PATH that makes the call under whose name it lies there.
+ * A program that makes the call under whose name it lies in the PATH.
  *
  * @since 0.1.0
  * @category texts
