@@ -341,7 +341,7 @@ export class PersistentShell {
         this.again(job)
       }
     }
-    const nonce = crypto.randomUUID()
+    const nonce = Protocol.makeNonce()
     shell.frames.expect(nonce)
     if (this.reply !== "") shell.write(Protocol.setReply(this.reply))
     shell.write(Protocol.run(directory, pipes.paths, nonce, this.status))

@@ -145,30 +145,57 @@ const maxReply = 65_536
 /** One more than is carried, which tells that there is more. */
 const shortReply = `\${REPLY+\${REPLY:0:${maxReply + 1}}}`
 
-/** The file `began`: what line one does in another way, where a user has disabled printf. */
-export const began = `select REPLY in $'\\036'"$1 A $1"$'\\036'; do :; done </ 2>&1\n`
+/**
+ * The file `begin`, for every command: the first frame, in another way where a user has disabled printf, and what a signal
+ * does from now on. `$1` is the nonce.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const begin = (directory: SessionDirectory): string =>
+  `\\builtin \\printf '\\036%s A %s\\036' "$1" "$1"||select REPLY in $'\\036'"$1 A $1"$'\\036'; do :; done </ 2>&1\n` +
+  `\\builtin trap ${interruptTrap(directory)} URG\n`
+
+/**
+ * The file `end`, for every command: the last frame, where the line before could not give it, and what is to be no more.
+ * `$1` is the nonce.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const end =
+  `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' "$1" "$?" "\${PWD-}" "$1" "${shortReply}" "$1";` +
+  `\\builtin trap : URG;PS0= PS1= PS2=\n`
 
 /** Undoes what has hidden an exit code (`Ended.sure`). */
 export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
 
 /**
- * What runs the command that lies in the directory, and reports how it ended.
+ * What runs the command that lies in the directory, and reports how it ended. The shell reads it byte by byte, with a system
+ * call each: what is the same for every command lies in files.
  *
  * The first frame tells that the command began. `select` is a reserved word that prints its items: it reports even where
  * every builtin was redefined; the line after it is for the case that a word of that line is an alias. A directory
  * as its input is an error to read from, and leaves REPLY alone; yet some versions of bash empty it even then: it is
- * therefore reported too, and set again (`setReply`) before the next command.
+ * therefore reported too, and set again (`setReply`) before the next command. A trap on DEBUG that is taken away in a file
+ * comes back after it.
  *
  * @since 0.1.0
  * @category lines
  */
 export const run = (directory: SessionDirectory, pipes: PipePaths, nonce: string, status: number): string =>
-  `\\builtin \\printf '\\036%s A %s\\036' ${nonce} ${nonce}||\\builtin . ${quote(directory.began)} ${nonce};\\builtin trap ${interruptTrap(directory)} URG\n` +
+  `\\builtin . ${quote(directory.begin)} ${nonce}\n` +
   `${withStatus(status)}\\builtin . ${quote(directory.command)} </dev/null >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}\n` +
   `\n` +
   `select REPLY in $'\\036${nonce} '"$? \${PWD-}"$' ${nonce} '"${shortReply}"$' ${nonce}\\036'; do :; done </ 2>&1\n` +
-  `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' ${nonce} "$?" "\${PWD-}" ${nonce} "${shortReply}" ${nonce};` +
-  `\\builtin trap : URG;\\builtin trap - DEBUG RETURN;PS0= PS1= PS2=;\\unset -f unset builtin\n`
+  `\\builtin . ${quote(directory.end)} ${nonce};\\builtin trap - DEBUG RETURN;\\unset -f unset builtin\n`
+
+/**
+ * What a command can't guess, and so can't forge a frame with: 76 random bits.
+ *
+ * @since 0.1.0
+ */
+export const makeNonce = (): string => crypto.randomUUID().replaceAll("-", "").slice(0, 20)
 
 /**
  * Gives REPLY its value back. It is a line of its own, since a readonly REPLY ends the line. Bytes in, bytes out: the

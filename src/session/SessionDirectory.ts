@@ -79,8 +79,9 @@ export class SessionDirectory {
   readonly force: string
   /** What every shell is told at its start. */
   readonly definitions: string
-  /** What reports that a command begins, where the shell has no printf. */
-  readonly began: string
+  /** What the shell does before a command, and after it. */
+  readonly begin: string
+  readonly end: string
   private readonly commandFd: number
   private commandLength = 0
   private free: Array<PipePaths> = []
@@ -96,9 +97,11 @@ export class SessionDirectory {
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
     this.definitions = Path.join(this.path, "definitions")
-    this.began = Path.join(this.path, "began")
+    this.begin = Path.join(this.path, "begin")
+    this.end = Path.join(this.path, "end")
     this.commandFd = Fs.openSync(this.command, "wx", 0o600)
-    Fs.writeFileSync(this.began, Protocol.began, { mode: 0o600 })
+    Fs.writeFileSync(this.begin, Protocol.begin(this), { mode: 0o600 })
+    Fs.writeFileSync(this.end, Protocol.end, { mode: 0o600 })
   }
 
   /** The text that the shell sources next: rewritten in place, since truncating first costs ten times as much. */

@@ -137,7 +137,7 @@ export class Shell {
           resolve(shell)
         }
       }
-      const nonce = crypto.randomUUID()
+      const nonce = Protocol.makeNonce()
       shell.frames.expect(nonce)
       shell.write(Protocol.startUp(directory, nonce, options.restore, options.cwd))
     })
