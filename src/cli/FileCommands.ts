@@ -13,20 +13,23 @@ import * as Edit from "../commands/Edit.js"
 import * as Read from "../commands/Read.js"
 import * as Write from "../commands/Write.js"
 import * as CommandInput from "../domain/CommandInput.js"
+import * as CommandGrammar from "../grammar/CommandGrammar.js"
 import { quote } from "../grammar/Quote.js"
 import { handle } from "./Exec.js"
+import { FileHints } from "./FileHints.js"
 import { House, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
 const grammars = [Edit.grammar, Read.grammar, Write.grammar]
+const names = grammars.map(({ name }) => name)
 
 /**
  * Whether the program's first word is one of them: the words after it are for the command to read, not for the program.
  *
  * @since 0.1.0
  */
-export const isOne = (word: string | undefined): boolean => grammars.some(({ name }) => name === word)
+export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
 /**
  * Runs what the program was called with, where the first word is one of them.
@@ -38,14 +41,18 @@ export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> =
   const stdio = yield* Stdio
   const [name = "", ...words] = args
   const grammar = grammars.find((one) => one.name === name)
-  if (words[0] === "--help" || words[0] === "-h") {
-    const text = words[0] === "-h" ? `Usage: synapse ${grammar?.usage}\n` : grammar?.help
-    return yield* Effect.promise(async () => stdio.write("stdout", text ?? ""))
-  }
+  const answer = grammar && CommandGrammar.helpFor({ ...grammar, usage: `synapse ${grammar.usage}` }, words)
+  if (answer !== undefined) return yield* Effect.promise(async () => stdio.write("stdout", answer))
   const house = yield* House
   const command = [name, ...words.map(quote)].join(" ")
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
+  const hints = new FileHints(names, stdio.write)
   const code = yield* handle(call, false).pipe(
+    Effect.provideService(Stdio, {
+      ...stdio,
+      write: (stream, chunk) => (stream === "stdout" ? stdio.write(stream, chunk) : hints.push(chunk))
+    }),
+    Effect.ensuring(Effect.promise(async () => hints.end())),
     Effect.locally(CommandInput.current, inputOf(stdio)),
     Effect.provide(house.layer(SessionOptions.passedOn, {}))
   )

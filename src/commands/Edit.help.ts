@@ -9,7 +9,8 @@ USAGE
   edit <file> <old> <new> [--all]
 
 ARGUMENTS
-  <file>     The file, from the current directory. It is replaced all at once or not at all; its mode and owner stay.
+  <file>     The file, from the current directory: a regular one. It is written as write does it ("write --help"): all
+             at once or not at all; its mode and owner stay, a hard link is cut.
   <old>      The text to replace: literally, byte for byte, with its white space and line breaks. It is no pattern:
              . * [ $ mean themselves. It may be of several lines, or a part of one.
   <new>      The text in its place, literally as well; '' takes the old text away.
@@ -17,7 +18,7 @@ ARGUMENTS
 OPTIONS
   --all      Replaces every occurrence, from the left. Without it, the first one only.
   -h         The usage line.
-  --help     This text.
+  --help     This text, as the last word too.
   --         What follows is no option: a text that begins with a dash and is one word.
 
 QUOTING

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Newlines from "../grammar/Newlines.js"
+import * as ShellText from "../grammar/ShellText.js"
 import * as Loose from "./Edit.loose.js"
 import * as Similar from "./Edit.similar.js"
 
@@ -18,7 +19,7 @@ const shownBytes = 200
 /** A few lines, the last without a newline. */
 export const report = (bytes: Uint8Array, old: string): string => {
   if (bytes.length === 0) return "The file is empty."
-  const text = Buffer.from(old)
+  const text = ShellText.encode(old)
   const found = Loose.find(bytes, text, places)
   if (found.matches.length > 0) return found.matches.map((match) => matching(bytes, match, text)).join("\n")
   return misread(bytes, old) ?? beginningLike(bytes, text, found) ?? linesLike(bytes, old)
@@ -58,7 +59,7 @@ const misread = (bytes: Uint8Array, old: string): string | undefined => {
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", '"': '"', "'": "'", "\\": "\\" }
 
 const placeOf = (bytes: Uint8Array, text: string): string | undefined => {
-  const [match] = Loose.find(bytes, Buffer.from(text), 1).matches
+  const [match] = Loose.find(bytes, ShellText.encode(text), 1).matches
   return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${shown(bytes, match)}`
 }
 
@@ -85,7 +86,7 @@ const linesLike = (bytes: Uint8Array, old: string): string => {
   const line = old
     .split("\n")
     .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
-  const similar = Similar.find(bytes, Buffer.from(line), places)
+  const similar = Similar.find(bytes, ShellText.encode(line), places)
   if (similar.length === 0) return "No line of the file is like it."
   return ["The nearest lines:", ...similar.map(({ start }) => shown(bytes, { start, end: start }))].join("\n")
 }

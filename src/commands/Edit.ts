@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Path from "node:path"
 import * as Args from "@effect/cli/Args"
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
@@ -14,9 +15,11 @@ import * as CommandGrammar from "../grammar/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../grammar/CommandHandler.js"
 import * as FileFailure from "../grammar/FileFailure.js"
 import * as Newlines from "../grammar/Newlines.js"
+import * as ShellText from "../grammar/ShellText.js"
 import { help } from "./Edit.help.js"
 import { Pattern } from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
+import { Turns } from "./Edit.turns.js"
 
 const usage = "edit <file> <old> <new> [--all]"
 
@@ -41,22 +44,25 @@ export const grammar = CommandGrammar.make({
 const largest = 1024 ** 3
 
 /**
- * Edits of one handler run one after the other, so that none undoes another that runs beside it.
+ * One handler's edits of one file run one after the other, so that none undoes another that runs beside it. A file is known by
+ * its path, without a look at the disk: two names of one file (a symbolic or hard link) are two files, and edits by both of
+ * them at once may undo one another.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler> = Effect.map(Effect.makeSemaphore(1), (turn) =>
-  CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
+  const turns = new Turns()
+  return CommandGrammar.toHandler(
     grammar,
-    ({ all, file, old, replacement }, { files }) => {
+    ({ all, file, old, replacement }, { cwd, files }) => {
       if (old === "") return refuse(`<old> is empty: use "write" for a new file, or name the text to insert at.`)
       if (old === replacement) return refuse("<old> and <new> are the same: nothing would change.")
-      return turn.withPermits(1)(replace(files, file, { old, replacement, all }))
+      return turns.take(Path.resolve("/", cwd, file), replace(files, file, { old, replacement, all }))
     },
     { usesFiles: true }
   )
-)
+})
 
 interface Change {
   readonly old: string
@@ -67,7 +73,7 @@ interface Change {
 const replace = Effect.fnUntraced(
   function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
     const bytes = yield* contentOf(files, file)
-    const pattern = new Pattern(Buffer.from(old))
+    const pattern = new Pattern(ShellText.encode(old))
     const first = pattern.indexIn(bytes, 0)
     const path = FileFailure.shown(file)
     if (first < 0) {
@@ -75,7 +81,7 @@ const replace = Effect.fnUntraced(
       return CommandResult.make({ stderr, exitCode: ExitCode.failure })
     }
     const count = pattern.countIn(bytes, first)
-    const parts = pattern.replacedIn(bytes, first, Buffer.from(replacement), all)
+    const parts = pattern.replacedIn(bytes, first, ShellText.encode(replacement), all)
     yield* files.write(file, Stream.fromIteratorSucceed(parts, 1))
     const line = Newlines.count(bytes.subarray(0, first)) + 1
     return CommandResult.make({ stdout: `${said(path, count, line, all)}\n` })
@@ -89,11 +95,14 @@ const said = (path: string, count: number, line: number, all: boolean): string =
   return `Replaced 1 of ${count} occurrences in ${path} (line ${line}); --all replaces every one`
 }
 
-/** All of a file in one buffer that grows with it: never more than three times its size. */
+/**
+ * All of a file in one buffer that grows with it: never more than three times its size. Of a regular file only: who waits for
+ * a pipe keeps the turn.
+ */
 const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file: string) {
   let buffer = Buffer.alloc(0)
   let size = 0
-  yield* Stream.runForEach(files.read(file), (chunk) => {
+  yield* Stream.runForEach(files.read(file, { regular: true }), (chunk) => {
     if (size + chunk.length > largest) {
       const advice = "sed edits it as a stream."
       return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", advice))

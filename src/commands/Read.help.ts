@@ -15,7 +15,7 @@ OPTIONS
   --offset N   Lines to skip: --offset 2 begins with line 3. 0 by default.
   --limit N    Lines to show, 1 or more. 2000 by default; SYNAPSE_READ_DEFAULT_LIMIT sets another default.
   -h           The usage line.
-  --help       This text.
+  --help       This text, as the last word too.
 
 OUTPUT
   As from cat -n: the number of the line, right-aligned to 6, a tab, the line. The numbers are the file's own.
@@ -32,7 +32,9 @@ EXAMPLES
   for f in src/*.ts; do read "$f" --limit 5; done
   find . -name '*.json' -exec read {} \\;
 
-  "read <name>" with the name of a variable is bash's own read: write ./name for a file that is called like one.
+  A name that a variable could have ("read host") calls bash's own read, unless it stands in a plain line (no while, no
+  until) and there is no standard input to read from: "read ./host" is the file in any case. In scripts of other shells
+  (dash), read is that shell's own.
 
 EXIT CODE
   0. 1 where the file can not be read, is a directory, or is binary (NUL bytes in its first 8 KiB, or the window's).

@@ -69,13 +69,16 @@ EOF`
 
 const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, Refusal> => {
   const [word = "", ...more] = words
-  if (more.length === 0) return Either.right(word)
+  // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
+  if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
   return Either.left(
     new Refusal({
       reason: `Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`
     })
   )
 }
+
+const notUtf8 = new Refusal({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
 
 const megabytes = 8
 
@@ -96,7 +99,7 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
   }
   return yield* Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
-    catch: () => new Refusal({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
+    catch: () => notUtf8
   })
 })
 

@@ -14,6 +14,7 @@ import type { CommandHandler } from "../grammar/CommandHandler.js"
 import * as FileFailure from "../grammar/FileFailure.js"
 import type { FileError } from "../grammar/Files.js"
 import * as Newlines from "../grammar/Newlines.js"
+import * as ShellText from "../grammar/ShellText.js"
 import { help } from "./Write.help.js"
 
 const usage = "write <file> <content>"
@@ -43,7 +44,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
-      const source = Option.isSome(content) ? Stream.succeed(Buffer.from(content.value)) : stdin
+      const source = Option.isSome(content) ? Stream.succeed(ShellText.encode(content.value)) : stdin
       if (source === undefined) return yield* withoutContent
       const tally = new Tally()
       yield* Effect.catchTag(

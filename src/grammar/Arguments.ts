@@ -7,6 +7,7 @@
 import type * as Usage from "@effect/cli/Usage"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as ShellText from "./ShellText.js"
 
 /**
  * @since 0.1.0
@@ -147,7 +148,8 @@ export const normalise = (args: ReadonlyArray<string>, kinds: Kinds): Either.Eit
  * @since 0.1.0
  */
 export const shown = (word: string): string => {
-  const quoted = JSON.stringify(word.slice(0, 60))
+  // Not half of a character.
+  const quoted = ShellText.quoted(word.slice(0, 60).replace(/[\ud800-\udbff]$/, ""))
   return word.length > 60 ? `${quoted} …` : quoted
 }
 

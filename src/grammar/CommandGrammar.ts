@@ -124,8 +124,23 @@ export const make = <const C extends Config>(
 }
 
 /**
- * A handler: it answers `-h` (the usage) and `--help` (the help), where they are the first argument, by itself; else it reads
- * the arguments and runs.
+ * What there is to say where the words ask how the command is used, and for nothing else: `-h` (the usage) as the first word,
+ * `--help` (the help) as the first, or as the last with no `--` before it.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const helpFor = (
+  { help, usage }: Pick<CommandGrammar<unknown>, "help" | "usage">,
+  args: ReadonlyArray<string>
+): string | undefined => {
+  if (args[0] === "-h") return `Usage: ${usage}\n`
+  const asksForHelp = args[0] === "--help" || (args.at(-1) === "--help" && !args.includes("--"))
+  return asksForHelp ? help : undefined
+}
+
+/**
+ * A handler: it answers what asks for help by itself (`helpFor`); else it reads the arguments and runs.
  *
  * @since 0.1.0
  * @category constructors
@@ -135,16 +150,15 @@ export const toHandler = <A>(
   run: (params: A, call: CommandCall, options: RunOptions) => Effect.Effect<CommandResult.CommandResult, CommandError>,
   options: Pick<CommandHandler, "usesFiles" | "takesBare"> = {}
 ): CommandHandler => {
-  const { help, name, parse, summary, usage } = grammar
+  const { name, parse, summary, usage } = grammar
   return {
     ...options,
     name,
     summary,
     usage,
     run: (call, runOptions) => {
-      const [first] = call.args
-      if (first === "-h") return Effect.succeed(CommandResult.make({ stdout: `Usage: ${usage}\n` }))
-      if (first === "--help") return Effect.succeed(CommandResult.make({ stdout: help }))
+      const answer = helpFor(grammar, call.args)
+      if (answer !== undefined) return Effect.succeed(CommandResult.make({ stdout: answer }))
       return Effect.flatMap(parse(call.args), (params) => run(params, call, runOptions))
     }
   }

@@ -6,6 +6,7 @@
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { FileError } from "./Files.js"
 import { quote } from "./Quote.js"
+import * as ShellText from "./ShellText.js"
 
 /**
  * @param reason what is wrong with the file
@@ -44,22 +45,33 @@ export const fromFileError = (command: string, { kind, path, reason }: FileError
 export const call = (program: string, path: string): string =>
   `Bash(command=${JSON.stringify(`${program} ${word(path)}`)})`
 
+/** What is no part of a line: control characters, and bytes that are no UTF-8. */
+const unshowable = /[\p{Cc}\p{Cs}]/u
+
 /**
- * A path as a shell's word, quoted only where it must be.
+ * A path as a word for bash, on one line, quoted only where it must be.
  *
  * @since 0.1.0
  */
 export const word = (path: string): string => {
   const operand = path.startsWith("-") ? `./${path}` : path
+  if (unshowable.test(operand)) return `$'${operand.replace(/[\p{Cc}\p{Cs}'\\]/gu, escaped)}'`
   return /^[\w./:@%+,~-]+$/.test(operand) ? operand : quote(operand)
 }
 
+const escaped = (char: string): string => {
+  if (char === "'" || char === "\\") return `\\${char}`
+  if (char === "\n") return "\\n"
+  return [...ShellText.encode(char)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
+}
+
 /**
- * A path as a message shows it: as it was given, where that is one line.
+ * A path as a message shows it: as it was given, where that is one line of UTF-8.
  *
  * @since 0.1.0
  */
-export const shown = (path: string): string => (path === "" ? "''" : /\p{Cc}/u.test(path) ? JSON.stringify(path) : path)
+export const shown = (path: string): string =>
+  path === "" ? "''" : unshowable.test(path) ? ShellText.quoted(path) : path
 
 const parentOf = (path: string): string => {
   const slash = path.replace(/\/+$/, "").lastIndexOf("/")

@@ -27,17 +27,27 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
 }
 
 /**
- * Paths are as the shell takes them: relative ones from the directory that the command was called in.
+ * @since 0.1.0
+ * @category models
+ */
+export interface ReadOptions {
+  /** Lines at the beginning that are passed over. */
+  readonly skipLines?: number
+  /** Whether it must be a regular file: no pipe, which may keep one waiting for ever, and no device. */
+  readonly regular?: boolean
+}
+
+/**
+ * Paths are as the shell takes them, words that need not be UTF-8 (`ShellText`): relative ones from the directory that the command was called in.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Files {
   /**
-   * The bytes of a file, without so many of its lines at the beginning. Whoever needs no more of them stops reading: the rest
-   * of the file is not read.
+   * The bytes of a file. Whoever needs no more of them stops reading: the rest of the file is not read.
    */
-  readonly read: (path: string, options?: { readonly skipLines?: number }) => Stream.Stream<Uint8Array, FileError>
+  readonly read: (path: string, options?: ReadOptions) => Stream.Stream<Uint8Array, FileError>
   /**
    * Gives a file a new content, all of it or none: mode and owner stay, symbolic links are followed to their target,
    * directories that are missing on the way to it are made. Where the content fails, the file is as it was.

@@ -426,6 +426,7 @@ export class PersistentShell {
     const { plumbing, shell } = this
     if (plumbing !== undefined) {
       plumbing.wantState(false)
+      if (plumbing.calls.isBusy) await Promise.race([plumbing.calls.dismiss(), SessionEnd.pause(SessionEnd.farewell)])
       shell?.end()
       // An idle shell ends by itself, and runs the user's EXIT trap.
       if (this.active === undefined && shell !== undefined)

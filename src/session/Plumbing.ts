@@ -64,7 +64,7 @@ export class Plumbing {
   }
 
   get lost(): boolean {
-    return this.broken || this.directory.lost
+    return this.broken || this.directory.lost || this.calls.lost
   }
 
   /** Reads as it comes, while a command runs long: a shell that ends may have much to say. */

@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import * as Edit from "../../src/commands/Edit.js"
+import type { ReadOptions } from "../../src/grammar/Files.js"
 import * as MemoryFiles from "../../src/grammar/MemoryFiles.js"
 import { failed, run } from "./FileCall.js"
 
@@ -80,6 +84,28 @@ describe("edit", () => {
     })
   )
 
+  it.effect("takes bytes that are no UTF-8 for what they are", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* edited("caf\xe9 \xff\n", ["\udce9 \udcff", "\udc80é"]),
+        said("Replaced 1 occurrence in f (line 1)", "caf\x80\xc3\xa9\n")
+      )
+      const reports = {
+        "CAF\udce9": "Line 1 matches but for: the case of letters\n     1\tcaf\ufffd cr\ufffdme",
+        "     1\tcaf\udce9":
+          "<old> has the line numbers that read shows; without them, it is at line 1:\n     1\tcaf\ufffd cr\ufffdme",
+        "caf\udce9 cr\udce8me\udcff":
+          "From line 1 on <old> matches (white space and case aside), until the file ends; <old> goes on: \ufffd",
+        "x caf\udce9 cr\udce9me": "The nearest lines:\n     1\tcaf\ufffd cr\ufffdme"
+      }
+      for (const [old, report] of Object.entries(reports)) {
+        const { content, stderr } = yield* edited("caf\xe9 cr\xe8me\n", [old, "x"])
+        assert.strictEqual(stderr, `edit: f: the old text was not found; the file is unchanged\n${report}\n`)
+        assert.strictEqual(content, "caf\xe9 cr\xe8me\n")
+      }
+    })
+  )
+
   it.effect("refuses an old text that is empty, or the new one", () =>
     Effect.gen(function* () {
       const files = MemoryFiles.make({ f: "a" })
@@ -105,17 +131,65 @@ describe("edit", () => {
     Effect.gen(function* () {
       const files = MemoryFiles.make({
         d: { kind: "directory", reason: "Is a directory" },
-        r: { kind: "denied", reason: "Permission denied" }
+        r: { kind: "denied", reason: "Permission denied" },
+        p: { kind: "special", reason: "not a regular file" }
       })
       const messages = {
         "src/no": `edit: src/no: No such file or directory\nBash(command="ls src") shows what there is.`,
         d: `edit: d: Is a directory\nBash(command="ls d") lists it.`,
-        r: "edit: r: Permission denied"
+        r: "edit: r: Permission denied",
+        p: "edit: p: not a regular file"
       }
       for (const [path, message] of Object.entries(messages)) {
         const error = yield* failed(Edit.make, [path, "a", "b"], { files })
         assert.deepStrictEqual(error, { _tag: "ExecutionFailed", exitCode: 1, message })
       }
+    })
+  )
+
+  it.effect("reads regular files only", () =>
+    Effect.gen(function* () {
+      const memory = MemoryFiles.make({ f: "a" })
+      const asked: Array<ReadOptions | undefined> = []
+      const files: MemoryFiles.MemoryFiles = {
+        ...memory,
+        read: (path, options) => {
+          asked.push(options)
+          return memory.read(path, options)
+        }
+      }
+      yield* run(Edit.make, ["f", "a", "b"], { files })
+      assert.deepStrictEqual(asked, [{ regular: true }])
+    })
+  )
+
+  it.effect("waits for edits of the same file only", () =>
+    Effect.gen(function* () {
+      const memory = MemoryFiles.make({ f: "ab", g: "a", "./f": "b" })
+      const reading = yield* Deferred.make<void>()
+      const released = yield* Deferred.make<void>()
+      const slow: MemoryFiles.MemoryFiles = {
+        ...memory,
+        read: (path) =>
+          Stream.unwrap(
+            Effect.as(
+              Effect.zipRight(Deferred.succeed(reading, undefined), Deferred.await(released)),
+              memory.read(path)
+            )
+          )
+      }
+      const handler = Effect.succeed(yield* Edit.make)
+      const first = yield* Effect.fork(run(handler, ["f", "a", "x"], { files: slow }))
+      yield* Deferred.await(reading)
+      yield* run(handler, ["g", "a", "x"], { files: memory })
+      assert.strictEqual(memory.get("g")?.toString(), "x")
+      // Another name of it, as far as its text tells.
+      const second = yield* Effect.fork(run(handler, ["./f", "b", "y"], { files: memory }))
+      yield* Effect.yieldNow({ priority: 1 })
+      assert.strictEqual(memory.get("./f")?.toString(), "b")
+      yield* Fiber.interrupt(first)
+      yield* Fiber.join(second)
+      assert.deepStrictEqual([memory.get("f")?.toString(), memory.get("./f")?.toString()], ["ab", "y"])
     })
   )
 

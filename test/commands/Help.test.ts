@@ -18,6 +18,7 @@ describe("the file commands", () => {
           stdout: grammar.help,
           parts: 0
         })
+        assert.deepStrictEqual(yield* run(make, ["f", "--help"]), yield* run(make, ["--help"]))
         assert.deepStrictEqual(
           grammar.help.match(/^[A-Z ]+$/gm)?.filter((title) => /^(US|AR|OP|EXA|EXI)/.test(title)),
           ["USAGE", "ARGUMENTS", "OPTIONS", "EXAMPLES", "EXIT CODE"]
@@ -27,4 +28,13 @@ describe("the file commands", () => {
       }
     })
   )
+
+  it("say in their help where their limits are", () => {
+    const plain = (help: string) => help.replace(/\s+/g, " ")
+    assert.include(plain(Write.grammar.help), "A hard link is cut: other names of the file keep the old content.")
+    assert.include(plain(Write.grammar.help), "overwritten in place, from a copy that is complete.")
+    assert.include(plain(Edit.grammar.help), "a regular one")
+    assert.include(plain(Read.grammar.help), `("read host") calls bash's own read, unless it stands in a plain line`)
+    assert.include(plain(Read.grammar.help), "In scripts of other shells (dash), read is that shell's own.")
+  })
 })

@@ -62,6 +62,7 @@ describe("read", () => {
         "a b/c": `read: a b/c: No such file or directory\nBash(command="ls 'a b'") shows what there is.`,
         "-x/c": `read: -x/c: No such file or directory\nBash(command="ls ./-x") shows what there is.`,
         "a\nb": `read: "a\\nb": No such file or directory\nBash(command="ls .") shows what there is.`,
+        "\udcff/é\udc80": `read: "\\xff/é\\x80": No such file or directory\nBash(command="ls $'\\\\xff'") shows what there is.`,
         "": "read: '': No such file or directory",
         "src/d": `read: src/d: Is a directory\nBash(command="ls src/d") lists it.`,
         "/secret": "read: /secret: Permission denied",

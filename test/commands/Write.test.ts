@@ -43,6 +43,15 @@ describe("write", () => {
     })
   )
 
+  it.effect("writes bytes that are no UTF-8, and names files by them", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make()
+      const { stdout } = yield* run(Write.make, ["a\udcff", "é\udce9\n🙂\udc80"], { files })
+      assert.strictEqual(stdout, 'Written 9 bytes (2 lines) to "a\\xff"\n')
+      assert.strictEqual(files.get("a\udcff")?.toString("latin1"), "\xc3\xa9\xe9\n\xf0\x9f\x99\x82\x80")
+    })
+  )
+
   it.effect("writes standard input where there is no argument", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* written([], ["a\n", "b", "c\n", "d"]), said(6, 3, "a\nbc\nd"))

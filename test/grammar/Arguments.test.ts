@@ -76,6 +76,11 @@ describe("Arguments", () => {
         split("--jsno=x"),
         "Unknown option --jsno: there are --cwd, --timeout, --no-sandbox, --allow, --deny, --json. A word that begins with a dash and is no option goes after --."
       )
+      assert.strictEqual(
+        split("--json=\udcff\udc80"),
+        '--json stands alone, or is --json=true or --json=false; it was "--json=\\xff\\x80".'
+      )
+      assert.strictEqual(Arguments.shown(`${"x".repeat(59)}🙂`), `"${"x".repeat(59)}" …`)
       assert.deepStrictEqual(
         Arguments.split(["-x"], new Map()),
         Either.left("Unknown option -x: there are none. A word that begins with a dash and is no option goes after --.")

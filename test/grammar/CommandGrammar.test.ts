@@ -237,13 +237,23 @@ describe("toHandler", () => {
     })
   )
 
-  it.effect("answers -h and --help as the first argument, and only there", () =>
+  it.effect("answers -h as the first argument, --help as the first and as the last", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* run("-h", "x"), CommandResult.make({ stdout: `Usage: ${usage}\n` }))
       assert.deepStrictEqual(yield* run("--help"), CommandResult.make({ stdout: "edit - change a file\n" }))
       assert.deepStrictEqual(yield* run("f", "-h"), CommandResult.make({ stdout: "edit f -h 5" }))
       assert.deepStrictEqual(yield* run("--", "-h", "--help"), CommandResult.make({ stdout: "edit -h --help 5" }))
-      assert.match((yield* Effect.flip(run("f", "--help"))).message, /^edit: Unknown option --help: /)
+      const help = CommandResult.make({ stdout: "edit - change a file\n" })
+      for (const args of [
+        ["--help", "--", "x"],
+        ["f", "--help"],
+        ["f", "a", "b", "c", "--help"],
+        ["--wrong", "--help"]
+      ]) {
+        assert.deepStrictEqual(yield* run(...args), help)
+      }
+      assert.deepStrictEqual(yield* run("f", "--", "--help"), CommandResult.make({ stdout: "edit f --help 5" }))
+      assert.match((yield* Effect.flip(run("f", "--help", "a"))).message, /^edit: Unknown option --help: /)
     })
   )
 

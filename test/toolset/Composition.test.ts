@@ -152,8 +152,13 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
           ["x=.en; edit ${x}v TOKEN hi", "**/.env"],
           ["ln -s .env l; x=l; read ./$x", "**/.env"],
           ["x=.en; echo hi | xargs -I{} write ${x}v {}", "**/.env"],
-          ["write /etc/synapse-test hi", "not whitelisted"],
-          ["x=/usr; write $x/synapse-test hi", "not whitelisted"]
+          // Others are refused by the files' own modes, before any policy.
+          ...(Directory.isRoot
+            ? ([
+                ["write /etc/synapse-test hi", "not whitelisted"],
+                ["x=/usr; write $x/synapse-test hi", "not whitelisted"]
+              ] as const)
+            : [])
         ] as const) {
           const { extras } = yield* handle(command)
           assert.deepStrictEqual([extras.failureCategory, extras.blockedRule], ["blocked", rule], command)

@@ -6,8 +6,11 @@
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
 import * as Data from "effect/Data"
+import type { ReadOptions } from "../../grammar/Files.js"
+import * as ShellText from "../../grammar/ShellText.js"
 import * as Fifo from "./Fifo.js"
 import { Gone, Pour } from "./Pour.js"
+import { type Budget, type Request, RequestReader } from "./Request.js"
 import { Source } from "./Source.js"
 import * as Stub from "./Stub.js"
 
@@ -18,23 +21,6 @@ import * as Stub from "./Stub.js"
  * @category errors
  */
 export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
-
-/**
- * What was called.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Request {
-  readonly name: string
-  readonly args: ReadonlyArray<string>
-  readonly cwd: string
-  /** Whether there is a standard input besides `/dev/null`. */
-  readonly hasInput: boolean
-}
-
-/** Of the words of a call: more is no call of a command. */
-const maxRequest = 64 * 1024 ** 2
 
 /** Milliseconds for a caller to say what it calls. */
 const patience = 10_000
@@ -48,19 +34,13 @@ const brokenPipe = 141
 /** The stub's descriptors. */
 const targets = { stdout: "1", stderr: "2", file: String(Stub.fd.temporary) }
 
-const parse = (bytes: Buffer): Request | undefined => {
-  const fields: Array<string> = []
-  let at = 0
-  for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, at)) {
-    fields.push(bytes.toString("utf8", at, end))
-    at = end + 1
-    const count = Number(fields[2])
-    if (fields.length < 4 || fields.length < 3 + count) continue
-    const [cwd = "", input, , name = "", ...args] = fields
-    return { name, args, cwd, hasInput: input === "some" }
-  }
-  return undefined
-}
+/** The longest path that the system takes. */
+const longestPath = 4095
+
+/** Of replies that are not whole yet: more is none. */
+const maxReply = 64 * 1024
+
+const io = (reason: string) => new Refused({ kind: "io", reason })
 
 /**
  * @since 0.1.0
@@ -74,9 +54,7 @@ export class Call {
   private gone = false
   private readonly ask: Net.Socket
   private readonly answer: number
-  private heard: Array<Buffer> = []
-  private length = 0
-  private requested = false
+  private replies = Buffer.alloc(0)
   /** Whoever waits for a reply, in the order of what was asked. */
   private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
   /** What is open besides. */
@@ -84,34 +62,41 @@ export class Call {
   private output: Promise<Pour> | undefined
   /** Whether nobody takes its output any more. */
   private broken = false
+  /** Whether some of it could not be put out, which whoever tried has said on standard error. */
+  private failed = false
   private readonly late: NodeJS.Timeout
 
+  /** Throws where the slot's FIFOs are not there any more. */
   constructor(
     private readonly directory: string,
     readonly slot: string,
+    budget: Budget,
     onRequest: (request: Request) => void
   ) {
     this.answer = Fifo.openBoth(this.path("answer"))
-    this.ask = Fifo.reader(this.path("ask"))
-    this.late = setTimeout(() => this.ask.destroy(), patience).unref()
+    try {
+      this.ask = Fifo.reader(this.path("ask"))
+    } catch (error) {
+      Fs.closeSync(this.answer)
+      throw error
+    }
+    this.late = setTimeout(() => this.close(), patience).unref()
+    let reader: RequestReader | undefined = new RequestReader(budget)
     this.ask.on("data", (chunk: Buffer) => {
-      this.heard.push(chunk)
-      this.length += chunk.length
-      if (!this.requested) {
-        // Only the end of it can be the end of a call, so that long ones are not looked at again and again.
-        if (this.length > maxRequest) this.ask.destroy()
-        if (chunk.at(-1) !== 0) return
-        const request = parse(Buffer.concat(this.heard))
-        if (request === undefined) return
-        this.heard = []
-        clearTimeout(this.late)
-        this.requested = true
-        return onRequest(request)
-      }
-      this.takeReplies()
+      if (reader === undefined) return this.takeReplies(chunk)
+      const request = reader.read(chunk)
+      if (request === "refused") return this.close()
+      if (request === undefined) return
+      reader.close()
+      reader = undefined
+      clearTimeout(this.late)
+      onRequest(request)
     })
     this.ask.on("error", () => {})
-    this.ask.once("close", () => this.end())
+    this.ask.once("close", () => {
+      reader?.close()
+      this.end()
+    })
   }
 
   /** Standard input, to its end. */
@@ -122,13 +107,14 @@ export class Call {
   }
 
   /**
-   * A file's bytes, without so many of its lines; rejects with Refused. Whoever has read enough closes it, and says so with
+   * A file's bytes; rejects with Refused. Whoever has read enough closes it, and says so with
    * `endRead`.
    */
-  async read(path: string, skipLines: number): Promise<Source> {
+  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<Source> {
+    checkPath(path)
     const source = this.reading("up")
     try {
-      await this.request("open", path, String(skipLines))
+      await this.request("open", path, String(skipLines), regular ? "regular" : "")
       return source
     } catch (error) {
       source.close()
@@ -139,12 +125,12 @@ export class Call {
   /** Rejects with Refused where what was read did not come to its end by itself, or by whoever had read enough. */
   async endRead(): Promise<void> {
     const status = await this.request("close")
-    if (status !== "0" && status !== String(brokenPipe))
-      throw new Refused({ kind: "io", reason: "it could not be read to its end" })
+    if (status !== "0" && status !== String(brokenPipe)) throw io("it could not be read to its end")
   }
 
   /** Begins to give a file a new content; rejects with Refused. It is to be told `commit` or `discard`. */
   async begin(path: string): Promise<Pour> {
+    checkPath(path)
     await this.request("begin", path)
     return this.pour("file")
   }
@@ -177,13 +163,19 @@ export class Call {
     try {
       await this.say("stdout", stdout)
       await this.say("stderr", stderr)
-      await this.request("exit", String(this.broken ? brokenPipe : exitCode & 255))
+      await this.request("exit", String(this.broken ? brokenPipe : exitCode & 255 || (this.failed ? 1 : 0)))
     } catch {
       // It has gone, as it should.
     }
   }
 
-  /** Lets the caller go. */
+  /** Asks the caller to end by itself: it takes away what it had begun. */
+  dismiss(): void {
+    if (this.gone) return
+    this.leave()
+  }
+
+  /** Lets the caller go, whatever becomes of it. */
   close(): void {
     this.ask.destroy()
   }
@@ -203,7 +195,9 @@ export class Call {
   }
 
   private async waitPoured(): Promise<void> {
-    if ((await this.request("poured")) === String(brokenPipe)) this.broken = true
+    const status = await this.request("poured")
+    if (status === String(brokenPipe)) this.broken = true
+    else if (status !== "0") this.failed = true
   }
 
   /** Opened for both ends first, so that nobody waits for the other. One at a time. */
@@ -238,7 +232,14 @@ export class Call {
   /** What is told is little, and read at once: the pipe has room for it. */
   private tell(...words: ReadonlyArray<string>): void {
     if (this.gone) throw new Gone()
-    Fs.writeSync(this.answer, words.map((word) => `${word}\0`).join(""))
+    const bytes = ShellText.encode(words.map((word) => `${word}\0`).join(""))
+    try {
+      if (Fs.writeSync(this.answer, bytes) === bytes.length) return
+    } catch {
+      // Nobody reads it.
+    }
+    this.close()
+    throw new Gone()
   }
 
   private request(...words: ReadonlyArray<string>): Promise<string> {
@@ -251,21 +252,27 @@ export class Call {
     })
   }
 
-  private takeReplies(): void {
-    const text = Buffer.concat(this.heard)
+  private takeReplies(chunk: Buffer): void {
+    const bytes = Buffer.concat([this.replies, chunk])
     let at = 0
     for (;;) {
-      const middle = text.indexOf(0, at)
-      const end = middle < 0 ? -1 : text.indexOf(0, middle + 1)
+      const middle = bytes.indexOf(0, at)
+      const end = middle < 0 ? -1 : bytes.indexOf(0, middle + 1)
       if (end < 0) break
-      this.waiting.shift()?.take(text.toString("utf8", at, middle), text.toString("utf8", middle + 1, end))
+      this.waiting.shift()?.take(bytes.toString("utf8", at, middle), bytes.toString("utf8", middle + 1, end))
       at = end + 1
     }
-    this.heard = at === text.length ? [] : [text.subarray(at)]
-    if (text.length - at > maxRequest) this.ask.destroy()
+    this.replies = bytes.subarray(at)
+    if (this.replies.length > maxReply) this.close()
   }
 
   private end(): void {
+    this.leave()
+    this.onEnd()
+  }
+
+  /** Nothing more is told: the caller hears that its host has gone. */
+  private leave(): void {
     if (this.gone) return
     this.gone = true
     clearTimeout(this.late)
@@ -273,6 +280,9 @@ export class Call {
     for (const close of this.closers) close()
     for (const { fail } of this.waiting.splice(0)) fail()
     this.onGone()
-    this.onEnd()
   }
+}
+
+const checkPath = (path: string) => {
+  if (ShellText.encode(path).length > longestPath) throw io("File name too long")
 }

@@ -18,10 +18,11 @@ import { type CommandCall, type Handler, isLineHandler } from "../../grammar/Com
 import { CommandRegistry } from "../../grammar/CommandRegistry.js"
 import { FileError, type Files } from "../../grammar/Files.js"
 import * as UnknownCommand from "../../grammar/UnknownCommand.js"
-import { type Call, Refused, type Request } from "./Call.js"
+import { type Call, Refused } from "./Call.js"
 import type { Commands, Ended } from "./Commands.js"
 import * as Nesting from "./Nesting.js"
 import { Gone } from "./Pour.js"
+import type { Request } from "./Request.js"
 import type { Source } from "./Source.js"
 
 /**
@@ -133,10 +134,10 @@ const files = (call: Call): Files => {
     )
 
   return {
-    read: (path, { skipLines = 0 } = {}) =>
+    read: (path, options = {}) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
-          const source = yield* ask(path, () => call.read(path, skipLines))
+          const source = yield* ask(path, () => call.read(path, options))
           let isEnded = false
           const end = Effect.suspend(() => {
             if (isEnded) return Effect.void

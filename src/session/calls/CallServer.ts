@@ -12,9 +12,16 @@ import { Call } from "./Call.js"
 import type { Commands } from "./Commands.js"
 import * as Fifo from "./Fifo.js"
 import * as Stub from "./Stub.js"
+import { Tickets } from "./Tickets.js"
 
 /** A slot's name is one byte. */
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/** Milliseconds between looks at the slots. */
+const lookEvery = 500
+
+/** Bytes of requests that are not whole yet. */
+const budget = 64 * 1024 ** 2
 
 /** Slots that are made at once. */
 const batch = 4
@@ -40,12 +47,15 @@ const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
  * @category models
  */
 export class CallServer {
-  private readonly tickets: number
+  private readonly tickets: Tickets
   private readonly calls: Net.Socket
   private readonly running = new Map<string, Call>()
   /** Slots that somebody still holds, by whatever its caller has left behind. */
   private readonly soiled = new Set<string>()
-  private made = batch
+  private readonly budget = { left: budget }
+  private readonly looking: NodeJS.Timeout
+  private slots = alphabet.slice(0, batch)
+  private broken = false
   private making = false
   private closed = false
   private offered: ReadonlyArray<string> = []
@@ -56,7 +66,7 @@ export class CallServer {
     private readonly input: () => CommandInput | undefined
   ) {
     const { path } = directory
-    this.tickets = Fifo.openBoth(Path.join(path, Stub.names.tickets))
+    this.tickets = new Tickets(Path.join(path, Stub.names.tickets))
     this.calls = Fifo.listener(Path.join(path, Stub.names.calls)).unref()
     this.calls.on("error", () => {})
     this.calls.on("data", (chunk: Buffer) => {
@@ -65,8 +75,15 @@ export class CallServer {
     Fs.mkdirSync(this.programs, { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
-    this.give(alphabet.slice(0, batch))
+    Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
+    this.tickets.give(this.slots)
+    this.looking = setInterval(() => this.look(), lookEvery).unref()
     this.offer()
+  }
+
+  /** Whether a command has deleted what calls need. */
+  get lost(): boolean {
+    return this.broken || this.tickets.lost
   }
 
   /** Makes programs of the PATH out of the commands' names, and takes away those that are no more. */
@@ -82,13 +99,35 @@ export class CallServer {
     this.offered = names
   }
 
-  /** Lets everyone go who still calls. */
+  /** Whether somebody calls at the moment. */
+  get isBusy(): boolean {
+    return this.running.size > 0
+  }
+
+  /** Lets everyone go who still calls; settled when they have gone, and have taken away what they had begun. */
+  async dismiss(): Promise<void> {
+    await Promise.all(
+      [...this.running.values()].map(
+        (call) =>
+          new Promise<void>((resolve) => {
+            const { onEnd } = call
+            call.onEnd = () => {
+              onEnd()
+              resolve()
+            }
+            call.dismiss()
+          })
+      )
+    )
+  }
+
   close(): void {
     if (this.closed) return
     this.closed = true
+    clearInterval(this.looking)
     for (const call of this.running.values()) call.close()
     this.calls.destroy()
-    Fs.closeSync(this.tickets)
+    this.tickets.close()
   }
 
   private get programs(): string {
@@ -101,12 +140,15 @@ export class CallServer {
 
   /** Whoever writes a byte that is no free slot's gets no answer. */
   private take(slot: string): void {
-    if (this.closed || this.running.has(slot) || !alphabet.slice(0, this.made).includes(slot)) return
+    if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
     let call: Call
     try {
-      call = new Call(this.directory.path, slot, (request) => this.commands.run(call, request, this.input()))
+      call = new Call(this.directory.path, slot, this.budget, (request) =>
+        this.commands.run(call, request, this.input())
+      )
     } catch {
       // A command has deleted the FIFOs: the next one gets others.
+      this.broken = true
       return
     }
     this.running.set(slot, call)
@@ -115,34 +157,37 @@ export class CallServer {
       this.soiled.add(slot)
       this.clean()
     }
-    if (this.running.size + this.soiled.size >= this.made) this.more()
+    if (this.running.size + this.soiled.size >= this.slots.length) this.more()
   }
 
-  /** Slots that nobody holds any more are given out again; another look is taken with the next call's end. */
+  /** Slots that nobody holds any more are given out again. */
   private clean(): void {
     if (this.closed) return
     for (const slot of this.soiled) {
       if (!Stub.channels.every((channel) => isUnused(Stub.channelPath(this.directory.path, slot, channel)))) continue
       this.soiled.delete(slot)
-      this.give(slot)
+      this.tickets.give(slot)
     }
   }
 
-  private give(slots: string): void {
-    Fs.writeSync(this.tickets, slots)
+  /** From time to time: slots that are clean by now, tickets that were lost, somebody who may be waiting for one. */
+  private look(): void {
+    this.clean()
+    const free = [...this.slots].filter((slot) => !this.running.has(slot) && !this.soiled.has(slot))
+    if (!this.tickets.check(free)) this.more()
   }
 
   private more(): void {
-    if (this.making || this.made >= alphabet.length) return
+    if (this.making || this.slots.length >= alphabet.length) return
     this.making = true
-    const from = this.made
-    const added = alphabet.slice(from, from + batch)
+    const from = this.slots.length
     this.directory.makeFifos(slotFifos(this.directory.path, from)).then(
       () => {
         this.making = false
         if (this.closed) return
-        this.made = from + added.length
-        this.give(added)
+        const added = alphabet.slice(from, from + batch)
+        this.slots += added
+        this.tickets.give(added)
       },
       () => {
         // Those that are there have to do.

@@ -5,7 +5,8 @@
  */
 import type { FailureCategory } from "../../domain/CommandError.js"
 import type { CommandInput } from "../../domain/CommandInput.js"
-import type { Call, Request } from "./Call.js"
+import type { Call } from "./Call.js"
+import type { Request } from "./Request.js"
 
 /**
  * @since 0.1.0

@@ -6,7 +6,15 @@
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 
-const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
+
+/** Whatever lies there now: a command may have put something else in a FIFO's place. */
+const open = (path: string, flags: number): number => {
+  const fd = Fs.openSync(path, flags | O_NONBLOCK | O_NOFOLLOW)
+  if (Fs.fstatSync(fd).isFIFO()) return fd
+  Fs.closeSync(fd)
+  throw new Error(`${path} is no FIFO any more`)
+}
 
 /**
  * To be read from. It ends when the last writer has gone, and not before there was one.
@@ -14,7 +22,7 @@ const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
  * @since 0.1.0
  * @category constructors
  */
-export const openToRead = (path: string): number => Fs.openSync(path, O_RDONLY | O_NONBLOCK)
+export const openToRead = (path: string): number => open(path, O_RDONLY)
 
 /**
  * To be read as it comes. It ends when the last writer has gone, and not before there was one.
@@ -31,7 +39,7 @@ export const reader = (path: string): Net.Socket =>
  * @since 0.1.0
  * @category constructors
  */
-export const openBoth = (path: string): number => Fs.openSync(path, O_RDWR | O_NONBLOCK)
+export const openBoth = (path: string): number => open(path, O_RDWR)
 
 /**
  * To be read as it comes, whoever writes comes and goes.
@@ -49,7 +57,7 @@ export const listener = (path: string): Net.Socket =>
  * @category constructors
  */
 export const writer = (path: string): Net.Socket =>
-  new Net.Socket({ fd: Fs.openSync(path, O_WRONLY | O_NONBLOCK), readable: false, writable: true })
+  new Net.Socket({ fd: open(path, O_WRONLY), readable: false, writable: true })
 
 /**
  * Whether nobody has it open, so that nothing is in it.
@@ -58,7 +66,7 @@ export const writer = (path: string): Net.Socket =>
  */
 export const isUnused = (path: string): boolean => {
   try {
-    Fs.closeSync(Fs.openSync(path, O_WRONLY | O_NONBLOCK))
+    Fs.closeSync(open(path, O_WRONLY))
     return false
   } catch (error) {
     // Nobody reads; that is what is asked first, for opening it to read would answer for oneself.

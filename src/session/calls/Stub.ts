@@ -23,7 +23,14 @@ export const channels = ["ask", "answer", "input", "up", "down"] as const
  *
  * @since 0.1.0
  */
-export const names = { tickets: "tickets", calls: "calls", programs: "bin", program: "program", stub: "stub" } as const
+export const names = {
+  tickets: "tickets",
+  calls: "calls",
+  call: "call",
+  programs: "bin",
+  program: "program",
+  stub: "stub"
+} as const
 
 /**
  * The path of a slot's FIFO.
@@ -37,31 +44,42 @@ export const channelPath = (directory: string, slot: string, channel: (typeof ch
 const interpreter = "/bin/bash"
 
 /**
- * Descriptors, high enough not to be a user's: a caller's own must be there for what it reads and writes
- * (`read <(command)`).
+ * Descriptors, high enough not to be a user's, and low enough for every limit: a caller's own must be there for what it reads
+ * and writes (`read <(command)`).
  *
  * @since 0.1.0
  */
-export const fd = { ask: 197, answer: 198, input: 196, file: 195, temporary: 194, down: 193 } as const
+export const fd = { ask: 40, answer: 41, input: 42, file: 43, temporary: 44, down: 45 } as const
 
 /** Nobody but the stub may hold what tells the other side that it lives. */
 const shut = `${fd.ask}>&- ${fd.answer}<&- ${fd.input}<&-`
 
+/** Seconds for a slot to become free. */
+const patience = 60
+
 /**
- * Takes a slot and says what is called: `$1` is the name, then come its words. The stub goes on from there. No `1<>`: of an
- * exported function, bash hands on `0<>` in its place.
+ * The file `call`: takes a slot and says what is called: `$1` is the name, then come its words. The stub goes on from there.
+ * Sourced by a subshell, so that nothing of it stays; a shell that is killed shows no more of it than one line.
+ *
+ * @since 0.1.0
+ * @category texts
  */
-const call = (directory: string): string => `
-  \\builtin read -rN1 __synapse <${quote(`${directory}/${names.tickets}`)} &&
-    { \\builtin printf %s "$__synapse" >&${fd.ask}; } ${fd.ask}<>${quote(`${directory}/${names.calls}`)} || \\builtin exit 126
-  {
-    if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then
-      \\builtin printf '%s\\0' "$PWD" none "$#" "$@" >&${fd.ask}
-    else
-      \\builtin printf '%s\\0' "$PWD" some "$#" "$@" >&${fd.ask}
-    fi
-    \\builtin exec ${interpreter} --norc --noprofile -p ${quote(`${directory}/${names.stub}`)} "$__synapse"
-  } ${fd.ask}>${quote(`${directory}/slot-`)}"$__synapse-ask"`
+export const call = (directory: string): string => `
+{
+  \\builtin read -t ${patience} -rN1 __synapse <${quote(`${directory}/${names.tickets}`)} &&
+    \\builtin printf %s "$__synapse" >&${fd.ask} ||
+    { \\builtin printf '%s: too many commands of Synapse at once, or its pipes are gone: try again\\n' "$1" >&2; \\builtin exit 126; }
+} ${fd.ask}<>${quote(`${directory}/${names.calls}`)}
+{
+  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then
+    \\builtin printf '%s\\0' "$PWD" none "$#" "$@" >&${fd.ask}
+  else
+    \\builtin printf '%s\\0' "$PWD" some "$#" "$@" >&${fd.ask}
+  fi
+  \\builtin exec ${interpreter} --norc --noprofile -p ${quote(`${directory}/${names.stub}`)} "$__synapse"
+} ${fd.ask}>${quote(`${directory}/slot-`)}"$__synapse-ask"
+\\builtin exit 126
+`
 
 /**
  * A program that makes the call under whose name it lies in the PATH.
@@ -70,7 +88,7 @@ const call = (directory: string): string => `
  * @category texts
  */
 export const program = (directory: string): string => `#!${interpreter} -p
-\\builtin set -- "\${0##*/}" "$@"${call(directory)}
+\\builtin . ${quote(`${directory}/${names.call}`)} "\${0##*/}" "$@"
 `
 
 /**
@@ -82,7 +100,10 @@ export const program = (directory: string): string => `#!${interpreter} -p
 export const stub = (directory: string): string => `
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin LC_ALL=C
 slot=${quote(`${directory}/slot-`)}$1
-exec ${fd.answer}<"$slot-answer" ${fd.input}<&0
+exec ${fd.answer}<"$slot-answer" || exit
+# It may be closed.
+{ exec ${fd.input}<&0; } 2>/dev/null || exec ${fd.input}</dev/null
+old= failed=0
 temporary= target= inplace= file= poured= pumps=()
 next() { IFS= read -r -d '' -u ${fd.answer} "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&${fd.ask}; }
@@ -96,6 +117,10 @@ discard() {
   fi
 }
 leave() {
+  if [[ $old ]]; then
+    cat -- "$old" >|"$target" ${shut}
+    rm -f -- "$old"
+  fi
   if (( \${#pumps[@]} )); then kill "\${pumps[@]}" 2>/dev/null; fi
   discard
 }
@@ -112,6 +137,8 @@ refuse() {
 open() {
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
+  elif [[ $3 && -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec ${fd.file}<"$1"; } 2>/dev/null; then
     if (( $2 )); then
       tail -n "+$(($2 + 1))" <&${fd.file} >"$slot-up" ${shut} &
@@ -164,8 +191,7 @@ begin() {
 # A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
 elsewhere() {
   inplace=yes
-  temporary=\${TMPDIR:-/tmp}/.synapse.$RANDOM$RANDOM$$
-  if { exec ${fd.temporary}>"$temporary"; } 2>/dev/null; then
+  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null ${shut}) && { exec ${fd.temporary}>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -211,64 +237,81 @@ commit() {
   fi
   over
 }
-# Where a file can't be replaced, its content can: with the old one at hand, should that fail.
+# Where a file can't be replaced, its content can: with the old one at hand, should that fail. Who asks to end waits for it.
 over() {
-  local error old
-  old=\${TMPDIR:-/tmp}/.synapse.$RANDOM$RANDOM$$
-  if ! error=$(umask 077; cp -- "$target" "$old" 2>&1 ${shut}); then
-    rm -f -- "$old"
+  local error
+  trap '' HUP INT TERM
+  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null ${shut}) || ! error=$(cp -- "$target" "$old" 2>&1 ${shut}); then
+    if [[ $old ]]; then rm -f -- "$old"; fi
+    old=
     discard
-    refuse 'could not be kept' "$error"
-    return
-  fi
-  if error=$({ cat -- "$temporary" >|"$target"; } 2>&1 ${shut}); then
+    refuse 'could not be kept' "\${error-}"
+  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 ${shut}); then
+    rm -f -- "$old"
+    old=
+    discard
     reply ok
   else
     cat -- "$old" >|"$target" ${shut}
+    rm -f -- "$old"
+    old=
+    discard
     refuse 'could not be written' "$error"
   fi
-  rm -f -- "$old"
-  discard
+  trap - HUP INT TERM
 }
 while next what; do
   case $what in
-    say) next to && next text && printf %s "$text" >&"$to" ;;
+    say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
     input) cat <&${fd.input} >"$slot-input" ${shut} & pumps+=($!) ;;
-    open) next path && next skip && open "$path" "$skip" ;;
+    open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     begin) next path && begin "$path" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
-    exit) next code && exit "$code" ;;
+    exit) next code && exit "$((code ? code : failed))" ;;
   esac
 done
 exit 1
 `
 
-/** Whether every word is a name that bash's own `read` would take. */
+/** Whether every word is a name that bash's own \`read\` would take. No regular expression: BASH_REMATCH is the user's. */
 const areNames = `__synapse_are_names() {
   while (( $# )); do
-    [[ $1 =~ ^[a-zA-Z_][a-zA-Z0-9_]*(\\[.+\\])?$ ]] || \\builtin return 1
+    [[ $1 == [a-zA-Z_]* ]] || \\builtin return 1
+    case \${1%%\\[*\\]} in *[!a-zA-Z0-9_]*) \\builtin return 1 ;; esac
     \\builtin shift
   done
 }`
 
+/** Whether the line that the session runs speaks of \`read\`, and of no loop that would wait for its end. */
+const isSaid = (directory: string) => `__synapse_is_said() {
+  case $(<${quote(`${directory}/command`)}) in
+    *while* | *until*) \\builtin return 1 ;;
+    *read*) \\builtin return 0 ;;
+    *) \\builtin return 1 ;;
+  esac
+}`
+
 /**
- * \`read\` is bash's own wherever that could read something: where its words are options or names of variables, and there
- * is an input. Else it is the command of ours.
+ * \`read\` is the command of ours where bash's own would refuse its words as no names of variables; and where they are such names,
+ * if nothing can be read from standard input, and the line that runs speaks of \`read\` and of no loop that would wait for its end.
  */
 const readFunction = `read() {
   case \${1-} in
-    -h | --help | -- | --offset* | --limit*) __synapse_call read "$@" ;;
+    -h | --help | --offset* | --limit*) __synapse_call read "$@" ;;
+    --) if __synapse_are_names "\${@:2}"; then \\builtin read "$@"; else __synapse_call read "$@"; fi ;;
     -*) \\builtin read "$@" ;;
     *)
-      if [[ ! /dev/stdin -ef /dev/null ]] && __synapse_are_names "$@"; then
-        \\builtin read "$@"
-      else
+      if ! __synapse_are_names "$@"; then
         __synapse_call read "$@"
+      elif [[ /dev/stdin -ef /dev/null ]] && __synapse_is_said; then
+        __synapse_call read "$@"
+      else
+        \\builtin read "$@"
       fi ;;
   esac
 }`
@@ -282,12 +325,17 @@ const readFunction = `read() {
  */
 export const functions = (directory: string, commands: ReadonlyArray<string>): string =>
   [
-    `__synapse_call() ( { \\builtin local -; \\builtin set +vxeuC; } 2>/dev/null${call(directory)}\n)`,
+    `__synapse_call() ( { \\builtin local -; \\builtin set +vxeuC; } 2>/dev/null; \\builtin . ${quote(`${directory}/${names.call}`)} "$@" )`,
     ...commands
       .filter((name) => /^\w+$/.test(name) && name !== "read")
       .map((name) => `${name}() { __synapse_call ${name} "$@"; }`),
     ...(commands.includes("read")
-      ? [areNames, readFunction, "\\builtin export -f read __synapse_are_names __synapse_call"]
+      ? [
+          areNames,
+          isSaid(directory),
+          readFunction,
+          "\\builtin export -f read __synapse_are_names __synapse_is_said __synapse_call"
+        ]
       : [])
   ].join("\n")
 

@@ -5,6 +5,7 @@ import { ExecutionFailed, InvalidUsage } from "../../../src/domain/CommandError.
 import * as CommandResult from "../../../src/domain/CommandResult.js"
 import type { CommandCall, CommandHandler } from "../../../src/grammar/CommandHandler.js"
 import type { FileError } from "../../../src/grammar/Files.js"
+import * as ShellText from "../../../src/grammar/ShellText.js"
 
 const handler = (name: string, run: CommandHandler["run"], usesFiles = false): CommandHandler => ({
   name,
@@ -57,7 +58,7 @@ export const read = handler(
 export const write = handler(
   "write",
   ({ args: [path = "", text], files, stdin = Stream.empty }) =>
-    files.write(path, text === undefined ? stdin : Stream.succeed(Buffer.from(text))).pipe(
+    files.write(path, text === undefined ? stdin : Stream.succeed(ShellText.encode(text))).pipe(
       Effect.as(CommandResult.make({ stdout: "written\n" })),
       Effect.catchTag("FileError", (error) => toFailure(error))
     ),

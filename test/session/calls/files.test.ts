@@ -124,6 +124,20 @@ describe("a file", () => {
     })
   )
 
+  inSession("that is being overwritten when the command is cancelled is whole", ({ directory, run }) =>
+    Effect.gen(function* () {
+      // Root may write everywhere: a mount would be needed.
+      if (isRoot) return
+      yield* run("mkdir d; head -c 50000000 /dev/zero | tr '\\0' o >d/f; chmod 500 d")
+      for (const timeout of [100, 150, 200, 250, 300]) {
+        yield* Effect.either(run("head -c 50000000 /dev/zero | tr '\\0' n | write d/f", { timeout }))
+        const { size } = Fs.statSync(`${directory}/d/f`)
+        assert.strictEqual(size, 50_000_000)
+      }
+      yield* run("chmod 700 d")
+    })
+  )
+
   inSession("is read no further than it is wanted", ({ run }) =>
     Effect.gen(function* () {
       assert.deepStrictEqual(

@@ -11,6 +11,7 @@ import type { CommandHandler } from "../../../src/grammar/CommandHandler.js"
 import * as CommandRegistry from "../../../src/grammar/CommandRegistry.js"
 import * as BashSession from "../../../src/session/BashSession.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
+import * as Directory from "../../sandbox/Directory.js"
 import { eventually, result, type Subject, withSession } from "../Session.js"
 import * as Handlers from "./Handlers.js"
 
@@ -124,6 +125,52 @@ describe("a call", () => {
       )
       assert.strictEqual(seen.stdout, "on\n")
       assert.deepStrictEqual(yield* subject.run("echo next"), result({ stdout: "next\n" }))
+    })
+  )
+
+  inSession("gets its turn after others have lost theirs", (subject) =>
+    Effect.gen(function* () {
+      yield* subject.run("head -c 4 $(dirname $(dirname $(type -P show)))/tickets >/dev/null")
+      yield* subject.run(
+        "for i in 1 2 3 4; do (ulimit -n 20; fail 0 .); done; enable -n printf; fail 0 .; enable printf"
+      )
+      yield* assertServing(subject)
+    })
+  )
+
+  inSession("takes no request that is none, nor time for it", ({ run }) =>
+    Effect.gen(function* () {
+      const forged = (header: string) =>
+        `d=$(dirname $(dirname $(type -P show))); LC_ALL=C read -rN1 s <$d/tickets; printf $s >$d/calls; ` +
+        `{ printf '${header}'; head -c 3000000 /dev/zero; } >$d/slot-$s-ask; echo over`
+      for (const header of ["/\\0none\\0999999999\\0", "/\\0none\\0x\\0", "/\\0none\\0-1\\0"]) {
+        assert.strictEqual((yield* run(forged(header), { timeout: 10_000 })).exitCode, 0)
+      }
+      assert.deepStrictEqual(yield* run("fail 0 on"), result({ stdout: "on" }))
+    })
+  )
+
+  it.live(
+    "takes away what it has begun when its session ends",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* Directory.make
+        yield* withSession(
+          ({ run }) =>
+            run(`cd ${directory}; echo kept >f; (yes | write f) & (yes | write new) & sleep 0.3; ls -A | wc -l`),
+          {},
+          Handlers.all
+        )
+        assert.deepStrictEqual(Directory.list(directory), ["f"])
+        assert.strictEqual(Fs.readFileSync(`${directory}/f`, "utf8"), "kept\n")
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  inSession("works after its pipes were deleted, all of them or some", (subject) =>
+    Effect.gen(function* () {
+      yield* subject.run('rm "$(dirname $(dirname $(type -P show)))"/slot-*; fail 0 x')
+      yield* assertServing(subject)
     })
   )
 

@@ -110,7 +110,43 @@ describe("a command of ours", () => {
   )
 })
 
+describe("a call", () => {
+  gives(
+    "works with a closed input, and with closed outputs",
+    "fail 0 a <&-; exec 0<&-; fail 0 b; fail 0 c >&- 2>/dev/null; echo $?",
+    "ab1\n"
+  )
+  gives(
+    "that can't put out its output fails",
+    "fail 0 x >/dev/full 2>/dev/null; echo $?; read f >/dev/full 2>/dev/null; echo $?",
+    "1\n1\n",
+    file("f", "text")
+  )
+  gives(
+    "gets words byte for byte",
+    "write f $'x\\xe9y'; od -An -tx1 f; write $'\\xff' z; read $'\\xff'; rm $'\\xff'",
+    "written\n 78 e9 79\nwritten\nz"
+  )
+  gives(
+    "refuses a path that is too long",
+    'p=$(printf "%070000d" 0); read "$p" 2>&1 | tail -c 21; write "$p/$p" x 2>&1 | tail -c 21; echo ${PIPESTATUS[0]}',
+    ": File name too long\n: File name too long\n1\n"
+  )
+  gives("works with a low limit of descriptors", "ulimit -n 64; fail 0 a; write f x; read f", "awritten\nx")
+})
+
 describe("read", () => {
+  gives("leaves BASH_REMATCH alone", "[[ foo42 =~ [0-9]+ ]]; read x <<<v; echo ${BASH_REMATCH[0]}", "42\n")
+  gives(
+    "ends a loop whose variable has a file's name",
+    "touch host; while read host; do echo LOOP; done; echo 'while read host; do echo LOOP; done; echo over' >s; bash s",
+    "over\n"
+  )
+  gives(
+    "takes what follows -- for names, as bash does",
+    "read -- y <<<w; echo $y; read a[1] <<<v; echo ${a[1]}",
+    "w\nv\n"
+  )
   gives(
     "is bash's own where it reads variables",
     "printf 'a b\\nc' | { read x y; echo $y; read -r z; echo $z; }; IFS=: read u _ <<<k:v; echo $u; read -a l <<<'1 2'; echo ${l[1]}",

@@ -1,0 +1,72 @@
+/**
+ * Which slots are there for whoever calls next. A ticket is one byte in a FIFO: it is read by one reader only.
+ *
+ * Whoever has read one says so with the same byte. One who dies in between takes it away: it is missed after a while, and
+ * given out again.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Fifo from "./Fifo.js"
+
+/** Milliseconds from a ticket to the call that it is for. */
+const patience = 2000
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class Tickets {
+  private readonly fd: number
+  private readonly buffer = Buffer.alloc(4096)
+  /** When a ticket was first missed. */
+  private readonly missed = new Map<string, number>()
+
+  constructor(path: string) {
+    this.fd = Fifo.openBoth(path)
+  }
+
+  /** Whether nobody can find them any more. */
+  get lost(): boolean {
+    return Fs.fstatSync(this.fd).nlink === 0
+  }
+
+  give(slots: string): void {
+    for (const slot of slots) this.missed.delete(slot)
+    Fs.writeSync(this.fd, slots)
+  }
+
+  /** Sees to it that exactly the slots that are free have a ticket. Answers whether one is left at the moment. */
+  check(free: ReadonlyArray<string>, now = performance.now()): boolean {
+    const there = this.readAll()
+    const kept: Array<string> = []
+    for (const slot of free) {
+      const since = this.missed.get(slot) ?? now
+      if (there.has(slot) || now - since >= patience) {
+        kept.push(slot)
+        this.missed.delete(slot)
+      } else this.missed.set(slot, since)
+    }
+    for (const slot of this.missed.keys()) if (!free.includes(slot)) this.missed.delete(slot)
+    if (kept.length > 0) Fs.writeSync(this.fd, kept.join(""))
+    return kept.length > 0
+  }
+
+  close(): void {
+    Fs.closeSync(this.fd)
+  }
+
+  private readAll(): Set<string> {
+    const found = new Set<string>()
+    for (;;) {
+      let count: number
+      try {
+        count = Fs.readSync(this.fd, this.buffer)
+      } catch {
+        // EAGAIN: that was all.
+        return found
+      }
+      for (const slot of this.buffer.toString("latin1", 0, count)) found.add(slot)
+    }
+  }
+}
