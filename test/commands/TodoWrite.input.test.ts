@@ -25,8 +25,12 @@ describe("the input of TodoWrite", () => {
     })
   )
 
-  it.effect("refuses a standard input that is too large, is no UTF-8, or fails", () =>
+  it.effect("refuses a standard input that is too large, an input that is no UTF-8, and one that fails", () =>
     Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* write({ args: ['{"todos":[]}\udcff'] }),
+        refused("Invalid JSON format", "- input: it is no UTF-8")
+      )
       assert.deepStrictEqual(
         yield* write({ stdin: Stream.forever(Stream.make(new Uint8Array(1024 ** 2).fill(0x20))) }),
         refused("Input too large: standard input has more than 8 MiB.")
