@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import type * as Net from "node:net"
+import * as Net from "node:net"
 import * as Path from "node:path"
 import type { CommandInput } from "../../domain/CommandInput.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
@@ -48,6 +48,7 @@ const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
  */
 export class CallServer {
   private readonly tickets: Tickets
+  private readonly callsFd: number
   private readonly calls: Net.Socket
   private readonly running = new Map<string, Call>()
   /** Slots that somebody still holds, by whatever its caller has left behind. */
@@ -67,7 +68,8 @@ export class CallServer {
   ) {
     const { path } = directory
     this.tickets = new Tickets(Path.join(path, Stub.names.tickets))
-    this.calls = Fifo.listener(Path.join(path, Stub.names.calls)).unref()
+    this.callsFd = Fifo.openBoth(Path.join(path, Stub.names.calls))
+    this.calls = new Net.Socket({ fd: this.callsFd, readable: true, writable: false }).unref()
     this.calls.on("error", () => {})
     this.calls.on("data", (chunk: Buffer) => {
       for (const slot of chunk.toString("latin1")) this.take(slot)
@@ -83,7 +85,7 @@ export class CallServer {
 
   /** Whether a command has deleted what calls need. */
   get lost(): boolean {
-    return this.broken || this.tickets.lost
+    return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
   }
 
   /** Makes programs of the PATH out of the commands' names, and takes away those that are no more. */

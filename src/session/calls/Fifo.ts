@@ -42,15 +42,6 @@ export const reader = (path: string): Net.Socket =>
 export const openBoth = (path: string): number => open(path, O_RDWR)
 
 /**
- * To be read as it comes, whoever writes comes and goes.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const listener = (path: string): Net.Socket =>
-  new Net.Socket({ fd: openBoth(path), readable: true, writable: false })
-
-/**
  * To be written to, where somebody reads. Writing fails when nobody does any more.
  *
  * @since 0.1.0
