@@ -62,7 +62,7 @@ interface Running {
  * kernel's table of mounts is slow to read where there are many. A limit that the README names.
  */
 const checkEvery = 5
-const checkRarely = 20
+const checkRarely = 50
 const checkAtLast = 100
 /** What is looked at in passing need not be looked at before the next command: by when, as a part of that time. */
 const ahead = 0.75
