@@ -56,11 +56,12 @@ describe("background", () => {
   )
 
   keeps("a background flood disturbs nothing, and is not blocked", [
-    ["yes flood & F=$!", {}],
+    ["(sleep 0.3; exec yes flood) & F=$!", {}],
+    ["sleep 0.5", {}],
     ["echo one", { stdout: "one\n" }],
     ["for i in {1..200}; do echo $i; done | tail -1", { stdout: "200\n" }],
     ["kill $F; wait $F", { exitCode: 143 }],
-    ["head -c 3000000 /dev/zero & F=$!", {}],
+    ["(sleep 0.2; exec head -c 3000000 /dev/zero) & F=$!", {}],
     ["wait $F", {}]
   ])
 
