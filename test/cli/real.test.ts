@@ -225,3 +225,24 @@ describe("the program", () => {
     assert.notMatch(stderr, /\n\s+at /)
   })
 })
+
+describe("synapse read, write and edit", () => {
+  it("work on the directory that they are called in, with the program's own input", async () => {
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
+    const file = path.join(directory, "f")
+    try {
+      const writing = start(["write", file])
+      writing.child.stdin.end("one\ntwo\nthree\n")
+      const { exitCode, stderr, stdout } = await writing.ended
+      assert.deepStrictEqual([exitCode, `${stdout}`, stderr], [0, `Written 14 bytes (3 lines) to ${file}\n`, ""])
+      assert.strictEqual((await run(["edit", file, "two", "2"])).stdout, `Replaced 1 occurrence in ${file} (line 2)\n`)
+      const read = await run(["read", file, "--offset", "1"])
+      assert.deepStrictEqual(read, { exitCode: 0, stdout: "     2\t2\n     3\tthree\n", stderr: "" })
+      const missing = await run(["read", path.join(directory, "missing")])
+      assert.deepStrictEqual([missing.exitCode, missing.stdout], [1, ""])
+      assert.include(missing.stderr, "No such file or directory")
+    } finally {
+      fs.rmSync(directory, { recursive: true })
+    }
+  })
+})
