@@ -135,9 +135,12 @@ export const normalise = (args: ReadonlyArray<string>, kinds: Kinds): Either.Eit
     }
     if (given.has(kind.name) && !kind.isRepeated) return Either.left(`${name} is given twice.`)
     given.add(kind.name)
+    const value = equals >= 0 ? word.slice(equals + 1) : kind.isFlag ? "true" : args[++at]
+    // Of what may be repeated, @effect/cli drops empty values: `--deny "$UNSET"` would deny nothing.
+    if (kind.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
     if (equals >= 0) words.push(word)
     else if (kind.isFlag) words.push(`${name}=true`)
-    else words.push(word, ...args.slice(++at, at + 1))
+    else words.push(word, ...(value === undefined ? [] : [value]))
   }
   return Either.right(words)
 }

@@ -90,6 +90,22 @@ const exact = (path: string, source: RuleSource): Rule =>
 
 const realOf = (rule: Rule): string => rule.real ?? rule.path
 
+/** Right below the root, links are the system's own. */
+const isSystems = (link: string): boolean => Path.dirname(link) === "/"
+
+/**
+ * What was allowed for good was allowed as it was then: a link on the way to it may have been put there by a sandbox since, which
+ * may write there, and lead this one anywhere.
+ */
+const ledElsewhere = ({ kind, path, source }: Rule): string | undefined => {
+  if (source !== "file" || kind === "glob") return undefined
+  const { links, real } = RealPath.follow(path)
+  const link = links.find((one) => !isSystems(one))
+  return link === undefined
+    ? undefined
+    : `${link} is a symbolic link, and leads to ${real}: if that is what is meant, allow ${real}`
+}
+
 const toRules = (
   { entry, list, origin, path, source }: Written,
   expansion: PathEntry.Expansion
@@ -105,7 +121,9 @@ const toRules = (
     Either.mapLeft(refuse),
     Either.flatMap((meanings) => {
       const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }))
-      const reason = rules.map((rule) => (list === "whitelist" ? PathEntry.unwritable(realOf(rule)) : undefined))[0]
+      const reason = rules.map((rule) =>
+        list === "whitelist" ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule)) : undefined
+      )[0]
       return reason === undefined ? Either.right(rules) : Either.left(refuse(reason))
     })
   )

@@ -143,6 +143,10 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
               checkAhead: began + checkEvery * ahead
             }
             running = ours
+            if (door === undefined) return
+            return Runtime.runPromiseExit(runtime)(door.prove(ours.watch?.learn)).then((exit) => {
+              if (Exit.isFailure(exit)) throw failureOf(exit)
+            })
           },
           explain: (stderr) => explain?.(stderr),
           close

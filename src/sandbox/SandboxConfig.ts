@@ -37,7 +37,7 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
     /** Makes the directory of the file where commands could make it first; where it can't be made, nobody can. */
     readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
     /**
-     * Allows an absolute path for good: it, and nothing around it. No character of it has a meaning. Answers whether that is
+     * Allows an absolute path for good, by its real name: it, and nothing around it. No character of it has a meaning. Answers whether that is
      * new. Fails with InvalidUsage for what no whitelist may hold.
      */
     readonly addWhitelist: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
@@ -71,7 +71,7 @@ const over = (
       }),
     addWhitelist: (path) =>
       Path.isAbsolute(path)
-        ? add("whitelist", PathGlob.escape(path), "/")
+        ? add("whitelist", PathGlob.escape(RealPath.follow(path).real), "/")
         : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the whitelist: it is not absolute.` }),
     addBlacklist: (entry) => add("blacklist", entry, "/"),
     forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {

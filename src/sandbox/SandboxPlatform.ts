@@ -77,6 +77,11 @@ export interface MaskWatch {
  */
 export interface LiveSandbox {
   readonly canChange: boolean
+  /**
+   * Before the first command: fails where what has come up is no sandbox, or not all is masked in it that the rules name.
+   * Whatever was moved meanwhile is looked for again; `learn` masks what is found.
+   */
+  readonly prove: (learn: MaskWatch["learn"] | undefined) => Effect.Effect<void, ExecutionFailed>
   /** Those of the masks that are not in force any more: the host has replaced the file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Looks for all that the rules name by now, where it can be written: a walk. */

@@ -45,9 +45,18 @@ const readText = (path: string): string | undefined => {
   }
 }
 
+/** Nothing where no descriptor is left to look with. */
+const namesInProc = (): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync("/proc")
+  } catch {
+    return []
+  }
+}
+
 const fromProc = (): Array<Process> => {
   const processes: Array<Process> = []
-  for (const name of Fs.readdirSync("/proc")) {
+  for (const name of namesInProc()) {
     const first = name.charCodeAt(0)
     if (first < 48 || first > 57) continue
     const stat = readText(`/proc/${name}/stat`)

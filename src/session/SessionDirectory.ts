@@ -25,12 +25,19 @@ export interface PipePaths {
 }
 
 /**
+ * The name of the directory of all sessions of this user, in the directory for temporary files.
+ *
+ * @since 0.1.0
+ */
+export const parentName = (): string => `synapse-${process.getuid?.() ?? 0}`
+
+/**
  * A new directory in one of the user's own, `<tmp>/synapse-<uid>`: a sandbox hides that one from its commands, and so all
  * other sessions.
  */
 const makePrivate = (): string => {
   const uid = process.getuid?.() ?? 0
-  const parent = Path.join(Fs.realpathSync(Os.tmpdir()), `synapse-${uid}`)
+  const parent = Path.join(Fs.realpathSync(Os.tmpdir()), parentName())
   for (;;) {
     try {
       Fs.mkdirSync(parent, { mode: 0o700 })

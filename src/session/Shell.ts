@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as ChildProcess from "node:child_process"
+import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as ProcessTable from "./ProcessTable.js"
@@ -110,6 +111,12 @@ export class Shell {
       stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
       // The types know this only of a list of three.
     }) as ChildProcess.ChildProcessWithoutNullStreams
+    const name = [spawnable.program, ...spawnable.args].join(" ")
+    if (child.pid === undefined) {
+      // Where descriptors were wanting, there are no streams either.
+      const [error] = await once(child, "error")
+      throw new Error(`${name} could not be started: ${error.message}`)
+    }
     const shell = new Shell(child)
     return new Promise<Shell>((resolve, reject) => {
       const failed = (what: string) => {
@@ -119,13 +126,9 @@ export class Shell {
         const words = shell.complaint
           .replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "")
           .trim()
-        reject(
-          launch.explain(words) ??
-            new Error(`${[spawnable.program, ...spawnable.args].join(" ")} ${what}${words === "" ? "" : `: ${words}`}`)
-        )
+        reject(launch.explain(words) ?? new Error(`${name} ${what}${words === "" ? "" : `: ${words}`}`))
       }
       const patience = setTimeout(() => failed(`gave no sign of life in ${startTimeout} ms`), startTimeout)
-      child.once("error", (error) => failed(`could not be started: ${error.message}`))
       shell.listener = {
         onExit: (code) => failed(`ended at once with exit code ${code}`),
         onFrame: (body) => {
@@ -133,8 +136,16 @@ export class Shell {
           if (version === undefined || version === "") return failed("is not bash, and no other shell will do")
           clearTimeout(patience)
           shell.inner = Number(pid)
-          launch.started(shell.spawned)
-          resolve(shell)
+          const proven = launch.started(shell.spawned)
+          if (proven === undefined) return resolve(shell)
+          proven.then(
+            () => resolve(shell),
+            (error) => {
+              shell.listener = undefined
+              shell.kill()
+              reject(error)
+            }
+          )
         }
       }
       const nonce = Protocol.makeNonce()

@@ -19,8 +19,11 @@ export interface Launch {
   readonly environment: Readonly<Record<string, string>>
   /** Whether it is expected to start, and not known to: where it does not, another launch may do better. */
   readonly isTrial: boolean
-  /** Told the pid of what was spawned, once the shell answers. */
-  readonly started: (pid: number) => void
+  /**
+   * Told the pid of what was spawned, once the shell answers. Where it promises something, no command runs before that is
+   * kept, and none in that shell where it is broken.
+   */
+  readonly started: (pid: number) => Promise<void> | void
   /** Why a shell could not be started, by what was said on its standard error; undefined where nobody knows better. */
   readonly explain: (stderr: string) => ExecutionFailed | undefined
   /** Lets go of what the launch holds: called once the shell has ended, or could not be started. */

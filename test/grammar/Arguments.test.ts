@@ -31,6 +31,8 @@ describe("Arguments", () => {
   describe("normalise", () => {
     it("sets flags, and leaves all other words as they are", () => {
       assert.deepStrictEqual(normalised("exec", "--json", "true"), ["exec", "--json=true", "true"])
+      assert.strictEqual(normalised("--allow", " "), "--allow is empty.")
+      assert.strictEqual(normalised("--allow="), "--allow is empty.")
       assert.deepStrictEqual(normalised("--json=no", "--x", "-h"), ["--json=no", "--x", "-h"])
       assert.deepStrictEqual(normalised("--cwd", "--json", "--allow", "--", "a"), [
         "--cwd",

@@ -47,6 +47,21 @@ describe("buildPolicy", () => {
       }).pipe(Effect.provide(layers({ filesystem: { whitelist: ["/data"] } }, { temporary: Os.tmpdir() })))
   )
 
+  it.scoped("refuses what was allowed for good where a link leads it elsewhere since", () =>
+    Effect.gen(function* () {
+      const directory = yield* Directory.make
+      Fs.mkdirSync(`${directory}/data`)
+      Fs.mkdirSync(`${directory}/victim`)
+      const whitelist = [`${directory}/data`]
+      const building = build("/workspace").pipe(Effect.provide(layers({ filesystem: { whitelist } })))
+      assert.include(show((yield* building).whitelist), `file ${directory}/data`)
+      Fs.rmdirSync(`${directory}/data`)
+      Fs.symlinkSync("victim", `${directory}/data`)
+      const { reason } = yield* Effect.flip(building)
+      assert.include(reason, `${directory}/data is a symbolic link, and leads to ${directory}/victim`)
+    })
+  )
+
   it.effect("has built-in rules, and adds to them layer by layer", () =>
     Effect.gen(function* () {
       const { blacklist } = yield* build("/w", { blacklist: ["~/.ssh", "/r"] })

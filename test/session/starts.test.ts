@@ -64,7 +64,11 @@ describe("a shell that can't be started", () => {
     () => ({ shellCommand: "/nosuch/bash" }),
     /^no shell: \/nosuch\/bash .* could not be started: spawn \/nosuch\/bash ENOENT$/
   )
-  fails("is not on PATH", () => ({ shellCommand: "nosuchbash" }), /could not be started: spawn nosuchbash ENOENT$/)
+  fails(
+    "is not on PATH",
+    () => ({ shellCommand: "nosuchbash" }),
+    /could not be started: spawn nosuchbash (ENOENT|EACCES)$/
+  )
   fails(
     "is no program",
     () => ({ shellCommand: "/etc/passwd" }),

@@ -77,11 +77,22 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFaile
 /** Hiding the sessions must not hide what the sandbox is for. */
 const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
 
+/** How often what was moved is looked for again. */
+const mostRounds = 3
+
+const moved = "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
+
 /** What the rules name by now, where it can be written: in what was allowed while it ran, too. */
 const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layout: Layout.Layout) => {
   const { cwd, roots, session, sessions } = layout
   const bound = new Set<string>()
   const granted = PathRule.make(policy.granted ?? [])
+  const scan = Effect.promise(async () => {
+    const all = [...roots, ...bound]
+    const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
+    const masks = await Masks.find(policy, places)
+    return masks.filter(({ path }) => granted.find(path) === undefined)
+  })
   return {
     ...door,
     addBind: (path: string) =>
@@ -92,12 +103,17 @@ const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layo
       Effect.tap(door.removeBind(path), () => {
         bound.delete(path)
       }),
-    scan: Effect.promise(async () => {
-      const all = [...roots, ...bound]
-      const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
-      const masks = await Masks.find(policy, places)
-      return masks.filter(({ path }) => granted.find(path) === undefined)
-    }),
+    scan,
+    prove: (learn: SandboxPlatform.MaskWatch["learn"] | undefined) =>
+      Effect.gen(function* () {
+        yield* door.verify
+        let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
+        for (let round = 0; !expected.every(({ path }) => door.isMounted(path)); round++) {
+          if (round === mostRounds || learn === undefined) return yield* fail(moved)
+          expected = yield* scan
+          yield* learn(expected)
+        }
+      }),
     watch: (options: SandboxPlatform.WatchOptions) => MaskWatch.make({ door, policy, masks: layout.masks, ...options })
   }
 }

@@ -31,6 +31,8 @@ export interface LiveNamespace {
   /** Those of the masks that are not in force: the host replaced the file, or it is new. Reads one file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   readonly isMounted: (path: string) => boolean
+  /** Fails where the processes inside are not held by a sandbox. */
+  readonly verify: Effect.Effect<void, ExecutionFailed>
   /** Whether anything can be changed; where not, `lost` and `isMounted` work all the same. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
@@ -62,6 +64,17 @@ const childrenOf = (pid: number): ReadonlyArray<number> => {
     return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
   } catch {
     return []
+  }
+}
+
+/** Whether a process has a filter of system calls, and can't get rights that it does not have. */
+const isHeld = (pid: number): boolean => {
+  try {
+    const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
+    return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
+  } catch {
+    // It has ended.
+    return true
   }
 }
 
@@ -151,7 +164,16 @@ export const make = (options: {
 
   const isMounted = (path: string) => masked().has(path)
 
+  const verify = Effect.suspend(() => {
+    inner ??= innerPid(pid)
+    const processes = inner === undefined ? [] : [inner, ...childrenOf(inner)]
+    return processes.length > 0 && processes.every(isHeld)
+      ? Effect.void
+      : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
+  })
+
   return {
+    verify,
     canChange: level !== "single",
     isMounted,
     lost,

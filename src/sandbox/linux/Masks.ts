@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as SessionDirectory from "../../session/SessionDirectory.js"
 import * as PathGlob from "../PathGlob.js"
 import * as PathRule from "../PathRule.js"
 import type { Mask } from "../SandboxPlatform.js"
@@ -62,10 +63,23 @@ const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
     return base === "" ? [] : [WriteRoots.realPath(PathGlob.unescape(base)) ?? []].flat()
   })
 
+const sessionsName = SessionDirectory.parentName()
+
+/** The sessions of another directory for temporary files: what lies in them is read outside of every sandbox. */
+const sessionsRule = (path: string): Rule | undefined => {
+  const at = Fs.lstatSync(path, { throwIfNoEntry: false })
+  return at?.isDirectory() === true && (at.mode & 0o077) === 0
+    ? { pattern: "sessions of Synapse", path, kind: "path", source: "own" }
+    : undefined
+}
+
 const globs = async (policy: Pick<SandboxPolicy, "blacklist">, places: Places): Promise<Array<Mask>> => {
   if (!policy.blacklist.some((rule) => rule.kind === "glob")) return []
   const roots = WriteRoots.outermost([...places.roots, ...bases(policy.blacklist)])
-  const matches = await FileWalk.find(roots, PathRule.make(policy.blacklist), new Set(places.hidden))
+  const rules = PathRule.make(policy.blacklist)
+  const findEntry = (directory: string, name: string) =>
+    rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined)
+  const matches = await FileWalk.find(roots, { findEntry }, new Set(places.hidden))
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
     // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
