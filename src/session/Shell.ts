@@ -115,7 +115,7 @@ export class Shell {
     if (child.pid === undefined) {
       // Where descriptors were wanting, there are no streams either.
       const [error] = await once(child, "error")
-      throw new Error(`${name} could not be started: ${error.message}`)
+      throw new Error(`${spawnable.program} could not be started: ${error.message}`)
     }
     const shell = new Shell(child)
     return new Promise<Shell>((resolve, reject) => {
