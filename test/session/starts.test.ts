@@ -69,11 +69,7 @@ describe("a shell that can't be started", () => {
     () => ({ shellCommand: "nosuchbash" }),
     /could not be started: spawn nosuchbash (ENOENT|EACCES)$/
   )
-  fails(
-    "is no program",
-    () => ({ shellCommand: "/etc/passwd" }),
-    /\/etc\/passwd could not be started: spawn .*EACCES$/
-  )
+  fails("is no program", () => ({ shellCommand: "/etc/passwd" }), /\/etc\/passwd could not be started: spawn .*EACCES$/)
   fails("lies below a file", () => ({ shellCommand: "/etc/passwd/bash" }), /^no shell: .*ENOTDIR/)
   fails("is a directory", () => ({ shellCommand: "/usr" }), /EACCES$/)
   fails("has a NUL in its name", () => ({ shellCommand: "/bin/ba\0sh" }), /^no shell: .*null bytes/)
