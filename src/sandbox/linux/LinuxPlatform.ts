@@ -108,7 +108,7 @@ const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layo
       Effect.gen(function* () {
         yield* door.verify
         let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
-        for (let round = 0; !expected.every(({ path }) => door.isMounted(path)); round++) {
+        for (let round = 0; !door.areMounted(expected); round++) {
           if (round === mostRounds || learn === undefined) return yield* fail(moved)
           expected = yield* scan
           yield* learn(expected)

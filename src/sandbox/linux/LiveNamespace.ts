@@ -31,6 +31,8 @@ export interface LiveNamespace {
   /** Those of the masks that are not in force: the host replaced the file, or it is new. Reads one file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   readonly isMounted: (path: string) => boolean
+  /** Whether all of the masks are mounted. Reads one file. */
+  readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
   /** Fails where the processes inside are not held by a sandbox. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
   /** Whether anything can be changed; where not, `lost` and `isMounted` work all the same. */
@@ -164,6 +166,12 @@ export const make = (options: {
 
   const isMounted = (path: string) => masked().has(path)
 
+  const areMounted = (masks: ReadonlyArray<Mask>) => {
+    if (masks.length === 0) return true
+    const points = masked()
+    return masks.every(({ path }) => points.has(path))
+  }
+
   const verify = Effect.suspend(() => {
     inner ??= innerPid(pid)
     const processes = inner === undefined ? [] : [inner, ...childrenOf(inner)]
@@ -176,6 +184,7 @@ export const make = (options: {
     verify,
     canChange: level !== "single",
     isMounted,
+    areMounted,
     lost,
     addMasks,
     removeMask: (path) => enter(`could not take the mask from ${path}`, programs.umount, [path]),
