@@ -79,10 +79,3 @@ export const help = (name: string): string => {
     ? `${builtin} (for the program of that name, ${option})`
     : `${option} or ${builtin}`
 }
-
-/**
- * Whether bash has a command of its own of that name.
- *
- * @since 0.1.0
- */
-export const isBuiltin = (name: string): boolean => builtins.has(name)

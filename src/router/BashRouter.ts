@@ -12,9 +12,10 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../grammar/CommandHandler.js"
 import * as CommandLine from "../grammar/CommandLine.js"
 import { CommandRegistry } from "../grammar/CommandRegistry.js"
+import * as ReservedName from "../grammar/ReservedName.js"
 import * as UnknownCommand from "../grammar/UnknownCommand.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
-import { identifyCommandType, isReserved } from "./CommandType.js"
+import { identifyCommandType } from "./CommandType.js"
 import * as PlainCall from "./PlainCall.js"
 
 /**
@@ -107,7 +108,7 @@ const inTime = <A, E>(
  * @since 0.1.0
  */
 export const hintForMissing = (name: string): string | undefined =>
-  isReserved(name)
+  ReservedName.isReserved(name)
     ? `Hint: ${name} is known to the shell, not to programs that run others (env, xargs, find -exec): ` +
       `call it in the line itself, Bash(command="${name} …").`
     : undefined

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { CommandLine } from "../grammar/CommandLine.js"
+import * as ReservedName from "../grammar/ReservedName.js"
 
 /**
  * @since 0.1.0
@@ -18,9 +19,7 @@ export type CommandType =
   | "extension"
 
 const mcp = /^mcp:/
-const skill = /^skill:/
 const skillTool = /^skill:[^:]+:./
-const task = /^task:/
 
 /**
  * @param isRegistered whether there is a handler for a command's name
@@ -30,15 +29,7 @@ export const identifyCommandType = (line: CommandLine, isRegistered: (name: stri
   const { name } = line
   if (name === "") return "native"
   if (mcp.test(name) || skillTool.test(name)) return "extension"
-  if (isReserved(name)) return "agent-shell"
+  if (ReservedName.isReserved(name)) return "agent-shell"
   // A quoted name is the shell's own, as it is for aliases: `\read`, `"bash"`.
   return line.command?.quoted === false && isRegistered(name) ? "agent-shell" : "native"
 }
-
-/**
- * Whether a name is one of ours, registered or not: no shell has a command of such a name.
- *
- * @since 0.1.0
- */
-export const isReserved = (name: string): boolean =>
-  name === "TodoWrite" || task.test(name) || skill.test(name) || mcp.test(name)

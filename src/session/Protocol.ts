@@ -9,7 +9,8 @@
  */
 import { quote } from "../grammar/Quote.js"
 import type { Commands } from "./calls/Commands.js"
-import * as Stub from "./calls/Stub.js"
+import * as ShellFunctions from "./calls/ShellFunctions.js"
+import { maxReply } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 
 /** Between the parts of a state: no shell's text can hold it. */
@@ -66,7 +67,7 @@ export const restoration = (state: string, environment: ReadonlyArray<string>): 
 const notFoundFunction = (directory: SessionDirectory, commands: Commands): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
   return (
-    `command_not_found_handle() { if ${first} && ${Stub.isOurs(commands)}; then __synapse_call "$@"; \\builtin return; fi; ` +
+    `command_not_found_handle() { if ${first} && ${ShellFunctions.isOurs(commands)}; then __synapse_call "$@"; \\builtin return; fi; ` +
     `{ ${first} && { \\builtin local -; \\builtin set +vx; ` +
     `\\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; }; } 2>/dev/null; ` +
     `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
@@ -82,7 +83,7 @@ const notFoundFunction = (directory: SessionDirectory, commands: Commands): stri
  */
 export const definitions = (directory: SessionDirectory, commands: Commands): string =>
   [
-    Stub.functions(directory.path, commands.names()),
+    ShellFunctions.functions(directory.path, commands.names()),
     notFoundFunction(directory, commands),
     `\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
   ].join("\n")
@@ -96,7 +97,7 @@ const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.d
  * @category lines
  */
 export const moveTo = (directory: SessionDirectory, from: SessionDirectory): string =>
-  `${Stub.changePath(from.path, directory.path)}\n${define(directory)}`
+  `${ShellFunctions.changePath(from.path, directory.path)}\n${define(directory)}`
 
 /**
  * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
@@ -112,7 +113,7 @@ export const startUp = (
 ): string =>
   [
     cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
-    Stub.enterPath(directory.path),
+    ShellFunctions.enterPath(directory.path),
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
@@ -138,9 +139,6 @@ const interruptTrap = (directory: SessionDirectory) =>
 
 /** A command that makes `$?` the status given; only subshells can for an arbitrary one. */
 const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
-
-/** More than this of REPLY is not carried from frame to frame. */
-const maxReply = 65_536
 
 /** One more than is carried, which tells that there is more. */
 const shortReply = `\${REPLY+\${REPLY:0:${maxReply + 1}}}`
@@ -205,72 +203,3 @@ export const makeNonce = (): string => crypto.randomUUID().replaceAll("-", "").s
  * @category lines
  */
 export const setReply = (reply: string): Buffer => Buffer.from(`REPLY=${quote(reply)}\n`, "latin1")
-
-/**
- * How a command ended.
- *
- * @since 0.1.0
- * @category frames
- */
-export interface Ended {
-  readonly status: number
-  /** Whether that is the command's own: an alias named like a reserved word of the protocol's hides it. */
-  readonly sure: boolean
-  /** Empty where the shell does not know it. */
-  readonly cwd: string
-  /** The shell's REPLY, byte for byte as Latin-1. */
-  readonly reply: string
-}
-
-/** A shell that says this much without a frame says nothing to us. */
-const maxPending = 8 * 1024 ** 2
-
-const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
-
-/**
- * Finds the frames of one nonce in what a shell prints on its own standard output. Anything else there is dropped.
- *
- * @since 0.1.0
- * @category frames
- */
-export class FrameReader {
-  private pending = ""
-  private nonce = ""
-
-  /** From here on, only frames of this nonce count. */
-  expect(nonce: string): void {
-    this.nonce = nonce
-    this.pending = ""
-  }
-
-  /** The bodies of the frames that the chunk completes. */
-  read(chunk: Buffer): Array<string> {
-    this.pending += chunk.toString("latin1")
-    const opening = `\x1e${this.nonce} `
-    const closing = ` ${this.nonce}\x1e`
-    const bodies: Array<string> = []
-    for (;;) {
-      const start = this.pending.indexOf(opening)
-      const end = start < 0 ? -1 : this.pending.indexOf(closing, start + opening.length - 1)
-      if (end < 0) break
-      bodies.push(this.pending.slice(start + opening.length, end))
-      this.pending = this.pending.slice(end + closing.length)
-    }
-    if (this.pending.length > maxPending) this.pending = this.pending.slice(-maxPending / 2)
-    return bodies
-  }
-
-  /** What a body other than `A` says. */
-  ended(body: string): Ended | undefined {
-    const match = /^(\??)(\d{1,3}) /.exec(body)
-    const middle = body.indexOf(` ${this.nonce} `)
-    if (match === null || middle < 0) return undefined
-    const reply = body.slice(middle + this.nonce.length + 2)
-    return {
-      status: Number(match[2]),
-      sure: match[1] === "",
-      cwd: utf8(body.slice(match[0].length, middle)),
-      reply: reply.length > maxReply ? "" : reply
-    }
-  }
-}

@@ -7,6 +7,7 @@ import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import { FrameReader } from "./FrameReader.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
@@ -60,7 +61,7 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
 export class Shell {
   /** The process that was spawned: a wrapper, or the shell itself. It leads a session of its own, without a terminal. */
   readonly spawned: number
-  readonly frames = new Protocol.FrameReader()
+  readonly frames = new FrameReader()
   alive = true
   /** Settled once the process is gone and its last words are heard. */
   readonly ended: Promise<void>

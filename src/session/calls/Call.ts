@@ -95,7 +95,8 @@ export class Call {
     this.ask.on("error", () => {})
     this.ask.once("close", () => {
       reader?.close()
-      this.end()
+      this.dismiss()
+      this.onEnd()
     })
   }
 
@@ -107,8 +108,7 @@ export class Call {
   }
 
   /**
-   * A file's bytes; rejects with Refused. Whoever has read enough closes it, and says so with
-   * `endRead`.
+   * A file's bytes; rejects with Refused. Whoever has read enough closes it, and says so with `endRead`.
    */
   async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<Source> {
     checkPath(path)
@@ -169,10 +169,15 @@ export class Call {
     }
   }
 
-  /** Asks the caller to end by itself: it takes away what it had begun. */
+  /** Nothing more is told: the caller hears that its host has gone, ends, and takes away what it had begun. */
   dismiss(): void {
     if (this.gone) return
-    this.leave()
+    this.gone = true
+    clearTimeout(this.late)
+    Fs.closeSync(this.answer)
+    for (const close of this.closers) close()
+    for (const { fail } of this.waiting.splice(0)) fail()
+    this.onGone()
   }
 
   /** Lets the caller go, whatever becomes of it. */
@@ -264,22 +269,6 @@ export class Call {
     }
     this.replies = bytes.subarray(at)
     if (this.replies.length > maxReply) this.close()
-  }
-
-  private end(): void {
-    this.leave()
-    this.onEnd()
-  }
-
-  /** Nothing more is told: the caller hears that its host has gone. */
-  private leave(): void {
-    if (this.gone) return
-    this.gone = true
-    clearTimeout(this.late)
-    Fs.closeSync(this.answer)
-    for (const close of this.closers) close()
-    for (const { fail } of this.waiting.splice(0)) fail()
-    this.onGone()
   }
 }
 

@@ -171,7 +171,11 @@ describe("a call", () => {
     Effect.gen(function* () {
       for (const gone of ["slot-*", "calls", "tickets"]) {
         yield* Effect.either(subject.run(`rm "$(dirname $(dirname $(type -P show)))"/${gone}`))
-        if (gone.startsWith("slot")) yield* Effect.either(subject.run("fail 0 x"))
+        if (gone.startsWith("slot")) {
+          // That they are gone is noticed with a call that fails, when it is heard.
+          yield* Effect.either(subject.run("fail 0 x"))
+          yield* Effect.sleep("100 millis")
+        }
         yield* assertServing(subject)
       }
     })
