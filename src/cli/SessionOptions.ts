@@ -6,7 +6,7 @@
 import * as Options from "@effect/cli/Options"
 import * as Option from "effect/Option"
 import * as Timeout from "../domain/Timeout.js"
-import type * as SandboxSettings from "../sandbox/SandboxSettings.js"
+import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 /**

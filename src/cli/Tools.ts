@@ -6,7 +6,7 @@
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
-import { CommandRegistry } from "../grammar/CommandRegistry.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
 import { Toolset } from "../toolset/Toolset.js"
 import { House } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"

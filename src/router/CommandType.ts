@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { CommandLine } from "../grammar/CommandLine.js"
-import * as ReservedName from "../grammar/ReservedName.js"
+import type { CommandLine } from "../bash/CommandLine.js"
+import * as ReservedName from "../command/ReservedName.js"
 
 /**
  * @since 0.1.0

@@ -5,9 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { CommandCall, CommandHandler } from "../grammar/CommandHandler.js"
-import type { CommandLine } from "../grammar/CommandLine.js"
-import { FileError, type Files } from "../grammar/Files.js"
+import type { CommandLine } from "../bash/CommandLine.js"
+import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
+import { FileError, type Files } from "../files/Files.js"
 
 /**
  * @since 0.1.0

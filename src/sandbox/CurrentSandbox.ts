@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { ExecutionFailed } from "../domain/CommandError.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
-import type { SandboxPolicy } from "./SandboxPolicy.js"
 import type { SandboxProvider } from "./SandboxProvider.js"
 
 /**

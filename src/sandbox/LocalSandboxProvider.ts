@@ -8,13 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import { CommandRegistry } from "../command/CommandRegistry.js"
 import type { DuplicateName } from "../domain/DuplicateName.js"
-import { CommandRegistry } from "../grammar/CommandRegistry.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
-import { SandboxPlatform } from "./SandboxPlatform.js"
+import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as SandboxProvider from "./SandboxProvider.js"
-import { SandboxSettings } from "./SandboxSettings.js"
 
 /**
  * @since 0.1.0

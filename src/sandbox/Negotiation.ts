@@ -10,10 +10,10 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
-import type { Answer, PermissionRequest } from "./Permission.js"
-import * as PolicyDecision from "./PolicyDecision.js"
+import type { Answer, PermissionRequest } from "./permission/Permission.js"
+import * as PolicyDecision from "./policy/PolicyDecision.js"
+import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
-import type { Rule } from "./SandboxPolicy.js"
 
 /**
  * @since 0.1.0

@@ -11,12 +11,12 @@ import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "../session/ShellCommand.js"
 import type { ShellLauncher } from "../session/ShellLauncher.js"
-import * as HostPath from "./denial/HostPath.js"
 import * as NetworkCounters from "./denial/NetworkCounters.js"
 import * as NetworkMeter from "./denial/NetworkMeter.js"
+import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./platform/SandboxPlatform.js"
+import * as HostPath from "./policy/HostPath.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "./SandboxBackend.js"
-import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./SandboxPlatform.js"
-import type { SandboxPolicy } from "./SandboxPolicy.js"
 
 /**
  * @since 0.1.0

@@ -10,7 +10,7 @@ import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { BashSession, ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
-import type { SandboxPolicy } from "./SandboxPolicy.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /**
  * What came of a command. `blocked` where the policy denied something that it failed for, or would surely have met.

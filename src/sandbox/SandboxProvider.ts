@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
-import type { SandboxPolicy } from "./SandboxPolicy.js"
 
 /**
  * @since 0.1.0

@@ -3,13 +3,14 @@
  *
  * @since 0.1.0
  */
+
+import type { Ended } from "../bridge/Commands.js"
 import { ExecutionFailed, type InvalidUsage, timedOut } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { CommandRun, Outcome } from "./CommandRun.js"
-import type { Ended } from "./calls/Commands.js"
 
 /**
  * Exactly one of its functions is called, once.

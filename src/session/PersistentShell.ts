@@ -7,11 +7,11 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import type { Commands } from "../bridge/Commands.js"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
-import type { Commands } from "./calls/Commands.js"
 import * as Interruption from "./Interruption.js"
 import * as Job from "./Job.js"
 import type { PipePair } from "./PipePool.js"

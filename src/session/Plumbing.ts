@@ -5,9 +5,9 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as CallServer from "../bridge/CallServer.js"
+import type { Commands } from "../bridge/Commands.js"
 import type { CommandInput } from "../domain/CommandInput.js"
-import * as CallServer from "./calls/CallServer.js"
-import type { Commands } from "./calls/Commands.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"

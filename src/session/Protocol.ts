@@ -7,9 +7,9 @@
  *
  * @since 0.1.0
  */
-import { quote } from "../grammar/Quote.js"
-import type { Commands } from "./calls/Commands.js"
-import * as ShellFunctions from "./calls/ShellFunctions.js"
+import { quote } from "../bash/Quote.js"
+import type { Commands } from "../bridge/Commands.js"
+import * as ShellFunctions from "../bridge/ShellFunctions.js"
 import { maxReply } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import * as CommandLine from "../bash/CommandLine.js"
 import { InvalidUsage } from "../domain/CommandError.js"
-import * as CommandLine from "../grammar/CommandLine.js"
 
 /**
  * What is spawned: a program and its arguments.

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import { run } from "./Program.js"
+import { run } from "../support/cli/Program.js"
 
 const call = (id: unknown, command: string) =>
   JSON.stringify({ id, name: "Bash", arguments: JSON.stringify({ command }) })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { run } from "./Program.js"
+import { run } from "../support/cli/Program.js"
 
 const usage = [
   "Usage:",

@@ -2,9 +2,9 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Programs from "../../src/sandbox/linux/Programs.js"
-import * as Directory from "../sandbox/Directory.js"
-import { run } from "./Program.js"
+import * as Programs from "../../src/sandbox/platform/linux/start/Programs.js"
+import { run } from "../support/cli/Program.js"
+import * as Directory from "../support/sandbox/Directory.js"
 
 const path = process.env["PATH"] ?? ""
 const bwrap = Programs.find(path).bwrap

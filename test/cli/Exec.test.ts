@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import { run } from "./Program.js"
+import { run } from "../support/cli/Program.js"
 
 const usage =
   "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json] <command>\nHelp: synapse exec --help\n"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import { FileHints } from "../../src/cli/FileHints.js"
-import { run } from "./Program.js"
+import { run } from "../support/cli/Program.js"
 
 /** What a person sees of what a command says on standard error. */
 const forPerson = (said: ReadonlyArray<Uint8Array | string>): string => {

@@ -2,8 +2,8 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import * as Directory from "../sandbox/Directory.js"
-import { run } from "./Program.js"
+import { run } from "../support/cli/Program.js"
+import * as Directory from "../support/sandbox/Directory.js"
 
 /** `synapse sandbox …` with a home of its own; exit code, stdout and stderr. */
 const sandbox = (home: string, ...args: ReadonlyArray<string>) =>

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Edit from "../../src/commands/Edit.js"
-import * as Read from "../../src/commands/Read.js"
-import * as Write from "../../src/commands/Write.js"
-import { run } from "./FileCall.js"
+import * as Edit from "../../src/commands/edit/Edit.js"
+import * as Read from "../../src/commands/read/Read.js"
+import * as Write from "../../src/commands/write/Write.js"
+import { run } from "../support/commands/FileCall.js"
 
 const commands = { read: Read, write: Write, edit: Edit }
 

@@ -1,8 +1,8 @@
 /** What must go on working, and is not to be called blocked: as it stands, with the preflight before it. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { has } from "./Ground.js"
-import { World, layer as worldLayer, write } from "./World.js"
+import { has } from "../support/escape/Ground.js"
+import { World, layer as worldLayer, write } from "../support/escape/World.js"
 
 interface Benign {
   readonly command: string

@@ -5,8 +5,8 @@ import * as Path from "node:path"
 import * as Url from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Attack, family, scene } from "./Attack.js"
-import { type Places, write } from "./World.js"
+import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { type Places, write } from "../support/escape/World.js"
 
 const hidden = ({ secret }: Places): Readonly<Record<string, string>> => ({
   FOO_TOKEN: secret,

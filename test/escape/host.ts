@@ -3,8 +3,8 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { scene } from "./Attack.js"
-import { type Setup, type Shape, write } from "./World.js"
+import { scene } from "../support/escape/Attack.js"
+import { type Setup, type Shape, write } from "../support/escape/World.js"
 
 /** As an editor does it. */
 const replace = (path: string, text: string) => {

@@ -1,7 +1,7 @@
 /** The kernel's own ways out: /proc, mounts, namespaces, devices, keys, terminals. */
-import * as Probe from "../../src/sandbox/linux/Probe.js"
-import * as Syscall from "../../src/sandbox/linux/Syscall.js"
-import { type Attack, family } from "./Attack.js"
+import * as Probe from "../../src/sandbox/platform/linux/check/Probe.js"
+import * as Syscall from "../../src/sandbox/platform/linux/plan/Syscall.js"
+import { type Attack, family } from "../support/escape/Attack.js"
 
 const machine = Probe.machine() ?? "x64"
 const denied: Readonly<Record<string, number>> = Syscall.deniedOn(machine)

@@ -5,7 +5,7 @@ import * as Net from "node:net"
 import * as Path from "node:path"
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Attack, family } from "./Attack.js"
+import { type Attack, family } from "../support/escape/Attack.js"
 
 /** What listens outside, in the test's own process, and counts its visitors. */
 const listen = (ground: string) => {

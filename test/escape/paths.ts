@@ -1,7 +1,7 @@
 /** Ways to say a path so that nobody who reads the words knows which. */
 import * as Fs from "node:fs"
-import { type Attack, family } from "./Attack.js"
-import { write } from "./World.js"
+import { type Attack, family } from "../support/escape/Attack.js"
+import { write } from "../support/escape/World.js"
 
 const denied = /Permission denied/
 

@@ -3,8 +3,8 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { scene } from "./Attack.js"
-import { type Setup, type Shape, snapshot, write } from "./World.js"
+import { scene } from "../support/escape/Attack.js"
+import { type Setup, type Shape, snapshot, write } from "../support/escape/World.js"
 
 /** Something is done inside, then a new sandbox is made, and something is tried in that one; nothing outside changes. */
 const twice = (

@@ -3,9 +3,9 @@ import * as ChildProcess from "node:child_process"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as Cgroup from "../../src/sandbox/linux/Cgroup.js"
-import { type Attack, family, scene } from "./Attack.js"
-import { processesWith } from "./World.js"
+import * as Cgroup from "../../src/sandbox/platform/linux/start/Cgroup.js"
+import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { processesWith } from "../support/escape/World.js"
 
 /** An ordinary user's are limited without one. */
 const isLimited = (): boolean =>

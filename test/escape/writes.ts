@@ -2,8 +2,8 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
-import { type Attack, family } from "./Attack.js"
-import { type Places, write } from "./World.js"
+import { type Attack, family } from "../support/escape/Attack.js"
+import { type Places, write } from "../support/escape/World.js"
 
 /** `$o` is the directory outside; whatever gets through is seen there. */
 const routes: ReadonlyArray<readonly [title: string, script: string, ...needs: ReadonlyArray<string>]> = [

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as CommandLine from "../../src/grammar/CommandLine.js"
+import * as CommandLine from "../../src/bash/CommandLine.js"
 import { type CommandType, identifyCommandType } from "../../src/router/CommandType.js"
 
 const registered = new Set(["bash", "read"])

@@ -2,10 +2,10 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import * as Permission from "../../src/sandbox/Permission.js"
-import * as PolicyDecision from "../../src/sandbox/PolicyDecision.js"
-import * as Directory from "./Directory.js"
-import { denied, FakeProvider, type Options, withManager } from "./Managed.js"
+import * as Permission from "../../src/sandbox/permission/Permission.js"
+import * as PolicyDecision from "../../src/sandbox/policy/PolicyDecision.js"
+import * as Directory from "../support/sandbox/Directory.js"
+import { denied, FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home, settings: { blacklist: ["*.pem"] } })))

@@ -4,8 +4,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import * as Directory from "./Directory.js"
-import { FakeProvider, type Options, withManager } from "./Managed.js"
+import * as Directory from "../support/sandbox/Directory.js"
+import { FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home })))

@@ -5,13 +5,13 @@
  *
  * @since 0.1.0
  */
-import * as CommandLine from "../../grammar/CommandLine.js"
-import * as PolicyDecision from "../PolicyDecision.js"
-import type { Mask } from "../SandboxPlatform.js"
-import type { SandboxPolicy } from "../SandboxPolicy.js"
+import * as CommandLine from "../../bash/CommandLine.js"
+import type { Mask } from "../platform/SandboxPlatform.js"
+import * as HostPath from "../policy/HostPath.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
-import * as HostPath from "./HostPath.js"
 import { type Mention, mentionsIn } from "./Mention.js"
 import type { Traffic } from "./NetworkMeter.js"
 import { hostsIn, isWrite, mentionsRefusal, type Refusal, refusalIn } from "./Wording.js"

@@ -3,12 +3,12 @@
  *
  * @since 0.1.0
  */
-import * as CommandLine from "../../grammar/CommandLine.js"
-import type { Word } from "../../grammar/Token.js"
-import { unwrap } from "../../grammar/Wrapper.js"
+import * as CommandLine from "../../bash/CommandLine.js"
+import type { Word } from "../../bash/Token.js"
+import { unwrap } from "../../bash/Wrapper.js"
+import * as HostPath from "../policy/HostPath.js"
 import type { Denial } from "./Denial.js"
 import { expand, type Known } from "./Expansion.js"
-import * as HostPath from "./HostPath.js"
 import { nameOf } from "./Openers.js"
 import { type Opened, openedBy } from "./Operands.js"
 import { type Step, stepsOf } from "./Steps.js"

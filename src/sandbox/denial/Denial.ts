@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type { Rule, RuleSource } from "../SandboxPolicy.js"
+import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 
 /**
  * How a denial is known. `preflight`: read in the command, before it ran. `verified-text`: a tool said so, and the policy

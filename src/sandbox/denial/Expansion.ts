@@ -4,8 +4,8 @@
  *
  * @since 0.1.0
  */
-import { Scanner } from "../../grammar/Scanner.js"
-import type { Word } from "../../grammar/Token.js"
+import { Scanner } from "../../bash/Scanner.js"
+import type { Word } from "../../bash/Token.js"
 
 /**
  * @since 0.1.0

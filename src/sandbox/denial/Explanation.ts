@@ -3,10 +3,11 @@
  *
  * @since 0.1.0
  */
-import * as PolicyDecision from "../PolicyDecision.js"
-import type { SandboxPolicy } from "../SandboxPolicy.js"
+
+import * as HostPath from "../policy/HostPath.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { Denial } from "./Denial.js"
-import * as HostPath from "./HostPath.js"
 
 const did: Readonly<Record<Denial["access"], string>> = { read: "reading", write: "writing", network: "reaching" }
 

@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
-import type { PolicyDecision } from "../PolicyDecision.js"
-import * as RealPath from "../RealPath.js"
-import type { Mask } from "../SandboxPlatform.js"
+import type { Mask } from "../platform/SandboxPlatform.js"
+import * as HostPath from "../policy/HostPath.js"
+import type { PolicyDecision } from "../policy/PolicyDecision.js"
+import * as RealPath from "../policy/RealPath.js"
 import * as Denial from "./Denial.js"
-import * as HostPath from "./HostPath.js"
 import type { Mention } from "./Mention.js"
 import type { Refusal } from "./Wording.js"
 

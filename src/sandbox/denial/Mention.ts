@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as AnsiC from "../../grammar/AnsiC.js"
-import { Scanner } from "../../grammar/Scanner.js"
+import * as AnsiC from "../../bash/AnsiC.js"
+import { Scanner } from "../../bash/Scanner.js"
 
 /**
  * `sure`: quoted, or set off by colons: it is meant as a name. Otherwise it is words that may be one.

@@ -4,11 +4,12 @@
  *
  * @since 0.1.0
  */
-import * as PolicyDecision from "../PolicyDecision.js"
-import type { SandboxPolicy } from "../SandboxPolicy.js"
+
+import * as HostPath from "../policy/HostPath.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { type Check, CommandReader } from "./CommandReader.js"
 import * as Denial from "./Denial.js"
-import * as HostPath from "./HostPath.js"
 
 /**
  * @since 0.1.0

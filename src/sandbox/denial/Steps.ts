@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
-import { isRedirection, type Token, type Word } from "../../grammar/Token.js"
+import { isRedirection, type Token, type Word } from "../../bash/Token.js"
 
 /**
  * @since 0.1.0

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
-import { withWorld } from "./World.js"
+import { withWorld } from "../../support/denial/World.js"
 
 const found = (commands: ReadonlyArray<string>) =>
   withWorld(({ home, policy, project, root }) => {

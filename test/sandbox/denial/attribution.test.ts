@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
-import { masksOf } from "./Bubblewrap.js"
-import { denied, harmless, harmlessToUsers, messages } from "./Corpus.js"
-import { recorded } from "./Fixture.js"
-import { type World, withWorld } from "./World.js"
+import { masksOf } from "../../support/denial/Bubblewrap.js"
+import { denied, harmless, harmlessToUsers, messages } from "../../support/denial/Corpus.js"
+import { recorded } from "../../support/denial/Fixture.js"
+import { type World, withWorld } from "../../support/denial/World.js"
 
 const attribute = (world: World, stderr: string, more: Partial<Attribution.Evidence> = {}) =>
   Attribution.make(world.policy)({

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as Explanation from "../../../src/sandbox/denial/Explanation.js"
-import * as PolicyDecision from "../../../src/sandbox/PolicyDecision.js"
-import type { SandboxPolicy } from "../../../src/sandbox/SandboxPolicy.js"
-import { glob, path } from "./World.js"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
+import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
+import { glob, path } from "../../support/denial/World.js"
 
 const policy: SandboxPolicy = {
   cwd: "/project",

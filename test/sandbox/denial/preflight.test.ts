@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Denial } from "../../../src/sandbox/denial/Denial.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
-import { path, type World, withWorld } from "./World.js"
+import { path, type World, withWorld } from "../../support/denial/World.js"
 
 const environment = { KEYS: ".ssh", SPACED: "a b" }
 

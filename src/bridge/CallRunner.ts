@@ -1,0 +1,187 @@
+/**
+ * Runs the commands that are called from within the shell.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Stream from "effect/Stream"
+import { type CommandCall, type Handler, isLineHandler } from "../command/CommandHandler.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
+import * as UnknownCommand from "../command/UnknownCommand.js"
+import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import type { CommandInput } from "../domain/CommandInput.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import { FileError, type Files } from "../files/Files.js"
+import * as Nesting from "../session/Nesting.js"
+import { type Call, Refused } from "./Call.js"
+import type { Commands, Ended } from "./Commands.js"
+import { Gone } from "./Pour.js"
+import type { Request } from "./Request.js"
+import type { Source } from "./Source.js"
+
+/**
+ * The commands of the registry, as it is whenever one is called.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Commands, never, CommandRegistry> = Effect.gen(function* () {
+  const registry = yield* CommandRegistry
+  const runtime = yield* Effect.runtime()
+  const ended: Array<Ended> = []
+  let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
+
+  const callable = () => registry.list().filter((handler) => !isLineHandler(handler))
+
+  return {
+    names: () => {
+      const handlers = registry.list()
+      if (known?.handlers !== handlers) {
+        known = { handlers, names: callable().flatMap(({ name }) => (name.endsWith("*") ? [] : [name])) }
+      }
+      return known.names
+    },
+    prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
+    run: (call, request, input) => {
+      const fiber = Runtime.runFork(runtime)(
+        run(registry.find(request.name), toCommandCall(call, request, input), registry.list()).pipe(
+          Nesting.within(registry)
+        )
+      )
+      call.onGone = () => fiber.unsafeInterruptAsFork(fiber.id())
+      fiber.addObserver((exit) => {
+        const { category, exitCode, stderr, stdout } = ending(request, exit)
+        ended.push({ exitCode, category })
+        call.onGone = () => {}
+        void call.finish(stdout, stderr, exitCode)
+      })
+    },
+    takeEnded: () => {
+      const [only, more] = ended.splice(0)
+      return more === undefined ? only : undefined
+    }
+  }
+})
+
+const run = (
+  handler: Handler | undefined,
+  call: CommandCall,
+  known: ReadonlyArray<Handler>
+): Effect.Effect<CommandResult, CommandError> =>
+  handler === undefined || isLineHandler(handler)
+    ? UnknownCommand.of(
+        call.name,
+        known.map(({ name }) => name)
+      )
+    : Effect.suspend(() => handler.run(call, {}))
+
+const toCommandCall = (call: Call, request: Request, input: CommandInput | undefined): CommandCall => ({
+  name: request.name,
+  args: request.args,
+  cwd: request.cwd,
+  stdin: request.hasInput ? standardInput(call) : input,
+  write: (chunk) =>
+    Effect.catchAll(
+      Effect.tryPromise(() => call.put(chunk)),
+      () => Effect.interrupt
+    ),
+  files: files(call)
+})
+
+const standardInput = (call: Call): CommandInput =>
+  Stream.unwrapScoped(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.catchAll(
+          Effect.try(() => call.input()),
+          () => Effect.interrupt
+        ),
+        (source) => Effect.sync(() => source.close())
+      ),
+      bytes
+    )
+  )
+
+const bytes = (source: Source): Stream.Stream<Uint8Array> =>
+  Stream.repeatEffectChunkOption(
+    Effect.flatMap(
+      Effect.promise(() => source.next()),
+      (chunks) => (chunks === undefined ? Effect.fail(Option.none()) : Effect.succeed(Chunk.unsafeFromArray(chunks)))
+    )
+  )
+
+/** Where the caller has gone, whoever works for it is interrupted: there is nothing to say, and nobody to hear it. */
+const toFileError =
+  (path: string) =>
+  (error: Refused | Gone): Effect.Effect<never, FileError> =>
+    error instanceof Refused
+      ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
+      : Effect.interrupt
+
+const kinds = ["missing", "directory", "denied", "special", "io"] as const
+
+const files = (call: Call): Files => {
+  const ask = <A>(path: string, question: () => Promise<A>) =>
+    Effect.catchAll(
+      Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
+      toFileError(path)
+    )
+
+  return {
+    read: (path, options = {}) =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const source = yield* ask(path, () => call.read(path, options))
+          let isEnded = false
+          const end = Effect.suspend(() => {
+            if (isEnded) return Effect.void
+            isEnded = true
+            source.close()
+            return ask(path, () => call.endRead())
+          })
+          yield* Effect.addFinalizer(() => Effect.ignore(end))
+          return Stream.concat(bytes(source), Stream.execute(end))
+        })
+      ),
+    write: (path, content) =>
+      Effect.acquireUseRelease(
+        ask(path, () => call.begin(path)),
+        (pour) =>
+          // Not runForEachWhile, which holds all chunks to its end in effect 3.22.
+          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
+            Stream.runDrain,
+            Effect.zipRight(Effect.uninterruptible(ask(path, () => call.commit(pour))))
+          ),
+        (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))
+      )
+  }
+}
+
+interface Ending extends Ended {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What becomes of an error within a shell line. */
+const ending = ({ name }: Request, exit: Exit.Exit<CommandResult, CommandError>): Ending => {
+  if (Exit.isSuccess(exit)) return { category: undefined, ...exit.value }
+  const { cause } = exit
+  if (Cause.isInterruptedOnly(cause)) return failed("", ExitCode.interrupted, undefined)
+  const error = Cause.failureOption(cause)
+  return error._tag === "Some"
+    ? failed(error.value.message, error.value.exitCode, error.value.category)
+    : failed(`${name}: failed unexpectedly: ${String(Cause.squash(cause))}`, ExitCode.failure, "execution_error")
+}
+
+const failed = (message: string, exitCode: number, category: FailureCategory | undefined): Ending => ({
+  stdout: "",
+  stderr: message === "" ? "" : `${message.trimEnd()}\n`,
+  exitCode,
+  category
+})

@@ -1,0 +1,208 @@
+/**
+ * Hears the calls that come from the shell, and gives out the slots for them.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Net from "node:net"
+import * as Path from "node:path"
+import type { CommandInput } from "../domain/CommandInput.js"
+import type { SessionDirectory } from "../session/SessionDirectory.js"
+import { Call } from "./Call.js"
+import type { Commands } from "./Commands.js"
+import * as Fifo from "./Fifo.js"
+import * as Stub from "./Stub.js"
+import { Tickets } from "./Tickets.js"
+
+/** A slot's name is one byte. */
+const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/** Milliseconds between looks at the slots. */
+const lookEvery = 500
+
+/** Bytes of requests that are not whole yet. */
+const budget = 64 * 1024 ** 2
+
+/** Slots that are made at once. */
+const batch = 4
+
+/**
+ * The FIFOs that have to be there before the first call.
+ *
+ * @since 0.1.0
+ */
+export const fifos = (directory: string): ReadonlyArray<string> => [
+  Path.join(directory, Stub.names.tickets),
+  Path.join(directory, Stub.names.calls),
+  ...slotFifos(directory, 0)
+]
+
+const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
+  [...alphabet.slice(from, from + batch)].flatMap((slot) =>
+    Stub.channels.map((channel) => Stub.channelPath(directory, slot, channel))
+  )
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class CallServer {
+  private readonly tickets: Tickets
+  private readonly callsFd: number
+  private readonly calls: Net.Socket
+  private readonly running = new Map<string, Call>()
+  /** Slots that somebody still holds, by whatever its caller has left behind. */
+  private readonly soiled = new Set<string>()
+  private readonly budget = { left: budget }
+  private readonly looking: NodeJS.Timeout
+  private slots = alphabet.slice(0, batch)
+  private broken = false
+  private making = false
+  private closed = false
+  private offered: ReadonlyArray<string> = []
+
+  constructor(
+    private readonly directory: SessionDirectory,
+    private readonly commands: Commands,
+    private readonly input: () => CommandInput | undefined
+  ) {
+    const { path } = directory
+    this.tickets = new Tickets(Path.join(path, Stub.names.tickets))
+    this.callsFd = Fifo.openBoth(Path.join(path, Stub.names.calls))
+    this.calls = new Net.Socket({ fd: this.callsFd, readable: true, writable: false }).unref()
+    this.calls.on("error", () => {})
+    this.calls.on("data", (chunk: Buffer) => {
+      for (const slot of chunk.toString("latin1")) this.take(slot)
+    })
+    Fs.mkdirSync(this.programs, { mode: 0o700 })
+    Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
+    Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
+    this.tickets.give(this.slots)
+    this.looking = setInterval(() => this.look(), lookEvery).unref()
+    this.offer()
+  }
+
+  /** Whether a command has deleted what calls need. */
+  get lost(): boolean {
+    return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
+  }
+
+  /** Makes programs of the PATH out of the commands' names, and takes away those that are no more. */
+  offer(): void {
+    const names = this.commands.names()
+    if (names === this.offered || this.closed) return
+    for (const name of this.offered) if (!names.includes(name)) Fs.rmSync(this.program(name), { force: true })
+    for (const name of names) {
+      if (!this.offered.includes(name) && !name.includes("/")) {
+        Fs.symlinkSync(`../${Stub.names.program}`, this.program(name))
+      }
+    }
+    this.offered = names
+  }
+
+  /** Whether somebody calls at the moment. */
+  get isBusy(): boolean {
+    return this.running.size > 0
+  }
+
+  /** Lets everyone go who still calls; settled when they have gone, and have taken away what they had begun. */
+  async dismiss(): Promise<void> {
+    await Promise.all(
+      [...this.running.values()].map(
+        (call) =>
+          new Promise<void>((resolve) => {
+            const { onEnd } = call
+            call.onEnd = () => {
+              onEnd()
+              resolve()
+            }
+            call.dismiss()
+          })
+      )
+    )
+  }
+
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    clearInterval(this.looking)
+    for (const call of this.running.values()) call.close()
+    this.calls.destroy()
+    this.tickets.close()
+  }
+
+  private get programs(): string {
+    return Path.join(this.directory.path, Stub.names.programs)
+  }
+
+  private program(name: string): string {
+    return Path.join(this.programs, name)
+  }
+
+  /** Whoever writes a byte that is no free slot's gets no answer. */
+  private take(slot: string): void {
+    if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
+    let call: Call
+    try {
+      call = new Call(this.directory.path, slot, this.budget, (request) =>
+        this.commands.run(call, request, this.input())
+      )
+    } catch {
+      // A command has deleted the FIFOs: the next one gets others.
+      this.broken = true
+      return
+    }
+    this.running.set(slot, call)
+    call.onEnd = () => {
+      this.running.delete(slot)
+      this.soiled.add(slot)
+      this.clean()
+    }
+    if (this.running.size + this.soiled.size >= this.slots.length) this.more()
+  }
+
+  /** Slots that nobody holds any more are given out again. */
+  private clean(): void {
+    if (this.closed) return
+    for (const slot of this.soiled) {
+      if (!Stub.channels.every((channel) => isUnused(Stub.channelPath(this.directory.path, slot, channel)))) continue
+      this.soiled.delete(slot)
+      this.tickets.give(slot)
+    }
+  }
+
+  /** From time to time: slots that are clean by now, tickets that were lost, somebody who may be waiting for one. */
+  private look(): void {
+    this.clean()
+    const free = [...this.slots].filter((slot) => !this.running.has(slot) && !this.soiled.has(slot))
+    if (!this.tickets.check(free)) this.more()
+  }
+
+  private more(): void {
+    if (this.making || this.slots.length >= alphabet.length) return
+    this.making = true
+    const from = this.slots.length
+    this.directory.makeFifos(slotFifos(this.directory.path, from)).then(
+      () => {
+        this.making = false
+        if (this.closed) return
+        const added = alphabet.slice(from, from + batch)
+        this.slots += added
+        this.tickets.give(added)
+      },
+      () => {
+        // Those that are there have to do.
+        this.making = false
+      }
+    )
+  }
+}
+
+const isUnused = (path: string): boolean => {
+  try {
+    return Fifo.isUnused(path)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * What a failure's message says of the command that failed: how to see its usage. It names no wrong command.
+ *
+ * @since 0.1.0
+ */
+import type { CommandLine } from "../bash/CommandLine.js"
+import { sources } from "../bash/StatusSource.js"
+
+/** They succeed always, or as good as: not what failed, if there is anything else. */
+const succeeding = new Set(["true", ":", "echo", "printf"])
+/** They only pass on a status, that of something else or one that was wanted. */
+const leaving = new Set(["exit", "return"])
+/** bash's own commands that take `--help` for an argument like any other. */
+const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
+const builtins = new Set(
+  ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait".split(
+    " "
+  )
+)
+/** Names that can stand in a hint as they are. */
+const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
+
+/**
+ * The names, in their order: a later one may not have run. Empty where the text does not tell for sure.
+ *
+ * @since 0.1.0
+ */
+export const candidates = (line: CommandLine): ReadonlyArray<string> => {
+  const list = sources(line.tokens)
+  if (list === undefined || list.includes(undefined)) return []
+  const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
+  const telling = names.filter((name) => name !== "false" && !succeeding.has(name))
+  return [...new Set(telling.length === 0 && line.simple ? names : telling)].slice(0, 3)
+}
+
+/**
+ * The hint for a command that failed; undefined where no command can be named for sure.
+ *
+ * @since 0.1.0
+ */
+export const forFailed = (line: CommandLine): string | undefined => {
+  const names = candidates(line)
+  if (names.length === 0 || !names.every((name) => nameable.test(name))) return undefined
+  return names.length === 1
+    ? `Hint: ${help(names[0] as string)} shows how to use ${names[0]}.`
+    : `Hint: see ${names.map(help).join(" or ")}.`
+}
+
+/**
+ * The one program of a line that can be missing where its exit code is 127; undefined where it can't be told.
+ *
+ * @since 0.1.0
+ */
+export const missing = (line: CommandLine): string | undefined => {
+  const [name, ...others] = candidates(line).filter((name) => !builtins.has(name))
+  return others.length === 0 ? name : undefined
+}
+
+/**
+ * The hint for a command that bash did not find.
+ *
+ * @since 0.1.0
+ */
+export const forMissing = (name: string): string | undefined =>
+  nameable.test(name)
+    ? `Hint: check how it is written and whether it is installed; ${help(name)} then shows how to use it.`
+    : undefined
+
+/**
+ * The call that shows a command's help.
+ *
+ * @since 0.1.0
+ */
+export const help = (name: string): string => {
+  const option = `Bash(command="${name} --help")`
+  if (!builtins.has(name)) return option
+  const builtin = `Bash(command="help ${name}")`
+  return withoutHelpOption.has(name)
+    ? `${builtin} (for the program of that name, ${option})`
+    : `${option} or ${builtin}`
+}

@@ -1,0 +1,107 @@
+/**
+ * `read <file>`: a window of a text file, with line numbers.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Options from "@effect/cli/Options"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
+import type { CommandHandler } from "../../command/CommandHandler.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as FileFailure from "../../files/FileFailure.js"
+import { help } from "./Read.help.js"
+import { LineWindow } from "./Read.window.js"
+
+/** A number of lines. What is too large for a number is more than any file has. */
+const lines = (name: string, least: number) =>
+  Options.text(name).pipe(
+    Options.withPseudoName("N"),
+    Options.filterMap((text) => {
+      const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
+      return value >= least ? Option.some(value) : Option.none()
+    }, `--${name} must be a whole number from ${least}`)
+  )
+
+/**
+ * @since 0.1.0
+ * @category grammar
+ */
+export const grammar = CommandGrammar.make({
+  name: "read",
+  summary: "Shows a text file, or a window of its lines, with line numbers.",
+  usage: "read <file> [--offset N] [--limit N]",
+  help,
+  config: {
+    file: Args.text({ name: "file" }),
+    offset: lines("offset", 0).pipe(Options.withDefault(0)),
+    limit: lines("limit", 1).pipe(Options.optional)
+  }
+})
+
+/** Read whenever the command runs. What is no positive whole number is as if it was not set. */
+const defaultLimit: Effect.Effect<number> = Config.string("SYNAPSE_READ_DEFAULT_LIMIT").pipe(
+  Config.map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : 0)),
+  Effect.orElseSucceed(() => 0),
+  Effect.map((limit) => (Number.isSafeInteger(limit) && limit > 0 ? limit : 2000))
+)
+
+/** Lines from which on a window is deep in a file. */
+const deep = 1000
+
+/** Characters of output that are held before they are put out. */
+const held = 128 * 1024
+
+/**
+ * Reads no further than the window goes. Nothing is held but what is put out next.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler> = Effect.succeed(
+  CommandGrammar.toHandler(
+    grammar,
+    Effect.fnUntraced(function* ({ file, limit, offset }, { files, write }) {
+      // Deep in a file, its beginning is passed over by whoever reads it, and not looked at.
+      const skipLines = offset < deep ? 0 : offset
+      const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
+      // Not `runForEachWhile`: effect 3.22 holds every chunk until that ends.
+      yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) => {
+        window.push(chunk)
+        if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
+        if (window.size < held) return Effect.succeed(window.isDone)
+        return Effect.as(write(Buffer.from(window.take())), window.isDone)
+      }).pipe(
+        Stream.runDrain,
+        Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
+      )
+      window.end()
+      return CommandResult.make({ stdout: window.take(), stderr: notes(file, window, Option.getOrUndefined(limit)) })
+    }),
+    { usesFiles: true }
+  )
+)
+
+const notText = (file: string, kind: "binary" | "utf-16") =>
+  kind === "utf-16"
+    ? FileFailure.make("read", file, "UTF-16 text", `${FileFailure.call("iconv -f UTF-16 -t UTF-8", file)} shows it.`)
+    : FileFailure.make(
+        "read",
+        file,
+        "binary file: it has NUL bytes",
+        `${FileFailure.call("ls -lh", file)} shows its size, ${FileFailure.call("od -A d -c -N 256", file)} its beginning.`
+      )
+
+/** What the window does not show, for standard error: standard output is the lines and nothing else. */
+const notes = (file: string, window: LineWindow, limit: number | undefined): string => {
+  const next = `read ${FileFailure.word(file)} --offset ${window.line}${limit === undefined ? "" : ` --limit ${limit}`}`
+  return [
+    ...(window.hasCarriageReturns
+      ? [`read: ${FileFailure.shown(file)}: lines end in CRLF, shown without the CR\n`]
+      : []),
+    ...(window.hasMore ? [`read: ${FileFailure.shown(file)}: more lines follow line ${window.line}: ${next}\n`] : [])
+  ].join("")
+}

@@ -1,0 +1,157 @@
+/**
+ * `TodoWrite <json>`: replaces the list of tasks.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Config from "effect/Config"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Stream from "effect/Stream"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
+import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as ExitCode from "../../domain/ExitCode.js"
+import * as JsonText from "../../domain/JsonText.js"
+import * as Todo from "../../domain/Todo.js"
+import { TodoStore } from "../../extension/TodoStore.js"
+import { help, usageText } from "./TodoWrite.help.js"
+
+/** Any number of words, so that JSON without quotes gets a better answer than that there are too many. */
+const grammar = CommandGrammar.make({
+  name: "TodoWrite",
+  summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
+  usage: `TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}'`,
+  help,
+  config: { words: Args.repeated(Args.text({ name: "json" })) }
+})
+
+/**
+ * What is wrong with the input is a result: exit code 1, and the list stays as it was.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(function* () {
+  const store = yield* TodoStore
+
+  const write = Effect.fnUntraced(
+    function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
+      const text = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
+      if (text.trim() === "") return yield* missing
+      const value = yield* parse(text, words.length > 0)
+      const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
+      yield* store.set(todos)
+      return CommandResult.make({ stdout: show(todos) })
+    },
+    Effect.catchTag("Refusal", ({ reason }) =>
+      Effect.succeed(
+        CommandResult.make({ stderr: `${reason}\n`, exitCode: ExitCode.failure, category: "invalid_usage" })
+      )
+    )
+  )
+
+  return CommandGrammar.toHandler(grammar, ({ words }, { stdin }) => write(words, stdin), {
+    takesBare: (rest) => rest.startsWith("{") && rest.trimEnd().endsWith("}")
+  })
+})
+
+class Refusal extends Data.TaggedError("Refusal")<{ readonly reason: string }> {}
+
+const missing = new Refusal({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
+
+const howToQuote = `Put the JSON in single quotes: TodoWrite '{"todos":[...]}'
+or, where it has single quotes itself, in a heredoc:
+TodoWrite <<'EOF'
+{"todos":[...]}
+EOF`
+
+const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, Refusal> => {
+  const [word = "", ...more] = words
+  // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
+  if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
+  return Either.left(
+    new Refusal({
+      reason: `Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`
+    })
+  )
+}
+
+const notUtf8 = new Refusal({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
+
+const megabytes = 8
+
+const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["stdin"]>) {
+  const limit = megabytes * 1024 ** 2
+  const chunks: Array<Uint8Array> = []
+  const size = yield* Stream.runFoldWhile(
+    stdin,
+    0,
+    (size) => size <= limit,
+    (size, chunk) => {
+      chunks.push(chunk.slice())
+      return size + chunk.length
+    }
+  )
+  if (size > limit) {
+    return yield* new Refusal({ reason: `Input too large: standard input has more than ${megabytes} MiB.` })
+  }
+  return yield* Either.try({
+    try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
+    catch: () => notUtf8
+  })
+})
+
+const parse = (text: string, isArgument: boolean): Either.Either<unknown, Refusal> =>
+  Either.mapLeft(JsonText.parse(text), ({ path, reason }) => {
+    const problem = `Invalid JSON format\n${line({ path: path === "" ? "input" : path, message: reason })}`
+    return new Refusal({ reason: isArgument && path === "" ? `${problem}\n${howToQuote}` : problem })
+  })
+
+const positive = (name: string, fallback: number): Effect.Effect<number> =>
+  Config.string(name).pipe(
+    Config.map((text) => {
+      const value = /^\s*\d+\s*$/.test(text) ? Number(text) : 0
+      return Number.isSafeInteger(value) && value > 0 ? value : fallback
+    }),
+    Effect.orElseSucceed(() => fallback)
+  )
+
+/** Read whenever the command runs. What is no positive whole number is as if it was not set. */
+const limits: Effect.Effect<Todo.Limits> = Effect.all({
+  maxItems: positive("SYNAPSE_TODO_MAX_ITEMS", Todo.defaultLimits.maxItems),
+  maxContentLength: positive("SYNAPSE_TODO_MAX_CONTENT_LENGTH", Todo.defaultLimits.maxContentLength)
+})
+
+const mostProblems = 50
+
+const notValid = (problems: ReadonlyArray<Todo.Problem>): Refusal => {
+  const more = problems.length - mostProblems
+  const lines = problems.slice(0, mostProblems).map(line)
+  return new Refusal({
+    reason: ["Validation failed", ...lines, ...(more > 0 ? [`... and ${more} more problems`] : [])].join("\n")
+  })
+}
+
+const line = ({ message, path }: Todo.Problem): string => `- ${oneLine(cut(path))}: ${oneLine(cut(message))}`
+
+const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text)
+
+const marks: Readonly<Record<Todo.Status, string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
+
+const show = (todos: ReadonlyArray<Todo.Todo>): string => {
+  const { completed, in_progress, pending } = Todo.count(todos)
+  return [
+    `Todo list updated: ${completed} completed, ${in_progress} in progress, ${pending} pending`,
+    ...todos.map(({ content, status }) => `${marks[status]} ${oneLine(content)}`),
+    ""
+  ].join("\n")
+}
+
+/** Without what would begin another line, move a terminal's cursor or turn the direction of the text. */
+const oneLine = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => {
+    const escaped = JSON.stringify(char).slice(1, -1)
+    return escaped === char ? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}` : escaped
+  })

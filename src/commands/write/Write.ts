@@ -1,0 +1,97 @@
+/**
+ * `write <file> <content>`: gives a file its content.
+ *
+ * @since 0.1.0
+ */
+import * as Args from "@effect/cli/Args"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as ShellText from "../../bash/ShellText.js"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
+import type { CommandHandler } from "../../command/CommandHandler.js"
+import { InvalidUsage } from "../../domain/CommandError.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as FileFailure from "../../files/FileFailure.js"
+import type { FileError } from "../../files/Files.js"
+import * as Newlines from "../../files/Newlines.js"
+import { help } from "./Write.help.js"
+
+const usage = "write <file> <content>"
+
+/**
+ * @since 0.1.0
+ * @category grammar
+ */
+export const grammar = CommandGrammar.make({
+  name: "write",
+  summary: "Writes a file whole, new or not; without <content>, what comes on standard input.",
+  usage,
+  help,
+  config: {
+    file: Args.text({ name: "file" }),
+    content: Args.text({ name: "content" }).pipe(Args.optional)
+  }
+})
+
+/**
+ * Standard input goes through as it comes; where there is a content argument, nobody reads it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler> = Effect.succeed(
+  CommandGrammar.toHandler(
+    grammar,
+    Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
+      const source = Option.isSome(content) ? Stream.succeed(ShellText.encode(content.value)) : stdin
+      if (source === undefined) return yield* withoutContent
+      const tally = new Tally()
+      yield* Effect.catchTag(
+        files.write(
+          file,
+          Stream.tap(source, (chunk) => Effect.sync(() => tally.add(chunk)))
+        ),
+        "FileError",
+        failed
+      )
+      const stdout = `Written ${tally.bytes} bytes (${tally.lines} lines) to ${FileFailure.shown(file)}\n`
+      return CommandResult.make({ stdout })
+    }),
+    { usesFiles: true }
+  )
+)
+
+class Tally {
+  bytes = 0
+  private newlines = 0
+  private last = 0x0a
+
+  add(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    this.bytes += chunk.length
+    this.newlines += Newlines.count(chunk)
+    this.last = chunk[chunk.length - 1] as number
+  }
+
+  /** A last line without a newline is a line as well. */
+  get lines(): number {
+    return this.newlines + (this.last === 0x0a ? 0 : 1)
+  }
+}
+
+const withoutContent = new InvalidUsage({
+  reason: `write: <content> is missing, and nothing comes on standard input; nothing was written.
+Usage: ${usage}
+  write notes.txt 'one line'
+  write notes.txt <<'EOF'
+  any number of lines
+  EOF
+Bash(command="write --help") shows more.`
+})
+
+const failed = (error: FileError) => {
+  const { kind, path, reason } = error
+  if (kind === "directory") return FileFailure.make("write", path, `not a writable file: ${reason}`)
+  return FileFailure.make("write", path, reason)
+}

@@ -1,0 +1,128 @@
+/**
+ * `sandbox.json`: what the user wants of the sandbox for good. A file that can't be read, or that says something else than
+ * what it may say, is an error wherever it is needed: it never means that there is no sandbox, or that its blacklist is
+ * empty, and it is never written over.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import { InvalidUsage } from "../../domain/CommandError.js"
+import * as HostPath from "../policy/HostPath.js"
+import * as PathEntry from "../policy/PathEntry.js"
+import * as PathGlob from "../policy/PathGlob.js"
+import * as PathRule from "../policy/PathRule.js"
+import * as RealPath from "../policy/RealPath.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { SandboxConfigError } from "./SandboxConfigError.js"
+import * as SandboxFile from "./SandboxFile.js"
+import { SandboxSettings, type Settings } from "./SandboxSettings.js"
+import * as SandboxStore from "./SandboxStore.js"
+
+/**
+ * @since 0.1.0
+ * @category tags
+ */
+export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
+  SandboxConfig,
+  {
+    /** Where the file is, or would be. */
+    readonly file: string
+    /** What the file says, over the defaults; the defaults alone where there is none. Read anew each time. */
+    readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+    /** Makes the directory of the file where commands could make it first; where it can't be made, nobody can. */
+    readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
+    /**
+     * Allows an absolute path for good, by its real name: it, and nothing around it. No character of it has a meaning. Answers whether that is
+     * new. Fails with InvalidUsage for what no whitelist may hold.
+     */
+    readonly addWhitelist: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
+    /** Denies a path or a pattern for good, which is kept as it is written. Answers whether that is new. */
+    readonly addBlacklist: (entry: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
+    /** Takes away the entries that are written like this, or that mean the same, read from `cwd`. Answers which they were. */
+    readonly forget: (entry: string, cwd: string) => Effect.Effect<ReadonlyArray<SandboxFile.Entry>, SandboxConfigError>
+  }
+>() {}
+
+/** What all configurations do, wherever they keep it. */
+const over = (
+  { change, file, load, make }: SandboxStore.SandboxStore,
+  settings: Settings
+): Context.Tag.Service<SandboxConfig> => {
+  const add = (list: SandboxFile.List, entry: string, cwd: string) =>
+    Either.match(PathEntry.parse(entry, { ...settings, cwd }, list), {
+      onLeft: (reason): Effect.Effect<boolean, InvalidUsage | SandboxConfigError> =>
+        new InvalidUsage({ reason: `${JSON.stringify(entry)} can't be on the ${list}: ${reason}.` }),
+      onRight: () => change(SandboxFile.add(list, entry))
+    })
+
+  return {
+    file,
+    load,
+    claim: ({ whitelist }) =>
+      Effect.suspend(() => {
+        const { real } = RealPath.follow(settings.home)
+        const isOpen = HostPath.isMissing(real) && PathRule.make(whitelist).find(real) !== undefined
+        return isOpen ? Effect.ignore(make) : Effect.void
+      }),
+    addWhitelist: (path) =>
+      Path.isAbsolute(path)
+        ? add("whitelist", PathGlob.escape(RealPath.follow(path).real), "/")
+        : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the whitelist: it is not absolute.` }),
+    addBlacklist: (entry) => add("blacklist", entry, "/"),
+    forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {
+      const isSame = PathEntry.sameAs(entry, { ...settings, cwd })
+      const gone: Array<SandboxFile.Entry> = []
+      yield* change(SandboxFile.remove((found) => isSame(found.entry) && gone.push(found) > 0))
+      return gone
+    })
+  }
+}
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | SandboxSettings> = Layer.effect(
+  SandboxConfig,
+  Effect.gen(function* () {
+    const settings = yield* SandboxSettings
+    return over(SandboxStore.make(yield* FileSystem.FileSystem, settings.home), settings)
+  })
+)
+
+/**
+ * A configuration without a file, which ends with the layer.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerMemory = (
+  initial: Partial<SandboxFile.SandboxFile> = {}
+): Layer.Layer<SandboxConfig, never, SandboxSettings> =>
+  Layer.effect(
+    SandboxConfig,
+    Effect.map(SandboxSettings, (settings) => {
+      let config: SandboxFile.SandboxFile = { ...SandboxFile.defaults, ...initial }
+      const change = (toChanged: SandboxFile.Change) =>
+        Effect.sync(() => {
+          const lists = toChanged(config)
+          if (lists === undefined) return false
+          config = { ...config, policy: { ...config.policy, filesystem: { ...config.policy.filesystem, ...lists } } }
+          return true
+        })
+      return over(
+        {
+          file: Path.join(settings.home, SandboxStore.fileName),
+          load: Effect.sync(() => config),
+          change,
+          make: Effect.void
+        },
+        settings
+      )
+    })
+  )

@@ -1,0 +1,137 @@
+/**
+ * Keeps `sandbox.json`: reads it strictly, and changes it whole, one change at a time whoever makes it.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { PlatformError } from "@effect/platform/Error"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as JsonText from "../../domain/JsonText.js"
+import * as AtomicFile from "./AtomicFile.js"
+import * as FileLock from "./FileLock.js"
+import { SandboxConfigError } from "./SandboxConfigError.js"
+import * as SandboxFile from "./SandboxFile.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface SandboxStore {
+  readonly file: string
+  readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+  /** Makes the directory of the file. */
+  readonly make: Effect.Effect<void, PlatformError>
+  /** Answers whether there was something to change. */
+  readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
+}
+
+/** @since 0.1.0 */
+export const fileName = "sandbox.json"
+
+/** More than anybody writes: what is longer is something else. */
+const largest = 16 * 1024 ** 2
+
+const mend = "Nothing runs until that is put right: correct the file, or move it away to have the defaults."
+const unwritten = "Nothing was written."
+
+/** What a file system says, without the path, which is said already. */
+const describe = (error: PlatformError): string =>
+  (error._tag === "SystemError" ? error.description : undefined) ?? error.message
+
+/**
+ * @param home the directory that the file is in, or would be
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (files: FileSystem.FileSystem, home: string): SandboxStore => {
+  const file = Path.join(home, fileName)
+  const flaw = (reason: string, path = "") => new SandboxConfigError({ origin: file, path, reason, remedy: mend })
+  const unwritable = (reason: string) => new SandboxConfigError({ origin: file, path: "", reason, remedy: unwritten })
+  const isMissing = (error: PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
+
+  /** The real path of the file. */
+  const find: Effect.Effect<Option.Option<string>, SandboxConfigError> = files.realPath(file).pipe(
+    Effect.asSome,
+    Effect.catchIf(isMissing, () =>
+      // A link to something that is away for now is no missing file.
+      Effect.matchEffect(files.readLink(file), {
+        onFailure: () => Effect.succeedNone,
+        onSuccess: (target) => flaw(`it is a symbolic link to ${target}, where nothing is`)
+      })
+    ),
+    Effect.catchTags({
+      SystemError: (error) => flaw(`it can't be read: ${describe(error)}`),
+      BadArgument: (error) => flaw(`it can't be read: ${describe(error)}`)
+    })
+  )
+
+  const read = Effect.fnUntraced(
+    function* (path: string) {
+      const info = yield* files.stat(path)
+      if (info.type !== "File") return yield* flaw(`it is no file: ${info.type}`)
+      if (info.size > largest) return yield* flaw(`it is larger than ${largest} bytes`)
+      const bytes = yield* files.readFile(path)
+      return yield* Effect.try({
+        try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+        catch: () => flaw("it is not UTF-8")
+      })
+    },
+    Effect.catchTags({
+      SystemError: (error) => flaw(`it can't be read: ${describe(error)}`),
+      BadArgument: (error) => flaw(`it can't be read: ${describe(error)}`)
+    })
+  )
+
+  const check = (text: string): Either.Either<SandboxFile.SandboxFile, SandboxConfigError> =>
+    JsonText.parse(text).pipe(
+      Either.flatMap(SandboxFile.decode),
+      Either.mapLeft(({ path, reason }) => flaw(reason, path))
+    )
+
+  const load = Effect.gen(function* () {
+    const path = yield* find
+    return Option.isNone(path) ? SandboxFile.defaults : yield* check(yield* read(path.value))
+  })
+
+  const makeHome = files.makeDirectory(home, { recursive: true, mode: 0o700 })
+
+  /** The file's real path, or the one that a new file will have, in a directory that is there. */
+  const target = Effect.gen(function* () {
+    const path = yield* find
+    if (Option.isSome(path)) {
+      // Before anything is put beside it.
+      yield* check(yield* read(path.value))
+      return path.value
+    }
+    yield* makeHome
+    return Path.join(yield* files.realPath(home), Path.basename(file))
+  })
+
+  /** One change at a time, on this machine, to the text as it is by then. */
+  const change = (toChanged: SandboxFile.Change) =>
+    Effect.gen(function* () {
+      const path = yield* target
+      const step = Effect.gen(function* () {
+        const text = Option.isNone(yield* find) ? "{}" : yield* read(path)
+        const lists = toChanged(yield* check(text))
+        if (lists === undefined) return false
+        const edited = JsonText.edit(text, (value) => SandboxFile.withLists(value, lists))
+        yield* check(edited)
+        yield* AtomicFile.replace(path, edited)
+        return true
+      })
+      return yield* FileLock.withLock(`${path}.lock`)(step)
+    }).pipe(
+      Effect.catchTags({
+        SystemError: (error) => unwritable(`it can't be written: ${describe(error)}`),
+        BadArgument: (error) => unwritable(`it can't be written: ${describe(error)}`),
+        Locked: (error) => unwritable(`it can't be written: ${error.message}`)
+      }),
+      Effect.provideService(FileSystem.FileSystem, files)
+    )
+
+  return { change, file, load, make: makeHome }
+}

@@ -1,0 +1,119 @@
+/**
+ * Asks the person at the terminal, whatever stdin and stdout are connected to.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Tty from "node:tty"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
+import * as Permission from "./Permission.js"
+
+/** Characters of a text that are shown. */
+const longest = 600
+
+const labels: Readonly<Record<Permission.Answer, string>> = {
+  allow_once: "[o]nce",
+  allow_session: "for this [s]ession",
+  allow_permanent: "[p]ermanently",
+  deny: "[D]eny"
+}
+
+const letters: Readonly<Record<string, Permission.Answer>> = {
+  o: "allow_once",
+  once: "allow_once",
+  s: "allow_session",
+  session: "allow_session",
+  p: "allow_permanent",
+  permanently: "allow_permanent"
+}
+
+/**
+ * What a model wrote, made harmless for a terminal: control characters, and those that turn or hide others, are shown by
+ * their numbers; the middle of a long text is left out.
+ *
+ * @since 0.1.0
+ */
+export const show = (text: string): string => {
+  const half = longest / 2
+  const cut =
+    text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
+  return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) =>
+    char === "\n" ? "\\n" : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
+  )
+}
+
+/**
+ * @since 0.1.0
+ */
+export const question = (
+  { access, command, reason, resource, rule }: Permission.PermissionRequest,
+  offered: ReadonlyArray<Permission.Answer>
+): string =>
+  [
+    "",
+    `The sandbox denied to ${access === "network" ? "reach" : access} ${show(resource)}`,
+    `  rule:    ${show(rule.pattern)} (${PolicyDecision.describeSource(rule.source)}): ${show(reason)}`,
+    `  command: ${show(command)}`,
+    `Allow it? ${offered.map((answer) => labels[answer]).join(", ")}: `
+  ].join("\n")
+
+/** Only a word that is clearly one of the answers allows anything. */
+const toAnswer = (line: string): Permission.Answer => {
+  const word = line.trim().toLowerCase()
+  return Object.hasOwn(letters, word) ? (letters[word] ?? "deny") : "deny"
+}
+
+/** A process in the background would be stopped by reading. On Linux `/proc` tells; elsewhere it is not known. */
+const isInBackground = (): boolean => {
+  try {
+    const stat = Fs.readFileSync("/proc/self/stat", "utf8")
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+    return group !== foreground
+  } catch {
+    return false
+  }
+}
+
+/** One line of the terminal; empty at its end, or where there is no terminal. */
+const readLine = (prompt: string): Effect.Effect<string> =>
+  Effect.async((resume) => {
+    let stream: Tty.ReadStream
+    try {
+      if (isInBackground()) return resume(Effect.succeed(""))
+      const fd = Fs.openSync("/dev/tty", "r+")
+      stream = new Tty.ReadStream(fd)
+      Fs.writeSync(fd, prompt)
+    } catch {
+      return resume(Effect.succeed(""))
+    }
+    let text = ""
+    const end = (line: string) => {
+      stream.destroy()
+      resume(Effect.succeed(line))
+    }
+    stream.setEncoding("utf8")
+    stream.on("data", (chunk: string) => {
+      text += chunk
+      if (text.includes("\n")) end(text.slice(0, text.indexOf("\n")))
+    })
+    stream.once("end", () => end(""))
+    stream.once("error", () => end(""))
+    return Effect.sync(() => stream.destroy())
+  })
+
+/**
+ * One question at a time. Denies where there is no terminal, at the end of its input, and for every other word.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<Permission.Permission> = Layer.effect(
+  Permission.Permission,
+  Effect.map(Effect.makeSemaphore(1), (turn) =>
+    Permission.make((request, offered) =>
+      turn.withPermits(1)(Effect.map(readLine(question(request, offered)), toAnswer))
+    )
+  )
+)

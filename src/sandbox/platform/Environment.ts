@@ -1,0 +1,100 @@
+/**
+ * The variables that a sandboxed shell starts with: an allow-list, less what looks like a secret. The launcher's whole
+ * environment never goes in: keys leak through `env` and `/proc`.
+ *
+ * @since 0.1.0
+ */
+import * as PathGlob from "../policy/PathGlob.js"
+
+/** Names and patterns; what tools need to find themselves and each other. */
+const allowed = [
+  // The user and the terminal.
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM NO_COLOR FORCE_COLOR COLUMNS LINES TMPDIR PWD SHLVL XDG_*",
+  "HOSTNAME EDITOR VISUAL PAGER MANPAGER GIT_PAGER GIT_EDITOR SYSTEMD_PAGER LESS CI SOURCE_DATE_EPOCH",
+  // What keeps tools from asking and from waiting.
+  "DEBIAN_FRONTEND GCM_INTERACTIVE GIT_TERMINAL_PROMPT PIP_NO_INPUT SSH_ASKPASS_REQUIRE PYTHON*",
+  // Languages and their managers.
+  "VIRTUAL_ENV CONDA_* MAMBA_* PYENV_* PIPX_* POETRY_* UV_* NVM_* FNM_* VOLTA_* N_PREFIX NODE_ENV NODE_PATH NODE_OPTIONS",
+  "NPM_CONFIG_* npm_config_* PNPM_HOME YARN_* COREPACK_* BUN_* DENO_* JAVA_HOME JDK_* M2_HOME MAVEN_* GRADLE_* SDKMAN_*",
+  "KOTLIN_* SCALA_* SBT_* GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOFLAGS GOPROXY CGO_* CARGO_* RUSTUP_* RUSTFLAGS RUST_*",
+  "GEM_* BUNDLE_* RBENV_* RUBY* PERL5LIB PERL_* PHP_* COMPOSER_* DOTNET_* NUGET_* ANDROID_* FLUTTER_* DART_* SWIFT_*",
+  "ERL_* MIX_* HEX_* GHCUP_* STACK_* OPAM* OCAML* JULIA_* R_* ASDF_* MISE_* NIX_* LOCALE_ARCHIVE GUIX_* HOMEBREW_*",
+  "DIRENV_DIR CC CXX CPP LD AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS CMAKE_* PKG_CONFIG* CUDA_* LD_LIBRARY_PATH",
+  "LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH MANPATH INFOPATH OMP_NUM_THREADS",
+  // Our own: what a session finds its processes by.
+  "SYNAPSE_SESSION"
+].flatMap((line) => line.split(" "))
+
+/** In a name, these say that the value is nobody else's business; and so does a value that is a URL with a password. */
+const secretName = /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|PRIVATE|(^|_)PAT($|_)|(^|_)PWD($|_)/i
+const harmlessNames = new Set(["PWD", "OLDPWD"])
+const secretValue = /:\/\/[^/\s:@]*:[^/\s@]+@/
+
+/** Where nobody said otherwise: error texts that are the same everywhere, no waiting for a network that is not there. */
+const defaults: Readonly<Record<string, string>> = {
+  GIT_TERMINAL_PROMPT: "0",
+  LANG: "C.UTF-8",
+  LC_ALL: "C.UTF-8",
+  PAGER: "cat",
+  PIP_RETRIES: "0",
+  npm_config_fetch_retries: "0"
+}
+
+/** Only let through by name: they undo a default, or name a place that the sandbox does not have. */
+const exceptions = new Set(["LANG", "LC_ALL", "XDG_RUNTIME_DIR"])
+
+const toNames = (patterns: ReadonlyArray<string>): ((name: string) => boolean) => {
+  const names = new Set(patterns.filter((pattern) => !PathGlob.hasWildcard(pattern)))
+  const expression = PathGlob.compileNames(patterns.filter(PathGlob.hasWildcard), false)
+  return (name) => names.has(name) || expression.test(name)
+}
+
+const isAllowed = toNames(allowed)
+
+/**
+ * Whether a variable looks like a secret.
+ *
+ * @since 0.1.0
+ */
+export const looksSecret = (name: string, value: string): boolean =>
+  (secretName.test(name) && !harmlessNames.has(name)) || secretValue.test(value)
+
+/**
+ * `names` are names and patterns that a user lets through besides. A name written out goes through whatever it looks like;
+ * a pattern does not let secrets through.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  environment: Readonly<Record<string, string>>,
+  names: ReadonlyArray<string> = []
+): Record<string, string> => {
+  const spelled = new Set(names)
+  const isWanted = toNames(names)
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) {
+    if (spelled.has(name)) kept[name] = value
+    else if (looksSecret(name, value)) continue
+    else if (isWanted(name) || (isAllowed(name) && !exceptions.has(name))) kept[name] = value
+  }
+  return { ...defaults, ...kept }
+}
+
+/** What makes a program load, run or convert by a file of somebody's choice. */
+const loading = /^(LD_|GLIBC_|GCONV_PATH|LOCPATH|NLSPATH|LOCALE_ARCHIVE|MALLOC_|BASH|ENV$|SHELLOPTS|PS4|IFS$|CDPATH$)/
+
+/**
+ * What may be set for the programs that build the sandbox, outside of it, and what only for those within: a library that a
+ * sandbox wrote must not be loaded by the next one's builder.
+ *
+ * @since 0.1.0
+ */
+export const divide = (
+  environment: Readonly<Record<string, string>>
+): { readonly outside: Record<string, string>; readonly within: Record<string, string> } => {
+  const outside: Record<string, string> = {}
+  const within: Record<string, string> = {}
+  for (const [name, value] of Object.entries(environment)) (loading.test(name) ? within : outside)[name] = value
+  return { outside, within }
+}

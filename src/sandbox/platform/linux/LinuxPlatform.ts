@@ -1,0 +1,225 @@
+/**
+ * The sandbox on Linux: bubblewrap, held to a policy by the kernel.
+ *
+ * @since 0.1.0
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as PathRule from "../../policy/PathRule.js"
+import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
+import * as Environment from "../Environment.js"
+import * as SandboxPlatform from "../SandboxPlatform.js"
+import * as Cause from "./check/Cause.js"
+import * as Doctor from "./check/Doctor.js"
+import * as Expectation from "./check/Expectation.js"
+import * as Probe from "./check/Probe.js"
+import * as LiveNamespace from "./live/LiveNamespace.js"
+import * as MaskWatch from "./live/MaskWatch.js"
+import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
+import * as Layout from "./plan/Layout.js"
+import * as Masks from "./plan/Masks.js"
+import { isWithin } from "./plan/MountTable.js"
+import * as PlanDirectory from "./plan/PlanDirectory.js"
+import * as Seccomp from "./plan/Seccomp.js"
+import * as WriteRoots from "./plan/WriteRoots.js"
+import * as Cgroup from "./start/Cgroup.js"
+import * as Launch from "./start/Launch.js"
+import * as Programs from "./start/Programs.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface LinuxOptions {
+  /** Names and patterns of variables that the commands get besides those that every sandbox lets through. */
+  readonly environment?: ReadonlyArray<string>
+  /** The most that is made use of; what the machine allows where it is not given. */
+  readonly level?: Launch.Level
+  /** Whether root's sandboxes get a cgroup for the number of their processes. */
+  readonly cgroup?: boolean
+}
+
+/**
+ * What Linux has to say besides.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LinuxWrapped extends SandboxPlatform.Wrapped {
+  readonly policy: SandboxPolicy
+  readonly layout: Layout.Layout
+  readonly level: Launch.Level
+  /** The door to the sandbox whose shell was spawned with that pid, and has said a word. */
+  readonly live: (pid: number) => LiveNamespace.LiveNamespace & SandboxPlatform.LiveSandbox
+  /** What an ending at the start means, by what was said on standard error. */
+  readonly explain: (stderr: string) => ExecutionFailed
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.SandboxPlatform> {
+  readonly wrap: (options: SandboxPlatform.WrapOptions) => Effect.Effect<LinuxWrapped, ExecutionFailed, Scope.Scope>
+}
+
+const fail = (reason: string) => new ExecutionFailed({ cause: "sandbox", reason })
+
+const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFailed> =>
+  Effect.try({
+    try: run,
+    catch: (error) => fail(`no sandbox: ${what}: ${error instanceof Error ? error.message : error}`)
+  })
+
+/** Hiding the sessions must not hide what the sandbox is for. */
+const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
+
+/** How often what was moved is looked for again. */
+const mostRounds = 3
+
+const moved = "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
+
+/** What the rules name by now, where it can be written: in what was allowed while it ran, too. */
+const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layout: Layout.Layout) => {
+  const { cwd, roots, session, sessions } = layout
+  const bound = new Set<string>()
+  const granted = PathRule.make(policy.granted ?? [])
+  const scan = Effect.promise(async () => {
+    const all = [...roots, ...bound]
+    const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
+    const masks = await Masks.find(policy, places)
+    return masks.filter(({ path }) => granted.find(path) === undefined)
+  })
+  return {
+    ...door,
+    addBind: (path: string) =>
+      Effect.tap(door.addBind(path), () => {
+        bound.add(path)
+      }),
+    removeBind: (path: string) =>
+      Effect.tap(door.removeBind(path), () => {
+        bound.delete(path)
+      }),
+    scan,
+    prove: (learn: SandboxPlatform.MaskWatch["learn"] | undefined) =>
+      Effect.gen(function* () {
+        yield* door.verify
+        let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
+        for (let round = 0; !door.areMounted(expected); round++) {
+          if (round === mostRounds || learn === undefined) return yield* fail(moved)
+          expected = yield* scan
+          yield* learn(expected)
+        }
+      }),
+    watch: (options: SandboxPlatform.WatchOptions) => MaskWatch.make({ door, policy, masks: layout.masks, ...options })
+  }
+}
+
+/**
+ * Starts without a trial where nothing speaks against it (`Expectation`); where something does, or such a start has failed,
+ * finds out once what the machine can do.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =>
+  Effect.gen(function* () {
+    const examine = yield* Effect.cachedFunction(
+      (programs: Programs.Programs) => Doctor.examine(programs),
+      (a, b) => JSON.stringify(a) === JSON.stringify(b)
+    )
+    let isDisappointed = false
+    const examined = (programs: Programs.Programs) =>
+      Effect.flatMap(examine(programs), (report) => {
+        const refusal = Doctor.refusal(report)
+        return report.level === undefined || refusal !== undefined
+          ? fail(refusal ?? "no sandbox: this machine can't have one")
+          : Effect.succeed(report.level)
+      })
+    const levelOf = (programs: Programs.Programs) => {
+      const expected = isDisappointed ? undefined : Expectation.level(programs)
+      return expected === undefined
+        ? Effect.map(examined(programs), (level) => ({ level, isExamined: true }))
+        : Effect.succeed({ level: expected, isExamined: false })
+    }
+    const isRoot = process.getuid?.() === 0
+    const user = isRoot ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+
+    const isLimited = isRoot && options.cgroup !== false
+
+    const wrap = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions) {
+      const { directory, environment, policy, shell } = given
+      if (isLimited) yield* Cgroup.warm
+      const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)
+      const [{ isExamined, level: known }, layout] = yield* Effect.all(
+        [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program]))],
+        { concurrency: "unbounded" }
+      )
+      const { bash, bwrap } = programs
+      const machine = Probe.machine()
+      if (bash === undefined || bwrap === undefined || machine === undefined) {
+        return yield* Effect.zipRight(examined(programs), fail("no sandbox: this machine can't have one"))
+      }
+      if (isHiding(layout)) {
+        return yield* fail(`no sandbox: ${layout.sessions} is for sessions alone, and can't be worked in`)
+      }
+      const level = options.level ?? known
+      const plan = yield* Effect.acquireRelease(
+        attempt("its directory could not be made", () => PlanDirectory.make(layout.sessions)),
+        (plan) => Effect.sync(() => PlanDirectory.remove(plan))
+      )
+      const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
+      const variables = Environment.make(environment, options.environment)
+      const { outside, within } = Environment.divide(variables)
+      const masksFromOutside = level !== "single"
+      const gate = cgroup !== undefined || (masksFromOutside && layout.masks.length > 0)
+      yield* attempt("its plan could not be written", () =>
+        PlanDirectory.write(plan, {
+          arguments: BubblewrapPlan.make({
+            layout,
+            masksFromOutside,
+            gate,
+            directory: plan,
+            user,
+            environment: within
+          }),
+          seccomp: Seccomp.make(machine),
+          masks: masksFromOutside ? layout.masks : []
+        })
+      )
+      const wrapped: LinuxWrapped = {
+        spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
+        descriptors: [],
+        environment: outside,
+        masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
+        policy,
+        layout,
+        level,
+        isTrial: !isExamined,
+        live: (pid) => withScan(LiveNamespace.make({ pid, level, layout, plan, programs, policy }), policy, layout),
+        explain: (stderr) => {
+          isDisappointed = true
+          return fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+        }
+      }
+      return wrapped
+    })
+
+    return { name: "bubblewrap", wrap }
+  })
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform.SandboxPlatform> =>
+  Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
+
+/**
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<SandboxPlatform.SandboxPlatform> = layerOptions({})

@@ -1,0 +1,126 @@
+/**
+ * Tries out the programs that build a sandbox.
+ *
+ * @since 0.1.0
+ */
+import * as ChildProcess from "node:child_process"
+import * as Effect from "effect/Effect"
+import * as Seccomp from "../plan/Seccomp.js"
+import type { Machine } from "../plan/Syscall.js"
+import type { Level } from "../start/Launch.js"
+import type { Programs } from "../start/Programs.js"
+
+/**
+ * How a program ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Ended {
+  readonly ok: boolean
+  readonly stdout: string
+  readonly said: string
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Tried extends Ended {
+  readonly version: string | undefined
+}
+
+/** A program that hangs will not do. */
+const patience = 60_000
+
+/** What a failing program says is kept to this. */
+const longest = 2000
+
+/**
+ * Runs a program, without the launcher's environment, feeding bytes to its descriptor 3 where there are any.
+ *
+ * @since 0.1.0
+ */
+export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8Array): Effect.Effect<Ended> =>
+  Effect.async<Ended>((resume) => {
+    const child = ChildProcess.spawn(program, args, {
+      env: { LC_ALL: "C", PATH: "/usr/bin:/bin" },
+      stdio: ["ignore", "pipe", "pipe", bytes === undefined ? "ignore" : "pipe"],
+      timeout: patience,
+      killSignal: "SIGKILL"
+    })
+    const heard = { stdout: "", said: "" }
+    const hear = (name: keyof typeof heard) => (chunk: Buffer) => {
+      heard[name] = (heard[name] + chunk.toString()).slice(-longest)
+    }
+    child.stdout?.on("data", hear("stdout"))
+    child.stderr?.on("data", hear("said"))
+    const feed = child.stdio[3]
+    if (feed !== null && feed !== undefined && "end" in feed) {
+      // A program that ends without reading says why.
+      feed.on("error", () => {})
+      feed.end(bytes)
+    }
+    child.once("error", (error) => resume(Effect.succeed({ ok: false, stdout: "", said: error.message })))
+    child.once("close", (code) => resume(Effect.succeed({ ok: code === 0, ...heard })))
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+/**
+ * The machine that this is; undefined where there is no filter for it.
+ *
+ * @since 0.1.0
+ */
+export const machine = (arch: string = process.arch): Machine | undefined =>
+  arch === "x64" || arch === "arm64" ? arch : undefined
+
+const versionOf = (text: string): string | undefined => /\b(\d+\.\d+(?:\.\d+)?)\b/.exec(text)?.[1]
+
+/**
+ * A sandbox with all that is special in ours; the program in it is bubblewrap again, which says its version.
+ *
+ * @since 0.1.0
+ */
+export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> => {
+  const args = [
+    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--disable-userns", "--cap-drop", "ALL", "--die-with-parent", "--new-session"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--perms", "1777", "--size", "4096", "--tmpfs", "/dev/shm"],
+    ...["--proc", "/proc", "--seccomp", "3", "--", bwrap, "--version"]
+  ]
+  return Effect.flatMap(run(bwrap, args, Seccomp.make(machine)), (ended): Effect.Effect<Tried> => {
+    const version = versionOf(ended.stdout)
+    // What ends well without having run the program is something else.
+    return ended.ok && version !== undefined
+      ? Effect.succeed({ ...ended, version })
+      : Effect.map(run(bwrap, ["--version"]), ({ stdout }) => ({ ...ended, ok: false, version: versionOf(stdout) }))
+  })
+}
+
+/**
+ * The most that can be had: a mount namespace by right, one by way of a user namespace, or none.
+ *
+ * @since 0.1.0
+ */
+export const level = ({ bash, mount, nsenter, umount, unshare }: Programs): Effect.Effect<Level> => {
+  if (
+    unshare === undefined ||
+    mount === undefined ||
+    umount === undefined ||
+    nsenter === undefined ||
+    bash === undefined
+  ) {
+    return Effect.succeed("single")
+  }
+  const works = (...options: ReadonlyArray<string>) =>
+    Effect.map(
+      run(unshare, [
+        ...[...options, "--mount", "--propagation", "private"],
+        ...[unshare, "--mount", "--propagation", "shared", mount, "--make-rshared", "/"]
+      ]),
+      (ended) => ended.ok
+    )
+  const byUser = Effect.map(works("--user", "--map-root-user"), (ok): Level => (ok ? "user" : "single"))
+  if (process.getuid?.() !== 0) return byUser
+  return Effect.flatMap(works(), (ok) => (ok ? Effect.succeed<Level>("mount") : byUser))
+}

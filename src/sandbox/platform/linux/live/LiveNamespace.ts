@@ -1,0 +1,221 @@
+/**
+ * The door to a sandbox that runs: what is mounted behind it appears inside, and the shell in it goes on.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import * as ProcessTable from "../../../../session/ProcessTable.js"
+import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type { Mask } from "../../SandboxPlatform.js"
+import * as Probe from "../check/Probe.js"
+import type { Layout } from "../plan/Layout.js"
+import * as Masks from "../plan/Masks.js"
+import * as MountTable from "../plan/MountTable.js"
+import * as PlanDirectory from "../plan/PlanDirectory.js"
+import { realPath } from "../plan/WriteRoots.js"
+import type { Level } from "../start/Launch.js"
+import type { Programs } from "../start/Programs.js"
+
+/**
+ * Every change takes a few milliseconds, and fails with ExecutionFailed (cause `sandbox`) where it can't be made: the
+ * sandbox has to be built anew then.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LiveNamespace {
+  /** Those of the masks that are not in force: the host replaced the file, or it is new. Reads one file. */
+  readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
+  readonly isMounted: (path: string) => boolean
+  /** Whether all of the masks are mounted. Reads one file. */
+  readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
+  /** Fails where the processes inside are not held by a sandbox. */
+  readonly verify: Effect.Effect<void, ExecutionFailed>
+  /** Whether anything can be changed; where not, `lost` and `isMounted` work all the same. */
+  readonly canChange: boolean
+  readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
+  readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /**
+   * Makes a path writable, with all that lies below it but what is masked; answers with the masks that this took. Fails for
+   * a path that holds something read-only, hidden, or named by a rule.
+   */
+  readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
+  readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+}
+
+const { isWithin } = MountTable
+
+const fail = (reason: string) => new ExecutionFailed({ cause: "sandbox", reason })
+
+/** Whether a process has a pid of its own somewhere inside. */
+const isInside = (pid: number): boolean => {
+  try {
+    return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
+  } catch {
+    return false
+  }
+}
+
+/** Where the kernel tells them: a tenth of the price of looking at all processes. */
+const childrenOf = (pid: number): ReadonlyArray<number> => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** Whether a process has a filter of system calls, and can't get rights that it does not have. */
+const isHeld = (pid: number): boolean => {
+  try {
+    const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
+    return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
+  } catch {
+    // It has ended.
+    return true
+  }
+}
+
+/** The first process inside: the child of ours that has a pid of its own there. */
+const innerPid = (pid: number): number | undefined =>
+  childrenOf(pid).find(isInside) ??
+  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
+
+/**
+ * `pid` is the process that was spawned. Before its shell has said a word, there is nothing behind the door yet.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: {
+  readonly pid: number
+  readonly level: Level
+  readonly layout: Layout
+  readonly plan: PlanDirectory.PlanDirectory
+  readonly programs: Programs
+  readonly policy: Pick<SandboxPolicy, "blacklist">
+}): LiveNamespace => {
+  const { layout, level, pid, plan, policy, programs } = options
+  const { mount, nsenter } = programs
+  let inner: number | undefined
+  let guarded = layout.masks.length > 0
+  let tables = 0
+
+  const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
+  const masked = () => {
+    inner ??= innerPid(pid)
+    const mounts = inner === undefined ? [] : MountTable.read(inner)
+    return new Set(mounts.filter(({ root }) => placeholder.test(root)).map(({ point }) => point))
+  }
+
+  const enter = (what: string, program: string | undefined, args: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      if (level === "single" || nsenter === undefined || program === undefined) {
+        return yield* fail(`${what}: this sandbox can't be changed while it runs`)
+      }
+      const namespaces = level === "user" ? ["--user", "--preserve-credentials", "--mount"] : ["--mount"]
+      const ended = yield* Probe.run(nsenter, ["--target", String(pid), ...namespaces, "--", program, ...args])
+      if (!ended.ok) return yield* fail(`${what}: ${ended.said.trim()}`)
+    })
+
+  const mountAll = (what: string, table: string) =>
+    Effect.suspend(() => {
+      const path = Path.join(plan.path, `table-${++tables}`)
+      try {
+        Fs.writeFileSync(path, table, { mode: 0o600 })
+      } catch (error) {
+        return fail(`${what}: ${String(error)}`)
+      }
+      return Effect.ensuring(
+        enter(what, mount, ["-c", "-a", "-T", path]),
+        Effect.sync(() => Fs.rmSync(path, { force: true }))
+      )
+    })
+
+  const stage = (path: string) => Path.join(plan.path, `bind-${Buffer.from(path).toString("hex").slice(-200)}`)
+
+  const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
+    const points = masked()
+    // What is gone by now, or has another name, needs no mask here.
+    return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
+  }
+
+  const addMasks: LiveNamespace["addMasks"] = (masks) =>
+    Effect.gen(function* () {
+      if (masks.length === 0) return
+      const what = `could not mask ${masks.map((mask) => mask.path).join(", ")}`
+      const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
+      guarded = true
+      if (lost(masks).length > 0) return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
+    })
+
+  const makeStage = (what: string, path: string) =>
+    Effect.try({
+      try: () => {
+        const directory = stage(path)
+        if (Fs.statSync(path).isDirectory()) Fs.mkdirSync(directory, { recursive: true })
+        else Fs.writeFileSync(directory, "")
+        return directory
+      },
+      catch: (error) => fail(`${what}: ${String(error)}`)
+    })
+
+  const isMounted = (path: string) => masked().has(path)
+
+  const areMounted = (masks: ReadonlyArray<Mask>) => {
+    if (masks.length === 0) return true
+    const points = masked()
+    return masks.every(({ path }) => points.has(path))
+  }
+
+  const verify = Effect.suspend(() => {
+    inner ??= innerPid(pid)
+    const processes = inner === undefined ? [] : [inner, ...childrenOf(inner)]
+    return processes.length > 0 && processes.every(isHeld)
+      ? Effect.void
+      : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
+  })
+
+  return {
+    verify,
+    canChange: level !== "single",
+    isMounted,
+    areMounted,
+    lost,
+    addMasks,
+    removeMask: (path) => enter(`could not take the mask from ${path}`, programs.umount, [path]),
+    addBind: (path) =>
+      Effect.gen(function* () {
+        const what = `could not make ${path} writable`
+        if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
+        if (layout.roots.some((root) => isWithin(path, root))) return []
+        // Nobody inside can lead this path elsewhere: no part of it lies in what is writable.
+        if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
+        const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
+        if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
+        const masks = yield* Effect.promise(() =>
+          Masks.find(policy, { roots: [path], needed: [path], hidden: [layout.sessions] })
+        )
+        const below = masks.filter((mask) => isWithin(mask.path, path))
+        if (below.some((mask) => mask.path === path)) return yield* fail(`${what}: it is on the blacklist`)
+        yield* addMasks(below.filter((mask) => !isMounted(mask.path)))
+        const directory = yield* makeStage(what, path)
+        yield* mountAll(
+          what,
+          PlanDirectory.toTable([
+            // The options must be there before it reaches the sandbox. As no peer of what it is bound from, it can be taken
+            // away without the masks beneath.
+            { source: path, target: directory, options: "rbind,rprivate,nosuid,nodev" },
+            { source: directory, target: path, options: "rbind" }
+          ])
+        )
+        return below
+      }),
+    removeBind: (path) =>
+      enter(`could not take the right to write from ${path}`, programs.umount, ["--recursive", "--", path, stage(path)])
+  }
+}

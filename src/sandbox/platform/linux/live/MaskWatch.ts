@@ -1,0 +1,109 @@
+/**
+ * Keeps a running sandbox masked: looks before each command, and watches in between. A host replaces files by renaming, which
+ * takes their masks away, and makes files that rules name.
+ *
+ * Watched are the directories of what is masked, of what may come under a rule without wildcards, and the current one. A
+ * glob's file that appears elsewhere is found by the next walk.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as PathRule from "../../../policy/PathRule.js"
+import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
+import * as Masks from "../plan/Masks.js"
+import { realPath } from "../plan/WriteRoots.js"
+import type { LiveNamespace } from "./LiveNamespace.js"
+
+/** Watching costs a little memory of the kernel's each, of which there is not without end. */
+const mostDirectories = 512
+
+const nearest = (path: string): string | undefined => {
+  for (let at = Path.dirname(path); ; at = Path.dirname(at)) {
+    const real = realPath(at)
+    if (real !== undefined || at === "/") return real
+  }
+}
+
+/**
+ * Watches until the scope ends.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: {
+  readonly door: LiveNamespace
+  readonly policy: SandboxPolicy
+  readonly masks: ReadonlyArray<Mask>
+  readonly isGranted?: WatchOptions["isGranted"]
+  readonly exclusive?: WatchOptions["exclusive"]
+}): Effect.Effect<MaskWatch, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { door, exclusive = (change) => change, isGranted = () => false, policy } = options
+    const known = new Map(options.masks.map((mask) => [mask.path, mask]))
+    const granted = PathRule.make(policy.granted ?? [])
+    const matcher = PathRule.make(policy.blacklist)
+    const events = yield* Queue.sliding<void>(1)
+
+    const add = (mask: Mask) => {
+      if (!known.has(mask.path) && granted.find(mask.path) === undefined) known.set(mask.path, mask)
+    }
+    const see = (directory: string, name: string | null) => {
+      const path = name === null ? undefined : Path.join(directory, name)
+      const rule = name === null ? undefined : matcher.findEntry(directory, name)
+      const at = path === undefined || rule === undefined ? undefined : Fs.lstatSync(path, { throwIfNoEntry: false })
+      if (path !== undefined && rule !== undefined && at !== undefined && !at.isSymbolicLink()) {
+        add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
+      }
+      Queue.unsafeOffer(events, undefined)
+    }
+
+    const lost = () => door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
+    const refresh = Effect.suspend(() => {
+      for (const mask of Masks.literals(policy)) add(mask)
+      if (lost().length === 0) return Effect.void
+      return exclusive(Effect.suspend(() => door.addMasks(lost())))
+    })
+
+    const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
+    const directories = new Set(
+      // What is masked goes by its real path.
+      [
+        policy.cwd,
+        ...literal.flatMap((path) => nearest(path) ?? []),
+        ...Array.from(known.keys(), (path) => Path.dirname(path))
+      ].slice(0, mostDirectories)
+    )
+    yield* Effect.forEach(directories, (directory) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          try {
+            const watcher = Fs.watch(directory, { persistent: false }, (_, name) => see(directory, name))
+            // A directory that goes is nobody's any more.
+            watcher.on("error", () => watcher.close())
+            return watcher
+          } catch {
+            return undefined
+          }
+        }),
+        (watcher) => Effect.sync(() => watcher?.close())
+      )
+    )
+    // Whoever starts a sandbox may be uninterruptible; this has to end with the scope.
+    yield* Effect.forkScoped(
+      Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
+    )
+    return {
+      refresh,
+      masks: () => [...known.values()],
+      learn: (found) =>
+        Effect.suspend(() => {
+          for (const mask of found) add(mask)
+          return refresh
+        })
+    }
+  })

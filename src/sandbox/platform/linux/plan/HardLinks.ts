@@ -1,0 +1,80 @@
+/**
+ * The other names of files that are masked: a hard link made beforehand leads to the same bytes.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type { Mask } from "../../SandboxPlatform.js"
+import * as FileWalk from "./FileWalk.js"
+
+/** A file that has names besides the one that is masked. */
+interface Linked {
+  readonly mask: Mask
+  /** Names that are not found yet. */
+  left: number
+}
+
+const stat = (path: string): Fs.BigIntStats | undefined => {
+  try {
+    return Fs.lstatSync(path, { bigint: true })
+  } catch {
+    return undefined
+  }
+}
+
+const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
+
+/** Masked directories that hold more than this are not searched to their end: they are caches, not secrets. */
+const mostEntries = 50_000
+
+/** Files with several names, among the masked ones and in the masked directories. */
+const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>> => {
+  const found = new Map<string, Linked>()
+  const add = (mask: Mask, path: string) => {
+    const at = stat(path)
+    if (at === undefined || !at.isFile() || at.nlink < 2n) return
+    const known = found.get(identity(at))
+    if (known === undefined) found.set(identity(at), { mask, left: Number(at.nlink) - 1 })
+    else known.left--
+  }
+  for (const mask of masks) {
+    if (mask.kind === "file") add(mask, mask.path)
+    else {
+      let entries = 0
+      await FileWalk.visitAll([mask.path], (directory, entry) => {
+        if (entry.isFile()) add(mask, `${directory}/${entry.name}`)
+        return ++entries < mostEntries
+      })
+    }
+  }
+  return found
+}
+
+/**
+ * Masks for all other names, below the roots, of what is masked. Files are looked at one by one only where a masked file
+ * has several names, and only until all of them are found.
+ *
+ * @since 0.1.0
+ */
+export const find = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<string>): Promise<Array<Mask>> => {
+  const linked = await linkedOf(masks)
+  let left = 0
+  for (const one of linked.values()) left += Math.max(one.left, 0)
+  if (left === 0) return []
+  const masked = new Set(masks.map((mask) => mask.path))
+  const aliases: Array<Mask> = []
+  await FileWalk.visitAll(roots, (directory, entry) => {
+    if (left === 0) return false
+    const path = `${directory === "/" ? "" : directory}/${entry.name}`
+    if (masked.has(path)) return false
+    if (!entry.isFile()) return true
+    const at = stat(path)
+    const known = at === undefined || at.nlink < 2n ? undefined : linked.get(identity(at))
+    if (known !== undefined) {
+      aliases.push({ path, kind: "file", rule: known.mask.rule })
+      left--
+    }
+    return false
+  })
+  return aliases
+}

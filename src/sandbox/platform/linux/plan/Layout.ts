@@ -1,0 +1,112 @@
+/**
+ * What a sandbox shall be made of: a policy, brought down to real paths of this moment.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type { Mask } from "../../SandboxPlatform.js"
+import * as Masks from "./Masks.js"
+import * as MountTable from "./MountTable.js"
+import * as WriteRoots from "./WriteRoots.js"
+
+/**
+ * A masked directory in which some paths are allowed nevertheless.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Opening {
+  readonly mask: Mask
+  readonly granted: ReadonlyArray<string>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Layout extends WriteRoots.WriteRoots {
+  readonly cwd: string
+  /** Without those that have an opening. */
+  readonly masks: ReadonlyArray<Mask>
+  readonly openings: ReadonlyArray<Opening>
+  /** Directories that keep their names, outermost first. */
+  readonly pins: ReadonlyArray<string>
+  /** What a bind made later must not uncover: what is read-only, hidden or named by a rule. */
+  readonly held: ReadonlyArray<string>
+  /** Directories for temporary files that the sandbox gets of its own, empty. */
+  readonly temporary: ReadonlyArray<string>
+  /** The directory of all sessions, which is hidden. */
+  readonly sessions: string
+  /** The session's own in it, which is shown, read-only. */
+  readonly session: string
+}
+
+const { isWithin } = MountTable
+
+/** What every sandbox has of its own. */
+const ownToSandbox = ["/dev", "/proc", "/run"]
+
+const placeOf = ({ path, real }: Rule): string => WriteRoots.realPath(path) ?? real ?? path
+
+const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
+  WriteRoots.outermost(["/tmp", "/var/tmp"].flatMap((path) => WriteRoots.realPath(path) ?? [])).filter(
+    (path) => !roots.some((root) => isWithin(path, root))
+  )
+
+/**
+ * Looks everything up, and walks what can be written for what the globs name. `needed` are paths besides that no link may
+ * have masked: the shell's program.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = async (
+  policy: SandboxPolicy,
+  session: string,
+  needed: ReadonlyArray<string> = []
+): Promise<Layout> => {
+  const writable = WriteRoots.make(policy)
+  const sessions = Path.dirname(session)
+  const all = await Masks.find(policy, {
+    roots: writable.roots,
+    needed: [...writable.roots, policy.cwd, session, ...needed],
+    hidden: ["/dev", "/proc", sessions]
+  })
+  const granted = (policy.granted ?? []).flatMap((rule) => WriteRoots.realPath(rule.path) ?? [])
+  const masks: Array<Mask> = []
+  const openings: Array<Opening> = []
+  for (const mask of all) {
+    if (granted.some((path) => isWithin(mask.path, path))) continue
+    const inside = granted.filter((path) => isWithin(path, mask.path))
+    if (inside.length > 0) openings.push({ mask, granted: WriteRoots.outermost(inside) })
+    else masks.push(mask)
+  }
+  const temporary = temporaryOf(writable.roots)
+  const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
+  const roots = writable.roots.filter((path) => !isMasked(path))
+  const readonly = writable.readonly.filter((path) => !isMasked(path))
+  return {
+    cwd: policy.cwd,
+    roots,
+    readonly,
+    refused: writable.refused,
+    masks,
+    openings,
+    // Where the sessions lie, the host opens files by their names.
+    pins: Masks.pins(policy, { roots, readonly: [...readonly, session] }).filter(
+      (path) => !isMasked(path) && !isWithin(path, sessions)
+    ),
+    held: [
+      sessions,
+      ...ownToSandbox,
+      ...temporary,
+      ...policy.readonly.map(placeOf),
+      ...policy.blacklist.filter((rule) => rule.kind === "path").map(placeOf),
+      ...openings.map(({ mask }) => mask.path)
+    ],
+    temporary,
+    sessions,
+    session
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The command line that builds a sandbox around a shell and becomes it: every step executes the next, so that one process
+ * of ours is left, which ends with the shell, and the shell with it.
+ *
+ * @since 0.1.0
+ */
+import type { Spawnable } from "../../../../session/ShellCommand.js"
+import { descriptors } from "../plan/BubblewrapPlan.js"
+import type { PlanDirectory } from "../plan/PlanDirectory.js"
+
+/**
+ * How the sandbox is built: in a mount namespace that the launcher keeps a door to (`mount` where it may make one itself,
+ * `user` where that takes a user namespace), or by bubblewrap alone.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Level = "mount" | "user" | "single"
+
+/**
+ * The most processes of a sandbox. The kernel does not hold root to it, a cgroup does.
+ *
+ * @since 0.1.0
+ */
+export const processes = 512
+
+/**
+ * Said where a mask can't be mounted; the sandbox does not start then.
+ *
+ * @since 0.1.0
+ */
+export const unmasked = "synapse-sandbox: not all masks could be mounted"
+
+/**
+ * `$1` is the plan's directory, `$2` the program `mount` or nothing, `$3` the file that takes processes into a cgroup or
+ * nothing, `$4` whether there is a gate, `$5` bubblewrap; then the shell.
+ *
+ * Masks are mounted when bubblewrap has made its mounts: a mask mounted earlier would cost it a look for each of them. It has
+ * when it reads what is behind the gate's first descriptor, more than a pipe holds. The filter for system calls comes through
+ * the second one, when all masks are mounted and not before. Bubblewrap waits for it, and fails without it: so it fails, too,
+ * if whatever mounts them does, or dies.
+ *
+ * The first move into a cgroup takes the kernel long, the next one no time: so the first is made by a process that does
+ * nothing else, while bubblewrap works. The descriptor that it came by is a pipe, whose other end is opened by its name.
+ */
+const script = `
+plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
+shift 5
+for fd in /proc/self/fd/*; do
+  fd=\${fd##*/}
+  if (( fd > 2 )); then exec {fd}>&-; fi
+done
+ulimit -c 0
+if [[ $mount ]]; then ulimit -u ${processes}; fi 2>/dev/null
+enter() {
+  if [[ $cgroup ]]; then builtin echo "$1" >"$cgroup"; fi
+} 2>/dev/null
+enterOthers() {
+  local pid
+  for pid in $(<"/proc/$$/task/$$/children"); do
+    if (( pid != BASHPID )); then enter "$pid"; fi
+  done
+} 2>/dev/null
+mask() {
+  "$mount" -c -a -T "$plan/masks" && [[ $plan/masked -ef $plan/placeholders/directory ]] && return
+  # A file has vanished, or this mount knows no tables.
+  local source target
+  "$mount" --bind "$plan/placeholders" "$plan/placeholders" &&
+    "$mount" -o remount,bind,ro,nosuid,nodev,noexec "$plan/placeholders" || return
+  while IFS= read -r -d '' source && IFS= read -r -d '' target; do
+    [[ -e $target ]] || continue
+    "$mount" --bind -- "$source" "$target"
+    [[ $target -ef $source || ! -e $target ]] || return
+  done <"$plan/targets"
+}
+open() {
+  printf '%70000s' '' >&6 && exec 6>&- || return
+  if [[ $cgroup ]]; then enterOthers; fi
+  if [[ $mount ]] && ! mask </dev/null >&2; then
+    printf '%s\\n' '${unmasked}' >&2
+    return 1
+  fi
+  local filter
+  IFS= read -r filter <"$plan/filter" && printf "$filter"
+}
+exec ${descriptors.arguments}<"$plan/arguments" || exit
+if [[ $gate ]]; then
+  exec ${descriptors.gate}< <(exec >&-; enter $BASHPID) 6>/proc/self/fd/${descriptors.gate} || exit
+  exec ${descriptors.seccomp}< <(exec ${descriptors.gate}<&-; open) 6>&- || exit
+else
+  exec ${descriptors.seccomp}<"$plan/seccomp" || exit
+fi
+exec "$bwrap" --args ${descriptors.arguments} -- "$@"
+`
+
+/**
+ * The kernel counts the processes of a user in a user namespace and all below it. Where the first such namespace is
+ * bubblewrap's, the limit must be set inside: outside, all that the user runs would count.
+ */
+const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
+  ...[bash, "--norc", "--noprofile", "-p", "-c", `ulimit -u ${processes} 2>/dev/null; exec -- "$@"`, "synapse-limit"],
+  ...[shell.program, ...shell.args]
+]
+
+/** A mount namespace whose mounts go into those made from it, and nowhere else. */
+const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
+  level === "single"
+    ? []
+    : [
+        ...[unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation", "private"],
+        // One of its own again: what is private by now is shared with nobody else.
+        ...[unshare, "--mount", "--propagation", "shared"]
+      ]
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: {
+  readonly level: Level
+  readonly plan: Pick<PlanDirectory, "path">
+  readonly programs: {
+    readonly bash: string
+    readonly bwrap: string
+    readonly unshare: string | undefined
+    readonly mount: string | undefined
+  }
+  /** Whether bubblewrap waits until the masks are mounted and the cgroup is entered. */
+  readonly gate: boolean
+  /** The file of a cgroup that takes processes in. */
+  readonly cgroup?: string | undefined
+  readonly shell: Spawnable
+}): Spawnable => {
+  const { level, plan, programs, shell } = options
+  const words = [
+    ...doorway(programs.unshare ?? "unshare", level),
+    ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script, "synapse-sandbox"],
+    ...[plan.path, level === "single" ? "" : (programs.mount ?? ""), options.cgroup ?? "", options.gate ? "gate" : ""],
+    programs.bwrap,
+    ...(level === "single" ? limited(programs.bash, shell) : [shell.program, ...shell.args])
+  ]
+  const [program = programs.bash, ...args] = words
+  return { program, args }
+}

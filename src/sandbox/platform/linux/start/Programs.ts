@@ -1,0 +1,76 @@
+/**
+ * Where the programs are that build a sandbox. They run outside of it: what a sandbox can write to is not searched.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { isWithin } from "../plan/MountTable.js"
+import { realPath } from "../plan/WriteRoots.js"
+
+/**
+ * Paths; undefined where there is no such program. Without `unshare`, `mount` and `nsenter` there is a sandbox all the same,
+ * which starts slower and can't be changed while it runs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Programs {
+  readonly bash: string | undefined
+  readonly bwrap: string | undefined
+  readonly unshare: string | undefined
+  readonly mount: string | undefined
+  readonly umount: string | undefined
+  readonly nsenter: string | undefined
+}
+
+const standard = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/usr/local/bin", "/run/current-system/sw/bin"]
+
+const isExecutable = (path: string): boolean => {
+  try {
+    if (Fs.statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
+    Fs.accessSync(path, Fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const mayWrite = (path: string): boolean => {
+  try {
+    Fs.accessSync(path, Fs.constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Searches `path` (as in PATH) and, but for bubblewrap, the usual directories; nothing that could be written in one of the
+ * roots: a project's `node_modules/.bin` may be on the PATH.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const find = (path: string, roots: ReadonlyArray<string> = []): Programs => {
+  const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && mayWrite(at)
+  const onPath = path.split(":").filter((directory) => Path.isAbsolute(directory))
+  const search = (name: string, more: ReadonlyArray<string> = []) => {
+    for (const directory of new Set([...onPath, ...more])) {
+      const candidate = Path.join(directory, name)
+      const real = isExecutable(candidate) ? realPath(candidate) : undefined
+      if (real === undefined) continue
+      const way = [candidate, directory, realPath(directory) ?? directory, real, Path.dirname(real)]
+      if (!way.some(isWritable)) return candidate
+    }
+    return undefined
+  }
+  return {
+    bash: search("bash", standard),
+    bwrap: search("bwrap"),
+    unshare: search("unshare", standard),
+    mount: search("mount", standard),
+    umount: search("umount", standard),
+    nsenter: search("nsenter", standard)
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The sandbox of macOS: `sandbox-exec`, with the policy as its profile.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as Environment from "../Environment.js"
+import { SandboxPlatform } from "../SandboxPlatform.js"
+import * as SandboxProfile from "./SandboxProfile.js"
+
+/** A part of every macOS; nothing installs it. */
+const systemProgram = "/usr/bin/sandbox-exec"
+/** There is no C.UTF-8. */
+const locale = { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8" }
+
+const isExecutable = (program: string): boolean => {
+  try {
+    Fs.accessSync(program, Fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const missing = (program: string) =>
+  new ExecutionFailed({
+    cause: "sandbox",
+    reason: `sandbox-exec is required to run commands in the sandbox, and ${program} can't be run. It is a part of macOS: on another system use its own sandbox. To run commands without a sandbox on purpose: synapse exec --no-sandbox`
+  })
+
+/**
+ * `program` is where sandbox-exec lies, `variables` the names of those that go into the sandbox besides the usual ones.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = ({
+  program = systemProgram,
+  variables = []
+}: {
+  readonly program?: string
+  readonly variables?: ReadonlyArray<string>
+} = {}): Layer.Layer<SandboxPlatform> =>
+  Layer.succeed(SandboxPlatform, {
+    name: "macos",
+    wrap: ({ directory, environment, policy, shell }) =>
+      isExecutable(program)
+        ? Effect.sync(() => ({
+            spawnable: {
+              program,
+              args: ["-p", SandboxProfile.make(policy, directory).text, shell.program, ...shell.args]
+            },
+            descriptors: [],
+            environment: { ...Environment.make(environment, variables), ...locale },
+            // Nothing is mounted over: the policy's rules are all that there is to look up.
+            masks: []
+          }))
+        : missing(program)
+  })

@@ -1,0 +1,69 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { CommandHandler } from "../../src/command/CommandHandler.js"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
+import { DuplicateName } from "../../src/domain/DuplicateName.js"
+
+const handler = (name: string): CommandHandler => ({
+  name,
+  summary: `The command ${name}.`,
+  usage: name,
+  run: () => Effect.succeed(CommandResult.make({ stdout: name }))
+})
+
+const add = (...names: ReadonlyArray<string>) =>
+  names
+    .map((name) => CommandRegistry.layerAdd(handler(name)))
+    .reduce((all, layer) => Layer.merge(all, layer))
+    .pipe(Layer.provideMerge(CommandRegistry.layer))
+
+describe("CommandRegistry", () => {
+  it.effect("holds the commands of any number of layers", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      assert.deepStrictEqual(
+        registry.list().map(({ name }) => name),
+        ["greet", "mcp:*", "mcp:local:*", "mcp:local:time", "part"]
+      )
+    }).pipe(Effect.provide(add("greet", "part", "mcp:*", "mcp:local:*", "mcp:local:time")))
+  )
+
+  it.effect("finds the exact name before any prefix, and the longest prefix before the others", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      const found = ["mcp:local:time", "mcp:local:x", "mcp:other:x", "greet", "greeting", "mcp", ""].map(
+        (name) => registry.find(name)?.name
+      )
+      assert.deepStrictEqual(found, [
+        "mcp:local:time",
+        "mcp:local:*",
+        "mcp:*",
+        "greet",
+        undefined,
+        undefined,
+        undefined
+      ])
+    }).pipe(Effect.provide(add("mcp:local:*", "greet", "mcp:*", "mcp:local:time")))
+  )
+
+  it.effect("refuses a second command of the same name", () =>
+    Effect.gen(function* () {
+      for (const name of ["greet", "mcp:*"]) {
+        const error = yield* Effect.flip(Layer.build(add(name, "other", name)))
+        assert.deepStrictEqual(error, new DuplicateName({ kind: "command", name }))
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("forgets a command when its layer ends", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* Effect.scoped(registry.add(handler("brief")))
+      assert.isUndefined(registry.find("brief"))
+      yield* registry.add(handler("brief"))
+      assert.strictEqual(registry.find("brief")?.name, "brief")
+    }).pipe(Effect.scoped, Effect.provide(CommandRegistry.layer))
+  )
+})

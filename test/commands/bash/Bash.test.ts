@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as CommandLine from "../../../src/bash/CommandLine.js"
+import { help } from "../../../src/commands/bash/Bash.help.js"
+import * as Bash from "../../../src/commands/bash/Bash.js"
+import { InvalidUsage } from "../../../src/domain/CommandError.js"
+import * as CommandResult from "../../../src/domain/CommandResult.js"
+import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
+
+/** Runs `bash …` and answers what the session received. */
+const received = (text: string, scripts: ReadonlyArray<string> = []) =>
+  Effect.gen(function* () {
+    const commands: Array<string> = []
+    const layerSandbox = Layer.mock(SandboxManager, {
+      cwd: Effect.succeed("/work/here"),
+      isFile: (path) => Effect.sync(() => scripts.includes(path)),
+      execute: (command) => {
+        commands.push(command)
+        return Effect.succeed(CommandResult.make({ stdout: "hi\n" }))
+      }
+    })
+    const handler = yield* Effect.provide(Bash.make, layerSandbox)
+    const result = yield* handler.runLine(CommandLine.parse(text), {})
+    return { commands, result }
+  })
+
+describe("bash", () => {
+  it.effect("S34: runs the command in the session, without the prefix", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* received("bash echo hi"), {
+        commands: ["echo hi"],
+        result: { stdout: "hi\n", stderr: "", exitCode: 0 }
+      })
+      const commands = {
+        "bash   echo  'a  b' | cat": "echo  'a  b' | cat",
+        "  bash cd /tmp && pwd\n": "cd /tmp && pwd\n",
+        "A=1 bash make all": "A=1 make all",
+        "bash $CMD x": "$CMD x",
+        "bash cat <<'EOF'\nbash x\nEOF\n": "cat <<'EOF'\nbash x\nEOF\n",
+        "bash bash -c ls": "bash -c ls"
+      }
+      for (const [text, expected] of Object.entries(commands)) {
+        assert.deepStrictEqual((yield* received(text)).commands, [expected])
+      }
+    })
+  )
+
+  it.effect("S35: without a command, it says how it is used", () =>
+    Effect.gen(function* () {
+      for (const text of ["bash", "bash   ", "bash # nothing", "bash\n\n"]) {
+        const error = yield* Effect.flip(received(text))
+        assert.instanceOf(error, InvalidUsage)
+        assert.strictEqual(error.exitCode, 1)
+        assert.include(error.message, "Usage: bash <command>")
+      }
+    })
+  )
+
+  it.effect("S36: a -h among the words of a command is the command's own", () =>
+    Effect.gen(function* () {
+      for (const words of ["echo -h", "ls --help", "-h x", "--help | cat"]) {
+        const { commands } = yield* received(`bash ${words}`)
+        assert.strictEqual(commands.length, 1)
+        assert.include(commands[0], words)
+      }
+    })
+  )
+
+  it.effect("S49: answers its help where that is the only argument, and runs nothing", () =>
+    Effect.gen(function* () {
+      const asked = { commands: [], result: { stdout: help, stderr: "", exitCode: 0 } }
+      assert.deepStrictEqual(yield* received("bash    --help"), asked)
+      assert.deepStrictEqual(yield* received("bash '--help'  # please\n"), asked)
+      assert.deepStrictEqual(yield* received("bash -h"), {
+        commands: [],
+        result: { stdout: "Usage: bash <command>\n", stderr: "", exitCode: 0 }
+      })
+    })
+  )
+
+  it.effect("leaves to bash what can only mean a bash of its own", () =>
+    Effect.gen(function* () {
+      const lines = [
+        "bash -c 'cd /; pwd'",
+        "bash -x s.sh",
+        "bash --version",
+        "bash +e x",
+        "bash ./run now",
+        'bash "$HOME/x" y',
+        "bash build.sh --fast",
+        "bash <<EOF\nls\nEOF",
+        "bash < commands",
+        "bash && x",
+        "bash | cat",
+        "bash\necho hi"
+      ]
+      for (const line of lines) assert.deepStrictEqual((yield* received(line)).commands, [line])
+    })
+  )
+
+  it.effect("takes a word for a script where a file of that name is in the session's directory", () =>
+    Effect.gen(function* () {
+      const { commands } = yield* received("bash build all", ["/work/here/build"])
+      assert.deepStrictEqual(commands, ["bash build all"])
+    })
+  )
+
+  it("has a help that snapshots what the model sees", () => {
+    assert.match(help, /^bash - run a command in this session\n\nUSAGE\n {2}bash <command>\n\nARGUMENTS\n/)
+    for (const section of ["OPTIONS", "A BASH OF ITS OWN", "EXAMPLES", "EXIT CODE"])
+      assert.include(help, `\n${section}\n`)
+    assert.isAtMost(Math.max(...help.split("\n").map((line) => line.length)), 120)
+  })
+})

@@ -1,0 +1,7 @@
+import { describe } from "@effect/vitest"
+import * as Ground from "../support/escape/Ground.js"
+import { all } from "./all.js"
+
+const ground = Ground.take("nobody")
+
+describe.skipIf(ground === undefined)("attacks by an ordinary user", () => all(ground ?? ""))

@@ -1,0 +1,7 @@
+import { describe } from "@effect/vitest"
+import * as Ground from "../support/escape/Ground.js"
+import { all } from "./all.js"
+
+const ground = Ground.take("root")
+
+describe.skipIf(ground === undefined)("attacks by root", () => all(ground ?? ""))

@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import type { CommandHandler } from "../../src/command/CommandHandler.js"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import { CommandNotFound, ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
+import { BashRouter, type RouteOptions } from "../../src/router/BashRouter.js"
+import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
+import * as TestSynapse from "../../src/TestSynapse.js"
+
+const route = (command: string, options?: RouteOptions) =>
+  Effect.flatMap(BashRouter, (router) => router.route(command, options))
+
+const calls = Effect.flatMap(TestSynapse.TestShell, (shell) => shell.calls)
+
+const layer = TestSynapse.layer((command) => ({ stdout: `ran ${command}\n` }))
+
+const greet: CommandHandler = {
+  name: "greet",
+  summary: "Greets.",
+  usage: "greet <name>",
+  run: ({ args, cwd, stdin }, { timeout }) =>
+    Effect.map(stdin === undefined ? Effect.succeed("") : Stream.mkString(Stream.decodeText(stdin)), (input) =>
+      CommandResult.make({ stdout: `hello ${[...args, cwd, timeout, input]}`, stderr: "!" })
+    )
+}
+
+const withGreet = CommandRegistry.layerAdd(greet).pipe(Layer.provideMerge(layer))
+
+describe("BashRouter", () => {
+  it.effect("sends a native command to the shell as it is written", () =>
+    Effect.gen(function* () {
+      const command = "  FOO=1 ls 'a  b' | cat # why\n"
+      const result = yield* route(command, { timeout: 5 })
+      assert.deepStrictEqual(result, { stdout: `ran ${command}\n`, stderr: "", exitCode: 0 })
+      assert.deepStrictEqual(yield* calls, [{ _tag: "Execute", command, timeout: 5 }])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S21: restarts the session first, then runs the command and returns its result", () =>
+    Effect.gen(function* () {
+      const result = yield* route("echo hello", { restart: true })
+      assert.deepStrictEqual(result, { stdout: "ran echo hello\n", stderr: "", exitCode: 0 })
+      assert.deepStrictEqual(yield* calls, [{ _tag: "Restart" }, { _tag: "Execute", command: "echo hello" }])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S19: answers TodoWrite itself, and leaves todowrite to the shell", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* route("TodoWrite '{\"todos\":[]}'")).exitCode, 0)
+      yield* route("todowrite {}")
+      assert.deepStrictEqual(yield* calls, [{ _tag: "Execute", command: "todowrite {}" }])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S20: answers every unknown skill with the same error", () =>
+    Effect.gen(function* () {
+      for (const [command, skill] of [
+        ["skill:unknown", "unknown"],
+        ["skill:search", "search"],
+        ["skill:pdf:extract", "pdf"]
+      ] as const) {
+        assert.deepStrictEqual(
+          yield* Effect.flip(route(`${command} x`)),
+          new CommandNotFound({
+            command,
+            reason: `Unknown skill: ${skill} (in ${command}).\nThere are no skills.\nHint: correct the name; Bash(command="${command} --help") then shows how to use it.`
+          })
+        )
+      }
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S17: names the whole of an unknown MCP command, and its help", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(route("mcp:nonexistent:tool '{}'"))
+      assert.deepStrictEqual(
+        error,
+        new CommandNotFound({
+          command: "mcp:nonexistent:tool",
+          reason: `Unknown MCP server: nonexistent (in mcp:nonexistent:tool).\nThere are no MCP servers.\nHint: correct the name; Bash(command="mcp:nonexistent:tool --help") then shows how to use it.`
+        })
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("says which commands there are when a task is unknown", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(route('task:general --prompt "hi"'))
+      assert.include(
+        error.message,
+        "There are these commands besides the shell's own: TodoWrite, bash, edit, greet, read, write."
+      )
+    }).pipe(Effect.provide(withGreet))
+  )
+
+  it.effect("gives a command of ours its words and its here-document, where no shell is needed to read them", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* route("greet 'a  b' \"c\"d <<'E'\n$x\nE\n")).stdout, "hello a  b,cd,/,,$x\n")
+      assert.strictEqual((yield* route("greet <<< 'y z'")).stdout, "hello /,,y z\n")
+      assert.strictEqual((yield* route("greet", { timeout: 5000 })).stdout, "hello /,5000,")
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(Effect.provide(withGreet))
+  )
+
+  it.effect("leaves it to the shell to call a command of ours, where only a shell can tell what is called", () =>
+    Effect.gen(function* () {
+      const lines = [
+        "TodoWrite '{}' && echo done",
+        "mcp:a:b | cat",
+        "greet x > f",
+        "greet <<E\n$x\nE",
+        "greet $x",
+        "greet *",
+        "A=1 greet x",
+        "task:x\nls",
+        "greet 'open",
+        "read f --offset 2",
+        "write f x"
+      ]
+      for (const line of lines) yield* route(line, { restart: line === "greet *" })
+      assert.deepStrictEqual(
+        yield* calls,
+        lines.flatMap((command) => [
+          ...(command === "greet *" ? [{ _tag: "Restart" as const }] : []),
+          { _tag: "Execute" as const, command }
+        ])
+      )
+    }).pipe(Effect.provide(withGreet))
+  )
+
+  it.effect("takes what nobody has quoted as it is written, where the command wants it so", () =>
+    Effect.gen(function* () {
+      const result = yield* route('bare {"a": [1, "it\'s; $x"]}\n')
+      assert.strictEqual(result.stdout, 'hello {"a": [1, "it\'s; $x"]},/,,')
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(
+      Effect.provide(
+        CommandRegistry.layerAdd({ ...greet, name: "bare", takesBare: (rest) => rest.startsWith("{") }).pipe(
+          Layer.provideMerge(layer)
+        )
+      )
+    )
+  )
+
+  it.effect("puts what a command put out early before its result", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* registry.add({
+        ...greet,
+        name: "early",
+        run: ({ files, write }) =>
+          write(Buffer.from("first, ")).pipe(
+            Effect.zipRight(Stream.runDrain(files.read("f"))),
+            Effect.as(CommandResult.make()),
+            Effect.catchTag("FileError", ({ message }) => Effect.succeed(CommandResult.make({ stdout: message })))
+          )
+      })
+      const { stdout } = yield* route("early")
+      assert.strictEqual(stdout, "first, f: no shell made this call: a handler that works on files says usesFiles")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("ends a command of ours that runs out of the time it was given", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* registry.add({ ...greet, name: "hang", run: () => Effect.never })
+      const fiber = yield* Effect.fork(Effect.flip(route("hang", { timeout: 5 })))
+      yield* TestClock.adjust("5 millis")
+      assert.deepStrictEqual(
+        yield* Fiber.join(fiber),
+        new ExecutionFailed({
+          cause: "timeout",
+          reason: "Command execution timeout: it ran longer than 5 ms and was ended"
+        })
+      )
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("lets a listener hear each output once, wherever it comes from", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* SandboxManager
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* registry.add({
+        ...greet,
+        name: "inner",
+        run: () => Effect.as(sandbox.execute("secret"), CommandResult.make({ stdout: "seen" }))
+      })
+      const heard: Array<string> = []
+      const listener: CommandListener.CommandListener = {
+        onOutput: (stream, chunk) => void heard.push(`${stream}: ${new TextDecoder().decode(chunk)}`)
+      }
+      for (const command of ["echo a", "greet you", "bash echo b", "bash -h", "inner"]) {
+        yield* Effect.locally(route(command), CommandListener.current, listener)
+      }
+      assert.deepStrictEqual(heard, [
+        "stdout: ran echo a\n",
+        "stdout: hello you,/,,",
+        "stderr: !",
+        "stdout: ran echo b\n",
+        "stdout: Usage: bash <command>\n",
+        "stdout: seen"
+      ])
+    }).pipe(Effect.scoped, Effect.provide(withGreet))
+  )
+})

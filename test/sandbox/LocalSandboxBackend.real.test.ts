@@ -1,0 +1,11 @@
+import { describe } from "@effect/vitest"
+import * as Ground from "../support/escape/Ground.js"
+import { grants } from "./grants.suite.js"
+import { local } from "./LocalSandboxBackend.suite.js"
+
+const ground = Ground.take("root")
+
+describe.skipIf(ground === undefined)("the sandbox of root", () => {
+  local("with real shells in it", ground ?? "")
+  grants("with rights that are given while it runs", ground ?? "")
+})

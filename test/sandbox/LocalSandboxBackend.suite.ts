@@ -1,0 +1,170 @@
+/** The manager over this machine's own sandbox, with real shells in it. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schedule from "effect/Schedule"
+import * as Directory from "../support/sandbox/Directory.js"
+import { sandboxedOn } from "../support/sandbox/LocalHouse.js"
+
+/** Masks are looked at now and then: a command that comes too early runs again. */
+const untilHidden = <A extends { readonly exitCode: number }, E>(command: Effect.Effect<A, E>) =>
+  Effect.repeat(Effect.zipLeft(command, Effect.sleep("50 millis")), { until: ({ exitCode }) => exitCode !== 0 })
+
+const hidden = { stdout: "", blocked: true, blockedRule: "**/.env" }
+
+const processesAt = (path: string) =>
+  Fs.readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return (
+          Fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(path) ||
+          Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(path)
+        )
+      } catch {
+        return false
+      }
+    })
+
+export const local = (title: string, ground: string): void => {
+  const sandboxed = sandboxedOn(ground)
+  describe(title, () => {
+    it.live("S60: keeps the directory and the variables from command to command", () =>
+      sandboxed(({ execute }) =>
+        Effect.gen(function* () {
+          yield* execute("cd /tmp && export FOO=bar")
+          assert.strictEqual((yield* execute("pwd")).stdout, "/tmp\n")
+          assert.strictEqual((yield* execute("echo $FOO")).stdout, "bar\n")
+        })
+      )
+    )
+
+    it.live("S61: has neither after it was built anew", () =>
+      sandboxed((manager, { outside, project }) =>
+        Effect.gen(function* () {
+          Fs.mkdirSync(`${outside}/extra`)
+          yield* manager.execute("cd /tmp && export FOO=bar")
+          yield* manager.addRuntimeWhitelist(`${outside}/extra`)
+          assert.strictEqual((yield* manager.execute('pwd; echo "[$FOO]"')).stdout, `${project}\n[]\n`)
+          yield* manager.execute(`echo x > ${outside}/extra/file`)
+          assert.strictEqual(Fs.readFileSync(`${outside}/extra/file`, "utf8"), "x\n")
+        })
+      )
+    )
+
+    it.live("S64: blocks what is on both lists before it runs, and leaves the session alone", () =>
+      sandboxed(
+        (manager, { project }) =>
+          Effect.gen(function* () {
+            Fs.mkdirSync(`${project}/both`)
+            yield* manager.addRuntimeWhitelist(`${project}/both`)
+            yield* manager.execute("kept=1")
+            const error = yield* Effect.flip(manager.execute(`touch ran; kept=2; echo x > ${project}/both/file`))
+            assert.deepInclude({ ...error }, { _tag: "Blocked", rule: "**/both", resource: "**/both" })
+            assert.strictEqual((yield* manager.execute("echo $kept")).stdout, "1\n")
+            assert.deepStrictEqual(Directory.list(project), [".env", "both"])
+          }),
+        {},
+        ["**/both"]
+      )
+    )
+
+    it.live("S65: blocks a child's reading, and the resource is the rule", () =>
+      sandboxed(({ execute }, { outside }) =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(execute(`bash -c "cat ${outside}/user/.ssh/id_rsa"`))
+          assert.deepInclude({ ...error }, { _tag: "Blocked", resource: "~/.ssh", rule: "~/.ssh" })
+          const hidden = yield* execute(`f=${outside}/user/.ss; bash -c "cat $f\\h/id_rsa"`)
+          assert.deepInclude(hidden, { stdout: "", blocked: true, blockedResource: "~/.ssh", blockedRule: "~/.ssh" })
+        })
+      )
+    )
+
+    it.live("S66: says of a denial what, by which rule, and why", () =>
+      sandboxed(({ execute }, { outside }) =>
+        Effect.gen(function* () {
+          const { blockedReason, ...result } = yield* execute(`cd ${outside}; f=file; echo x > $f`)
+          assert.deepInclude(result, {
+            exitCode: 1,
+            blocked: true,
+            blockedResource: `${outside}/file`,
+            blockedRule: "not whitelisted"
+          })
+          assert.match(blockedReason ?? "", new RegExp(`^Blocked by the sandbox: writing ${outside}/file\n`))
+          assert.notProperty(yield* execute("false"), "blockedReason")
+        })
+      )
+    )
+
+    it.live("S57: runs nothing twice: not what ended its own shell, ran out of its time, or was interrupted", () =>
+      sandboxed(({ execute }, { project }) =>
+        Effect.gen(function* () {
+          for (const end of ["exit 3", "kill $$", "kill -9 $$", "exec true"])
+            yield* Effect.either(execute(`echo x >> ran; ${end}`))
+          assert.strictEqual(
+            (yield* Effect.flip(execute("echo x >> ran; sleep 60", { timeout: 200 })))._tag,
+            "ExecutionFailed"
+          )
+          const fiber = yield* Effect.fork(execute("echo x >> ran; sleep 60"))
+          yield* Effect.repeat(
+            Effect.sync(() => Fs.readFileSync(`${project}/ran`, "utf8").length),
+            { until: (length) => length >= 12, schedule: Schedule.spaced("10 millis") }
+          )
+          yield* Fiber.interrupt(fiber)
+          assert.strictEqual((yield* execute("cat ran")).stdout, "x\n".repeat(6))
+        })
+      )
+    )
+
+    it.live("S67: leaves no process, directory or control group", () =>
+      Effect.gen(function* () {
+        const cgroups = () =>
+          Fs.existsSync("/sys/fs/cgroup")
+            ? Fs.readdirSync("/sys/fs/cgroup", { recursive: true, encoding: "utf8" }).filter((path) =>
+                path.includes(`synapse-${process.pid}`)
+              )
+            : []
+        let [at, session] = ["", ""]
+        yield* sandboxed(({ execute, getSandbox }, { outside, project }) =>
+          Effect.gen(function* () {
+            at = outside
+            session = (yield* execute("echo $SYNAPSE_SESSION; setsid sleep 1000 & disown")).stdout.trim()
+            assert.notStrictEqual(session, "")
+            assert.isNotEmpty(processesAt(project))
+            yield* (yield* getSandbox(project)).dispose
+            assert.deepStrictEqual(processesAt(outside), [])
+            assert.deepStrictEqual(cgroups(), [])
+          })
+        )
+        assert.isFalse(Fs.existsSync(at))
+      })
+    )
+
+    it.live("masks again what the host has replaced between two commands", () =>
+      sandboxed(({ execute }, { project }) =>
+        Effect.gen(function* () {
+          yield* execute("kept=1; f=.en")
+          for (let time = 0; time < 3; time++) {
+            Fs.writeFileSync(`${project}/next`, "TOKEN=new\n")
+            Fs.renameSync(`${project}/next`, `${project}/.env`)
+            assert.deepInclude(yield* untilHidden(execute("cat ${f}v")), hidden)
+          }
+          assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
+        })
+      )
+    )
+
+    it.live("masks what has appeared under a glob, by and by", () =>
+      sandboxed(({ execute }, { project }) =>
+        Effect.gen(function* () {
+          yield* execute("kept=1; f=.en")
+          Fs.mkdirSync(`${project}/new`)
+          Fs.writeFileSync(`${project}/new/.env`, "TOKEN=2\n")
+          assert.deepInclude(yield* untilHidden(execute("cat new/${f}v")), hidden)
+          assert.strictEqual((yield* execute("echo $kept")).stdout, "1\n")
+        })
+      )
+    )
+  })
+}

@@ -1,0 +1,136 @@
+import { execFileSync } from "node:child_process"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/TestClock"
+import * as FileLock from "../../../src/sandbox/config/FileLock.js"
+import * as Directory from "../../support/sandbox/Directory.js"
+
+const began = (pid: number | "self") =>
+  Fs.readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ")[19]
+const space = () => `${Os.hostname()} ${Fs.readlinkSync("/proc/self/ns/pid")}`
+
+/** A lock as its owner would have made it. */
+const put = (path: string, owner: object) =>
+  Fs.symlinkSync(
+    JSON.stringify({ pid: process.pid, began: began("self"), space: space(), since: 0, nonce: "n", ...owner }),
+    path
+  )
+
+const held = <A, E>(path: string, use: Effect.Effect<A, E>) =>
+  Effect.provide(FileLock.withLock(path)(use), NodeFileSystem.layer)
+
+/** The id of a process that is no more. */
+const deadPid = () => Number(execFileSync("/bin/sh", ["-c", "echo $$"], { encoding: "utf8" }))
+
+describe("a lock", () => {
+  it.scopedLive("is held by one at a time, and leaves nothing", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const path = `${home}/lock`
+      put(path, { pid: deadPid() })
+      let inside = 0
+      let most = 0
+      const use = Effect.gen(function* () {
+        most = Math.max(most, ++inside)
+        yield* Effect.yieldNow()
+        yield* Effect.promise(() => Fs.promises.stat(home))
+        inside--
+      })
+      yield* Effect.all(
+        Array.from({ length: 40 }, () => held(path, use)),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual({ most, left: Directory.list(home) }, { most: 1, left: [] })
+    })
+  )
+
+  it.scopedLive("is let go of when the use fails, dies or is interrupted", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const path = `${home}/lock`
+      for (const use of [Effect.fail("no"), Effect.die("no"), Effect.interrupt]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(held(path, use))))
+      }
+      assert.deepStrictEqual(Directory.list(home), [])
+      assert.strictEqual(yield* held(path, Effect.succeed(1)), 1)
+    })
+  )
+
+  it.scopedLive("is taken over from the dead", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const dead = [
+        { pid: deadPid() },
+        // Another process has the id by now.
+        { began: "1" },
+        // Of another machine, and long ago.
+        { space: "elsewhere" }
+      ]
+      for (const owner of dead) {
+        put(`${home}/lock`, owner)
+        yield* held(`${home}/lock`, Effect.void)
+        assert.deepStrictEqual(Directory.list(home), [])
+      }
+    })
+  )
+
+  it.scopedLive("is taken over from one who died while taking it over", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      put(`${home}/lock`, { pid: deadPid(), nonce: "first" })
+      put(`${home}/lock.first`, { pid: deadPid(), nonce: "second" })
+      yield* held(`${home}/lock`, Effect.void)
+      assert.deepStrictEqual(Directory.list(home), [])
+    })
+  )
+
+  it.scoped("is waited for no longer than ten seconds", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const path = `${home}/lock`
+      put(path, { since: 0 })
+      const fiber = yield* Effect.fork(Effect.flip(held(path, Effect.void)))
+      // The waiting is the clock's, what lies between is the disk's.
+      const turn = Effect.zipRight(
+        Effect.promise(() => Fs.promises.stat(home)),
+        TestClock.adjust("1 second")
+      )
+      while ((yield* Fiber.poll(fiber))._tag === "None") yield* turn
+      assert.match(
+        (yield* Fiber.join(fiber)).message,
+        new RegExp(`^process ${process.pid} has held .*/lock for too long$`)
+      )
+      assert.deepStrictEqual(Directory.list(home), ["lock"])
+    })
+  )
+
+  it.scopedLive("is no longer waited for after an interruption", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      put(`${home}/lock`, { since: Date.now() })
+      const fiber = yield* Effect.fork(held(`${home}/lock`, Effect.void))
+      yield* Effect.promise(() => Fs.promises.stat(home))
+      assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
+      assert.deepStrictEqual(Directory.list(home), ["lock"])
+    })
+  )
+
+  it.scopedLive("is not made where something else is in the way", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.writeFileSync(`${home}/file`, "")
+      Fs.symlinkSync("elsewhere", `${home}/link`)
+      for (const name of ["file", "link"]) {
+        const { message } = yield* Effect.flip(held(`${home}/${name}`, Effect.void))
+        assert.match(message, new RegExp(`^${home}/${name} is in the way, which is no lock`))
+      }
+    })
+  )
+})

@@ -1,0 +1,128 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Permission from "../../../src/sandbox/permission/Permission.js"
+import * as PermissionPrompt from "../../../src/sandbox/permission/PermissionPrompt.js"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
+import type { RuleSource } from "../../../src/sandbox/policy/SandboxPolicy.js"
+
+const rule = (source: RuleSource) => ({ pattern: "~/.ssh", path: "/home/ada/.ssh", kind: "path" as const, source })
+
+const request = (fields: Partial<Permission.PermissionRequest> = {}): Permission.PermissionRequest => ({
+  resource: "/data/out",
+  access: "write",
+  rule: PolicyDecision.notWhitelisted,
+  command: "cp a /data/out",
+  reason: "read only",
+  ...fields
+})
+
+const all: ReadonlyArray<Permission.Answer> = ["allow_once", "allow_session", "allow_permanent", "deny"]
+const secret = request({ resource: "/home/ada/.ssh/id_rsa", access: "read", rule: rule("default") })
+
+describe("what may be answered", () => {
+  it("is everything about a place that is only not whitelisted", () =>
+    assert.deepStrictEqual(Permission.choices(request()), all))
+
+  it("is nothing for good about what is on a blacklist, whoever put it there", () => {
+    for (const source of ["default", "file", "user", "runtime"] as const) {
+      assert.deepStrictEqual(Permission.choices({ ...secret, rule: rule(source) }), [
+        "allow_once",
+        "allow_session",
+        "deny"
+      ])
+    }
+  })
+
+  it("is a denial about the network, our own files, and what no sandbox may write", () => {
+    for (const fields of [
+      { access: "network" },
+      { rule: rule("own") },
+      { resource: "/" },
+      { resource: "/proc/sys" }
+    ] as const) {
+      assert.deepStrictEqual(Permission.choices(request(fields)), ["deny"])
+    }
+  })
+})
+
+const ask = (given: Permission.PermissionRequest) =>
+  Effect.flatMap(Permission.Permission, (permission) => permission.ask(given))
+
+describe("asking", () => {
+  it.effect("nobody is a denial", () =>
+    Effect.map(Effect.provide(ask(request()), Permission.layerNone), (answer) => assert.strictEqual(answer, "deny"))
+  )
+
+  it.effect("a program gives its answer, by an effect or a promise, and tells it what may be answered", () =>
+    Effect.gen(function* () {
+      for (const answer of all) {
+        const heard: Array<unknown> = []
+        const layer = Permission.layerCallback((given, offered) => {
+          heard.push(given, offered)
+          return heard.length > 2 ? Promise.resolve(answer) : Effect.succeed(answer)
+        })
+        assert.deepStrictEqual(yield* Effect.provide(Effect.all([ask(request()), ask(request())]), layer), [
+          answer,
+          answer
+        ])
+        assert.deepStrictEqual(heard, [request(), all, request(), all])
+      }
+    })
+  )
+
+  it.effect("never gives for good what is on the blacklist: the session is the most", () =>
+    Effect.gen(function* () {
+      const layer = Permission.layerCallback(() => Effect.succeed("allow_permanent"))
+      assert.strictEqual(yield* Effect.provide(ask(secret), layer), "allow_session")
+    })
+  )
+
+  it.effect("does not ask where there is no choice", () =>
+    Effect.gen(function* () {
+      const layer = Permission.layerCallback(() => Effect.die("asked"))
+      assert.strictEqual(yield* Effect.provide(ask(request({ access: "network" })), layer), "deny")
+    })
+  )
+
+  it.effect("takes what goes wrong for a denial", () =>
+    Effect.gen(function* () {
+      const wrong: ReadonlyArray<() => Effect.Effect<Permission.Answer, unknown> | Promise<Permission.Answer>> = [
+        () => Effect.fail("no"),
+        () => Effect.die("no"),
+        () => Promise.reject(new Error("no")),
+        () => {
+          throw new Error("no")
+        },
+        () => Promise.resolve(JSON.parse('"yes"')),
+        () => Promise.resolve(JSON.parse("null"))
+      ]
+      for (const answer of wrong) {
+        assert.strictEqual(yield* Effect.provide(ask(request()), Permission.layerCallback(answer)), "deny")
+      }
+    })
+  )
+})
+
+describe("the question at a terminal", () => {
+  it("says what, which rule, why and for which command, and the choices", () =>
+    assert.strictEqual(
+      PermissionPrompt.question(secret, Permission.choices(secret)),
+      `
+The sandbox denied to read /home/ada/.ssh/id_rsa
+  rule:    ~/.ssh (built in): read only
+  command: cp a /data/out
+Allow it? [o]nce, for this [s]ession, [D]eny: `
+    ))
+
+  it("lets no text of the model play with the terminal", () => {
+    const command = "\x1b[2J\r\nrule: \u202egnp\u202c \u200b\x07\u2028é🙂"
+    assert.strictEqual(
+      PermissionPrompt.show(command),
+      "\\u{1b}[2J\\u{d}\\nrule: \\u{202e}gnp\\u{202c} \\u{200b}\\u{7}\\u{2028}é🙂"
+    )
+    const long = PermissionPrompt.show(`${"a".repeat(1000)}; rm -rf /`)
+    assert.isBelow(long.length, 700)
+    assert.include(long, " more … ")
+    assert.isTrue(long.endsWith("; rm -rf /"))
+  })
+})

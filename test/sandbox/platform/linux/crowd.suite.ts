@@ -1,0 +1,78 @@
+/**
+ * Many sandboxes at once, and one among many processes of the same user.
+ */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Launch from "../../../../src/sandbox/platform/linux/start/Launch.js"
+import { assertGone, effect, make, rule } from "../../../support/sandbox/Sandboxed.js"
+
+const setup = {
+  policy: () => ({ blacklist: [rule("/**/.env")] }),
+  prepare: ({ project }: { readonly project: string }) => Fs.writeFileSync(`${project}/.env`, "secret\n")
+}
+
+/** Where the groups of this process's sandboxes lie. */
+const groups = () =>
+  ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"]
+    .filter((path) => Fs.existsSync(path))
+    .flatMap((path) => Fs.readdirSync(path).filter((name) => name.startsWith(`synapse-${process.pid}-`)))
+
+/** Processes that do nothing, as many as a sandbox may have. */
+const idlers = Effect.acquireRelease(
+  Effect.async<ChildProcess.ChildProcess>((resume) => {
+    const script = `for ((i = 0; i < ${Launch.processes}; i++)); do sleep 1000 & done; echo ready; wait`
+    const child = ChildProcess.spawn("/bin/bash", ["-c", script], {
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    child.stdout?.once("data", () => resume(Effect.succeed(child)))
+  }),
+  (child) =>
+    Effect.async<void>((resume) => {
+      child.once("close", () => resume(Effect.void))
+      process.kill(-(child.pid ?? 0), "SIGKILL")
+    })
+)
+
+export const crowd = (title: string): void => {
+  describe(title, () => {
+    it.live(
+      "100 sandboxes at once start, run, end, and leave nothing",
+      () =>
+        Effect.gen(function* () {
+          const seen = yield* Effect.forEach(
+            Array.from({ length: 100 }, (_, index) => index),
+            (index) =>
+              Effect.scoped(
+                Effect.gen(function* () {
+                  const { outside, run } = yield* make(setup)
+                  const said = yield* run(`cat .env 2>/dev/null || echo ${index} > made; cat made`)
+                  return { outside, index, said }
+                })
+              ),
+            { concurrency: "unbounded" }
+          )
+          for (const { index, outside, said } of seen) {
+            assert.deepStrictEqual(said, { stdout: `${index}\n`, stderr: "", code: 0, signal: null })
+            yield* assertGone(outside)
+          }
+          assert.deepStrictEqual(groups(), [])
+        }),
+      120_000
+    )
+
+    for (const level of [undefined, "single"] as const) {
+      effect(
+        `starts where the user runs many processes already${level === undefined ? "" : ", by bubblewrap alone"}`,
+        { ...setup, options: level === undefined ? {} : { level } },
+        ({ run }) =>
+          Effect.gen(function* () {
+            yield* idlers
+            assert.strictEqual((yield* run("cat .env 2>/dev/null; /bin/echo through")).stdout, "through\n")
+          }).pipe(Effect.scoped)
+      )
+    }
+  })
+}

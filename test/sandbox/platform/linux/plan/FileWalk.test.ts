@@ -1,0 +1,96 @@
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/FileWalk.js"
+import * as PathRule from "../../../../../src/sandbox/policy/PathRule.js"
+import type { Rule } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
+
+const glob = (path: string): Rule => ({ pattern: path, path, kind: "glob", source: "user" })
+
+const tree = (files: ReadonlyArray<string>, links: Readonly<Record<string, string>> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const root = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "walk-test-")))
+      for (const file of files) {
+        Fs.mkdirSync(Path.dirname(Path.join(root, file)), { recursive: true })
+        Fs.writeFileSync(Path.join(root, file), "")
+      }
+      for (const [name, target] of Object.entries(links)) Fs.symlinkSync(target, Path.join(root, name))
+      return root
+    }),
+    (root) => Effect.sync(() => Fs.rmSync(root, { recursive: true, force: true }))
+  )
+
+const find = (root: string, patterns: ReadonlyArray<string>, skip: ReadonlyArray<string> = []) =>
+  Effect.map(
+    Effect.promise(() =>
+      FileWalk.find(
+        [root, `${root}/missing`],
+        PathRule.make(patterns.map(glob)),
+        new Set(skip.map((path) => `${root}/${path}`))
+      )
+    ),
+    (found) => found.map(({ kind, path, rule }) => [Path.relative(root, path), kind, rule.pattern]).sort()
+  )
+
+describe("a walk", () => {
+  it.scoped("finds what all globs name, hidden and installed files too, and follows no link", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(
+        [
+          ".env",
+          "a/.env.local",
+          "node_modules/x/.git/.env",
+          "a/keys/deep/one.pem",
+          "b/two.pem",
+          "plain",
+          "skipped/.env"
+        ],
+        { loop: ".", away: "/etc", "b/.env": "../plain", "b/dead.pem": "nowhere" }
+      )
+      assert.deepStrictEqual(
+        yield* find(root, ["/**/.env", "/**/.env.local", "/**/keys", `${root}/b/*.pem`, "/**/passwd"], ["skipped"]),
+        [
+          [".env", "file", "/**/.env"],
+          ["a/.env.local", "file", "/**/.env.local"],
+          ["a/keys", "directory", "/**/keys"],
+          ["b/.env", "link", "/**/.env"],
+          ["b/dead.pem", "link", `${root}/b/*.pem`],
+          ["b/two.pem", "file", `${root}/b/*.pem`],
+          ["node_modules/x/.git/.env", "file", "/**/.env"]
+        ]
+      )
+    })
+  )
+
+  it.scoped("passes over what can't be read", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(["a/.env", "b/.env"])
+      yield* Effect.acquireRelease(
+        Effect.sync(() => Fs.chmodSync(`${root}/a`, 0)),
+        () => Effect.sync(() => Fs.chmodSync(`${root}/a`, 0o700))
+      )
+      const found = yield* find(root, ["/**/.env"])
+      assert.deepStrictEqual(found.at(-1), ["b/.env", "file", "/**/.env"])
+    })
+  )
+
+  it.scoped("gives others their turn", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(["a/b/one"])
+      let turns = 0
+      const counting = setInterval(() => turns++, 0)
+      yield* Effect.promise(() =>
+        FileWalk.visitAll([root], () => {
+          const until = performance.now() + 20
+          while (performance.now() < until);
+          return true
+        })
+      )
+      clearInterval(counting)
+      assert.isAbove(turns, 0)
+    })
+  )
+})

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as MountTable from "../../../../../src/sandbox/platform/linux/plan/MountTable.js"
+
+const text = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+23 22 0:21 / /proc rw - proc proc rw
+24 22 8:2 / /home rw shared:2 - ext4 /dev/sda2 rw
+25 22 8:2 /ann/project /srv/with\\040blank rw - ext4 /dev/sda2 rw
+26 22 8:2 /ann/.ssh/keys /mnt/keys rw master:3 propagate_from:2 - ext4 /dev/sda2 rw
+27 22 8:1 / /mnt/host rw - ext4 /dev/sda1 rw
+28 24 0:40 / /home/ann/tmp\\134x rw - tmpfs tmpfs rw
+`
+
+describe("the table of mounts", () => {
+  const mounts = MountTable.parse(text)
+
+  it("is read, blanks and backslashes too", () => {
+    assert.deepStrictEqual(
+      mounts.slice(3).map(({ device, point, root }) => [device, root, point]),
+      [
+        ["8:2", "/ann/project", "/srv/with blank"],
+        ["8:2", "/ann/.ssh/keys", "/mnt/keys"],
+        ["8:1", "/", "/mnt/host"],
+        ["0:40", "/", "/home/ann/tmp\\x"]
+      ]
+    )
+    assert.isAbove(MountTable.read("self").length, 3)
+    assert.deepStrictEqual(MountTable.read(2 ** 30), [])
+  })
+
+  it("tells where else a path, or a part of it, is to be seen", () => {
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/project/a/.env"), ["/srv/with blank/a/.env"])
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/srv/with blank/.env"), ["/home/ann/project/.env"])
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/.ssh"), ["/mnt/keys"])
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/etc/shadow"), ["/mnt/host/etc/shadow"])
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/other"), [])
+    assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/tmp\\x/.env"), [])
+  })
+
+  it("tells what lies in what by whole names", () => {
+    assert.isTrue(MountTable.isWithin("/a/b", "/a"))
+    assert.isTrue(MountTable.isWithin("/a", "/a"))
+    assert.isTrue(MountTable.isWithin("/a", "/"))
+    assert.isFalse(MountTable.isWithin("/ab", "/a"))
+  })
+})

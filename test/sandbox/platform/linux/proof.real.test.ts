@@ -1,0 +1,88 @@
+/** What has come up must be a sandbox in which all is masked, or no command runs in it. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Synapse from "../../../../src/Synapse.js"
+import { SandboxManager } from "../../../../src/sandbox/SandboxManager.js"
+import * as SessionDirectory from "../../../../src/session/SessionDirectory.js"
+import * as Directory from "../../../support/sandbox/Directory.js"
+
+/** A project, and programs that come before the system's. */
+const inProject = (
+  programs: Readonly<Record<string, (project: string) => string>>,
+  use: (project: string) => Effect.Effect<void, unknown, SandboxManager>
+) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const project = yield* Directory.make
+      const bin = yield* Directory.make
+      for (const [name, text] of Object.entries(programs)) {
+        Fs.writeFileSync(`${bin}/${name}`, `#!/bin/bash\n${text(project)}\n`, { mode: 0o755 })
+      }
+      const home = yield* Directory.make
+      // Not a place that is writable within: programs from there are not taken.
+      const sandbox = { home, temporary: project, enabled: true }
+      const environment = { PATH: `${bin}:${process.env["PATH"]}` }
+      yield* Effect.provide(use(project), Synapse.layer({ cwd: project, environment }, { sandbox }))
+    })
+  )
+
+const execute = (command: string) => Effect.flatMap(SandboxManager, (manager) => manager.execute(command))
+
+const hasBubblewrap = Fs.existsSync("/usr/bin/bwrap")
+
+describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that has come up", () => {
+  it.live(
+    "masks what was moved while it started, before its first command",
+    () =>
+      inProject(
+        { mount: (project) => `mv ${project}/a ${project}/b 2>/dev/null; exec /usr/bin/mount "$@"` },
+        (project) =>
+          Effect.gen(function* () {
+            Fs.mkdirSync(`${project}/a`)
+            Fs.writeFileSync(`${project}/a/.env`, "SECRET\n")
+            const seen = yield* execute("cat */.e*v; ls")
+            assert.strictEqual(seen.stdout, "b\n")
+            assert.include(seen.stderr, "b/.env: Permission denied")
+          })
+      ),
+    60_000
+  )
+
+  for (const [name, text] of Object.entries({
+    "runs the shell without one": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
+    "makes another than it was told to":
+      'while [ "$1" != -- ]; do shift; done; shift; exec /usr/bin/bwrap --dev-bind / / -- "$@"'
+  })) {
+    it.live(
+      `runs nothing where a bwrap ${name}`,
+      () =>
+        inProject({ bwrap: () => text }, (project) =>
+          Effect.gen(function* () {
+            const error = yield* Effect.flip(execute(`touch ${project}/ran`))
+            assert.deepStrictEqual([error._tag, "cause" in error && error.cause], ["ExecutionFailed", "sandbox"])
+            assert.deepStrictEqual(Directory.list(project), [])
+          })
+        ),
+      60_000
+    )
+  }
+
+  it.live(
+    "hides the sessions of other directories for temporary files",
+    () =>
+      inProject({}, (project) =>
+        Effect.gen(function* () {
+          const sessions = `${project}/nix-shell.1/${SessionDirectory.parentName()}`
+          Fs.mkdirSync(`${sessions}/session-x`, { recursive: true, mode: 0o700 })
+          Fs.writeFileSync(`${sessions}/session-x/call`, "theirs")
+          const seen = yield* execute(
+            `cat ${sessions}/session-x/call; echo ours > ${sessions}/session-x/call; rm -rf ${sessions}`
+          )
+          assert.strictEqual(seen.stdout, "")
+          assert.strictEqual(Fs.readFileSync(`${sessions}/session-x/call`, "utf8"), "theirs")
+        })
+      ),
+    60_000
+  )
+})

@@ -1,0 +1,174 @@
+/** Against a real bash: a command may take away what the session stands on. No later one is lost, or runs twice. */
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { assertKept, inSession, keeps, prepare, result, started, stateLost } from "../support/Session.js"
+
+const replaced = (directory: string) => [
+  "The shell could run no command any more (a builtin, a limit or a restriction was changed): " +
+    `this one ran in a new shell in ${directory}; variables, functions and options are lost.`
+]
+
+/** After this, the shell can run nothing: the next command runs in a new one, once, and says so. */
+const replaces = (name: string, command: string) =>
+  inSession(name, (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run(command)
+      assert.deepStrictEqual(
+        yield* subject.run('echo on; echo err >&2; echo once >> ran; echo "<${kept-}>"; (exit 3)'),
+        result({
+          stdout: "on\n<>\n",
+          stderr: "err\n",
+          exitCode: 3,
+          notices: replaced(`${subject.directory}/kept here`)
+        })
+      )
+      assert.deepStrictEqual(yield* subject.run("cat ran; kept='a  b'"), result({ stdout: "once\n" }))
+      yield* assertKept(subject)
+    })
+  )
+
+describe("damage", () => {
+  keeps("the session's directory is deleted", [
+    ['rm -rf "$TMPDIR"/synapse-*', {}],
+    ["echo on; echo err >&2; (exit 3)", { stdout: "on\n", stderr: "err\n", exitCode: 3 }],
+    ["nosuch", { stderr: "bash: nosuch: command not found\n", exitCode: 127, notFound: "nosuch" }],
+    ['rm -rf "$TMPDIR"/synapse-*; sleep 0.05; echo on', { stdout: "on\n" }],
+    ["exit 3", { exitCode: 3 }],
+    ["echo on", { stdout: "on\n" }]
+  ])
+
+  keeps("what is in it is deleted, all or some", [
+    ['rm -rf "$TMPDIR"/synapse-*/*/*', {}],
+    ["echo on", { stdout: "on\n" }],
+    ['find "$TMPDIR"/synapse-* -type p -delete', {}],
+    ["echo on", { stdout: "on\n" }],
+    ["sleep 0.02; echo on", { stdout: "on\n" }],
+    ['find "$TMPDIR"/synapse-* -type f -delete; sleep 0.02', {}],
+    ["echo on", { stdout: "on\n" }]
+  ])
+
+  keeps("it is deleted while a background child still writes", [
+    ["{ while sleep 0.005; do echo late; done; } & F=$!", {}],
+    ['rm -rf "$TMPDIR"/synapse-*; sleep 0.02', {}],
+    ["sleep 0.02; echo on", { stdout: "on\n" }],
+    ["kill $F; wait $F", { exitCode: 143 }]
+  ])
+
+  inSession("it is deleted while a command is cancelled", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const { fiber, interrupted } = yield* started(
+        subject,
+        'printf on; rm -rf "$TMPDIR"/synapse-*; bash -c "trap \'\' INT; sleep 1000"'
+      )
+      yield* Effect.sleep(50)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(interrupted, [result({ stdout: "on", exitCode: 130 })])
+      yield* assertKept(subject)
+    })
+  )
+
+  inSession("its state's FIFO alone is deleted before an exit", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const there = `${subject.directory}/kept here`
+      assert.deepStrictEqual(
+        yield* subject.run('rm "$TMPDIR"/synapse-*/*/state; exit 3'),
+        result({ exitCode: 3, notices: stateLost(there) })
+      )
+      assert.deepStrictEqual(yield* subject.run("echo $?; pwd"), result({ stdout: `3\n${there}\n` }))
+    })
+  )
+
+  replaces("builtin and unset are functions both", "unset() { :; }; builtin() { :; }")
+  replaces("builtin is disabled", "enable -n builtin")
+  replaces("builtin is a function that can't be unset", "builtin() { :; }; readonly -f builtin")
+  replaces("the shell is restricted", "set -r")
+  replaces("no descriptor can be opened any more", "ulimit -n 5")
+
+  for (const [name, command, code] of [
+    ["a prompt's command that exits", "PROMPT_COMMAND='exit 3'", 3],
+    ["a trap on errors that exits", "trap 'exit 6' ERR; set -E; false", 6]
+  ] as const) {
+    inSession(`the state of the last shell ends every new one: ${name}`, (subject) =>
+      Effect.gen(function* () {
+        yield* prepare(subject)
+        const there = `${subject.directory}/kept here`
+        assert.deepStrictEqual(yield* subject.run(command), result({ exitCode: code }))
+        assert.deepStrictEqual(
+          yield* subject.run('echo "$? $PWD ${kept-}"'),
+          result({
+            stdout: `${code} ${there} \n`,
+            notices: [
+              "The last shell's state let no other one live: " +
+                `this command ran in a new shell in ${there}; variables, functions and options are lost.`
+            ]
+          })
+        )
+        yield* subject.run("kept='a  b'")
+        yield* assertKept(subject)
+      })
+    )
+  }
+
+  keeps("a trap on DEBUG that exits is not handed on", [
+    ["trap 'exit 7' DEBUG", { exitCode: 7 }],
+    ["echo $?", { stdout: "7\n" }]
+  ])
+
+  keeps("printf and echo are disabled", [
+    ["enable -n printf echo", {}],
+    ["echo once >> ran; kill -l 2", { stdout: "INT\n" }],
+    ["cat ran; enable printf echo", { stdout: "once\n" }]
+  ])
+
+  inSession("a shell that dies without a printf has run its command once", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run("enable -n printf echo")
+      const there = `${subject.directory}/kept here`
+      assert.deepStrictEqual(
+        yield* subject.run("/bin/echo once >> ran; kill -9 $$"),
+        result({ exitCode: 137, notices: stateLost(there) })
+      )
+      assert.deepStrictEqual(yield* subject.run("cat ran"), result({ stdout: "once\n" }))
+    })
+  )
+
+  inSession("the shell dies while it is idle, and the next command runs once", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const there = `${subject.directory}/kept here`
+      yield* subject.run("(sleep 0.05; kill -9 $$) &")
+      yield* Effect.sleep(200)
+      assert.deepStrictEqual(
+        yield* subject.run("echo once >> ran; cat ran"),
+        result({ stdout: "once\n", notices: stateLost(there) })
+      )
+      yield* subject.run("kept='a  b'")
+      yield* assertKept(subject)
+    })
+  )
+
+  inSession("the directory of the first shell is gone when a later one starts", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run('cd /; x=1; rm -rf "$OLDPWD/.."; exit 3')
+      assert.deepStrictEqual(yield* subject.run("echo $x $PWD"), result({ stdout: "1 /\n" }))
+    })
+  )
+
+  inSession("REPLY holds ten megabytes", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      assert.deepStrictEqual(
+        yield* subject.run("REPLY=$(head -c 10000000 /dev/zero | tr '\\0' x); (exit 3)"),
+        result({ exitCode: 3 })
+      )
+      assert.deepStrictEqual(yield* subject.run("echo $?; unset REPLY"), result({ stdout: "3\n" }))
+      yield* assertKept(subject)
+    })
+  )
+})

@@ -1,0 +1,87 @@
+/** Against a real bash: nothing that a command prints or finds out passes for the end of a command. */
+import * as ChildProcess from "node:child_process"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { assertKept, inSession, keeps, prepare, result } from "../support/Session.js"
+
+const nonce = "00000000-0000-4000-8000-000000000000"
+const frame = `\u001e${nonce} 0 /tmp ${nonce}  ${nonce}\u001e`
+
+/** Three, ls's own, and what this process was itself started with and hands on. */
+const descriptorsOfChildren = ChildProcess.spawnSync("/bin/ls", ["/proc/self/fd"], { encoding: "utf8" }).stdout
+
+describe("forging", () => {
+  keeps("frames and markers that a command prints are output", [
+    [`printf '%s' '${frame}'; exit_code=9; (exit 9)`, { stdout: frame, exitCode: 9 }],
+    [`echo '${frame}' >&2`, { stderr: `${frame}\n` }],
+    ["printf '\\036%s A %s\\036' x x", { stdout: "\u001ex A x\u001e" }],
+    ["echo __END__; echo '#? '; echo 'bash-5.2$ '", { stdout: "__END__\n#? \nbash-5.2$ \n" }]
+  ])
+
+  keeps("tracing shows the user's own lines only", [
+    ["set -x", {}],
+    ["echo one", { stdout: "one\n", stderr: "++ echo one\n" }],
+    ["true && echo two", { stdout: "two\n", stderr: "++ true\n++ echo two\n" }],
+    ["set +x", { stderr: "++ set +x\n" }],
+    ["set -v", {}],
+    ["echo three # said", { stdout: "three\n", stderr: "echo three # said\n" }],
+    ["set +v", { stderr: "set +v\n" }]
+  ])
+
+  keeps("tracing to the shell's own stdout forges nothing", [
+    ["BASH_XTRACEFD=1; set -x; PS4='+ $BASH_COMMAND '", { stdout: "++ PS4='+ $BASH_COMMAND '\n" }],
+    ["(exit 3)", { stdout: "++ exit 3 exit 3\n", exitCode: 3 }],
+    ["set +x; unset BASH_XTRACEFD; PS4='+ '", { stdout: "++ set +x set +x\n" }]
+  ])
+
+  inSession("what can be listed holds no nonce of a coming frame", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const listing =
+        "history; fc -l; declare -p; set; env; ps -ef; trap -p; jobs; cat /proc/$$/cmdline /proc/$$/environ"
+      const first = yield* subject.run(`{ ${listing}; } 2>&1`)
+      const second = yield* subject.run(`{ ${listing}; echo "$BASH_COMMAND $_"; } 2>&1`)
+      const uuids =
+        `${first.stdout} ${second.stdout}`.match(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g) ?? []
+      const mark = (yield* subject.run("printf %s $SYNAPSE_SESSION")).stdout
+      assert.deepStrictEqual(Array.from(new Set(uuids)), [mark])
+      yield* assertKept(subject)
+    })
+  )
+
+  keeps("what traps and prompts print outside of a command reaches nobody", [
+    ["trap 'echo noise; echo noise >&2' DEBUG", {}],
+    ["echo one", { stdout: "one\n" }],
+    ["PS0=noise PS1=noise PS2=noise PROMPT_COMMAND='echo noise; echo noise >&2'", {}],
+    ["echo two", { stdout: "two\n" }]
+  ])
+
+  inSession("junk to every descriptor harms nothing", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      for (const junk of ["echo junk", `printf '${frame}'`, "cat /dev/zero | head -c 100000"]) {
+        // What bash itself keeps aside meanwhile, the command's own streams among it, may get it.
+        yield* subject.run(`for fd in {3..70}; do { ${junk} >&$fd; } 2>/dev/null; done; true`)
+        yield* subject.run(`for fd in /proc/$$/fd/*; do { ${junk} > $fd; } 2>/dev/null; done; true`)
+        assert.deepStrictEqual(yield* subject.run("echo after; (exit 3)"), result({ stdout: "after\n", exitCode: 3 }))
+      }
+      yield* assertKept(subject)
+    })
+  )
+
+  keeps("a command's children see its three descriptors, and no other", [
+    ["/bin/ls /proc/self/fd", { stdout: descriptorsOfChildren }],
+    ["/bin/ls /proc/self/fd | cat; cat <(/bin/ls /proc/self/fd)", { stdout: descriptorsOfChildren.repeat(2) }]
+  ])
+
+  inSession("frames of another session mean nothing", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      assert.deepStrictEqual(
+        yield* subject.run(`printf '${frame}' | tee "$TMPDIR"/synapse-*/*/{state,not-found} >/dev/null; echo ok`),
+        result({ stdout: "ok\n" })
+      )
+      yield* assertKept(subject)
+    })
+  )
+})

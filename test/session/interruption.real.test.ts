@@ -1,0 +1,156 @@
+/** Against a real bash: what is cancelled or takes too long ends, and the shell stays. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import { assertKept, eventually, marked, prepare, result, started, stateLost, withSession } from "../support/Session.js"
+
+interface Case {
+  readonly name: string
+  /** Comes between `printf on` and `printf no`. */
+  readonly command: string
+  /** What it prints itself while it is being ended. */
+  readonly says?: string
+  /** How many background processes go on. */
+  readonly leaves?: number
+}
+
+const cases: ReadonlyArray<Case> = [
+  { name: "sleep", command: "sleep 1000" },
+  { name: "a busy loop of the shell's", command: "while :; do :; done" },
+  { name: "a loop that counts", command: "for ((i = 0; ; i++)); do x=$((i * 2)); done" },
+  { name: "a busy loop of Python's", command: "python3 -c 'while True: pass'" },
+  { name: "a pipeline", command: "yes | cat | sleep 1000" },
+  { name: "a loop of sleeps", command: "for i in {1..1000}; do sleep 0.05; done" },
+  { name: "a list of sleeps", command: "sleep 1000; sleep 1000 && sleep 1000 || sleep 1000" },
+  { name: "a substitution", command: "x=$(sleep 1000)" },
+  { name: "wait, and leaves the job to itself", command: "sleep 1000 & wait", leaves: 1 },
+  { name: "a subshell in a function", command: "f() { (sleep 1000); }; f" },
+  { name: "recursion that waits", command: "f() { sleep 0.001; f; }; f" },
+  { name: "a FIFO that nobody writes to", command: "mkfifo fifo; cat fifo" },
+  { name: "a FIFO that the shell itself opens", command: "mkfifo own; read x < own" },
+  { name: "a session of its own", command: "setsid -w sleep 1000" },
+  { name: "a shell in the shell", command: "bash -c 'sleep 1000; echo no'" },
+  { name: "find and xargs", command: "yes | xargs -n 1 sleep 1000" },
+  { name: "a child that ignores SIGINT", command: "bash -c 'trap \"\" INT; while :; do sleep 0.05; done'" },
+  {
+    name: "a child that ignores all that can be ignored",
+    command: "bash -c 'trap \"\" INT TERM HUP QUIT; while :; do sleep 0.05; done'"
+  },
+  { name: "a trap of the user's on SIGINT", command: "trap 'printf mine' INT; sleep 1000; sleep 1000", says: "mine" },
+  { name: "a SIGINT that is ignored", command: "trap '' INT; sleep 1000" },
+  { name: "a SIGINT that is ignored by a loop", command: "trap '' INT; while :; do sleep 0.05; done" },
+  { name: "a shell that has stopped itself", command: "kill -STOP $$" },
+  { name: "a read from the late end of a pipe", command: "sleep 1000 | while read -r x; do :; done" },
+  { name: "a process substitution", command: "cat <(sleep 1000)" },
+  { name: "a heredoc's substitution", command: "cat <<EOF\n$(sleep 1000)\nEOF\n" },
+  { name: "a prompt", command: "read -r x < <(sleep 1000)" },
+  { name: "an eval in a loop", command: "while eval 'sleep 0.01'; do :; done" },
+  { name: "an exported trace", command: "exec 9>/dev/null; BASH_XTRACEFD=9; set -x; sleep 1000" },
+  { name: "errexit and nounset", command: "set -eu; sleep 1000" }
+]
+
+const assertGone = (mark: string, leaves = 0) =>
+  Effect.map(
+    eventually(
+      () => marked(mark).filter((line) => !line.includes("--norc")),
+      (left) => left.length === leaves
+    ),
+    (left) => assert.strictEqual(left.length, leaves, left.join("; "))
+  )
+
+describe("cancel", () => {
+  for (const { command, leaves, name, says = "" } of cases) {
+    it.live(
+      `ends ${name}`,
+      () =>
+        withSession((subject) =>
+          Effect.gen(function* () {
+            yield* prepare(subject)
+            const { fiber, interrupted } = yield* started(subject, `printf on; ${command}; printf no`)
+            yield* Effect.sleep(20)
+            yield* Fiber.interrupt(fiber)
+            const [told] = interrupted
+            assert.deepStrictEqual(interrupted, [
+              result({ stdout: `on${says}`, stderr: told?.stderr ?? "", exitCode: 130 })
+            ])
+            yield* assertGone(subject.mark, leaves)
+            yield* subject.run("set +eux; trap - INT")
+            yield* assertKept(subject)
+          })
+        ),
+      60_000
+    )
+  }
+})
+
+describe("timeout", () => {
+  for (const { command, leaves, name, says = "" } of cases) {
+    it.live(
+      `ends ${name}`,
+      () =>
+        withSession((subject) =>
+          Effect.gen(function* () {
+            yield* prepare(subject)
+            const failed = yield* Effect.flip(subject.run(`printf on; ${command}; printf no`, { timeout: 300 }))
+            assert.deepStrictEqual(
+              failed,
+              new ExecutionFailed({
+                cause: "timeout",
+                reason: "Command execution timeout: it ran longer than 300 ms and was ended",
+                stdout: `on${says}`,
+                // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
+                stderr: (failed as ExecutionFailed).stderr
+              })
+            )
+            // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
+            assert.strictEqual((failed as ExecutionFailed).exitCode, 124)
+            yield* assertGone(subject.mark, leaves)
+            yield* subject.run("set +eux; trap - INT")
+            yield* assertKept(subject)
+          })
+        ),
+      60_000
+    )
+  }
+
+  it.live(
+    "leaves an earlier background job alone",
+    () =>
+      withSession((subject) =>
+        Effect.gen(function* () {
+          yield* prepare(subject)
+          yield* subject.run("sleep 1031 & J=$!; trap '' INT")
+          yield* Effect.sleep(50)
+          yield* Effect.flip(subject.run("bash -c 'trap \"\" INT TERM; sleep 1032'; sleep 1033", { timeout: 50 }))
+          assert.deepStrictEqual(yield* subject.run("kill -0 $J && kill $J; wait $J"), result({ exitCode: 143 }))
+          yield* assertKept(subject)
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "costs the state only where the shell can't be brought back, and says so",
+    () =>
+      withSession((subject) =>
+        Effect.gen(function* () {
+          yield* prepare(subject)
+          const there = `${subject.directory}/kept here`
+          const failed = yield* Effect.flip(
+            subject.run("shopt -s extdebug; trap false DEBUG; sleep 1", { timeout: 100 })
+          )
+          assert.deepStrictEqual(
+            failed,
+            new ExecutionFailed({
+              cause: "timeout",
+              reason: "Command execution timeout: it ran longer than 100 ms and was ended",
+              notices: stateLost(there)
+            })
+          )
+          assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${there}\n` }))
+        })
+      ),
+    60_000
+  )
+})

@@ -1,0 +1,127 @@
+/** Against a real bash: with the session's scope ends all that it started. */
+import * as ChildProcess from "node:child_process"
+import { once } from "node:events"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as Commands from "../../src/bridge/Commands.js"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as CommandListener from "../../src/domain/CommandListener.js"
+import type { CommandResult } from "../../src/domain/CommandResult.js"
+import * as BashSession from "../../src/session/BashSession.js"
+import * as Protocol from "../../src/session/Protocol.js"
+import { SessionDirectory } from "../../src/session/SessionDirectory.js"
+import * as SessionSettings from "../../src/session/SessionSettings.js"
+import { eventually, inSession, marked, result, withSession } from "../support/Session.js"
+
+describe("the scope's end", () => {
+  inSession("ends daemons, those too that ignore being asked", (subject) =>
+    Effect.gen(function* () {
+      yield* subject.run(
+        "setsid nohup sleep 1051 >/dev/null 2>&1 & sleep 1052 & disown; trap '' TERM HUP INT; sleep 1053 &"
+      )
+      yield* subject.run("(setsid bash -c 'trap \"\" TERM HUP INT; while :; do sleep 0.1; done' &) >/dev/null 2>&1")
+      const seen = yield* eventually(
+        () => marked(subject.mark).length,
+        (count) => count >= 5
+      )
+      assert.isAtLeast(seen, 5)
+      // withSession asserts that none is left.
+    })
+  )
+
+  it.live(
+    "ends a command that runs, and fails it",
+    () =>
+      Effect.gen(function* () {
+        const exit = yield* Deferred.make<Exit.Exit<CommandResult, unknown>>()
+        yield* withSession((subject) =>
+          Effect.gen(function* () {
+            const context = yield* Effect.context<never>()
+            const begun = yield* Effect.makeLatch()
+            yield* subject.run("echo on; sleep 1000").pipe(
+              // @effect-diagnostics-next-line runEffectInsideEffect:off
+              Effect.locally(CommandListener.current, { onOutput: () => Effect.runSync(begun.open) }),
+              Effect.exit,
+              Effect.flatMap((end) => Deferred.succeed(exit, end)),
+              Effect.provide(context),
+              Effect.forkDaemon
+            )
+            yield* begun.await
+          })
+        )
+        const end = yield* Deferred.await(exit)
+        assert.isTrue(Exit.isFailure(end))
+      }),
+    60_000
+  )
+
+  it.live(
+    "runs the user's own EXIT trap",
+    () =>
+      withSession(({ directory }) =>
+        Effect.gen(function* () {
+          const file = `${directory}/../farewell`
+          yield* withSession(({ run }) => run(`trap 'echo bye > "${file}"' EXIT`))
+          assert.strictEqual(Fs.readFileSync(file, "utf8"), "bye\n")
+        })
+      ),
+    60_000
+  )
+
+  it.live(
+    "refuses commands that come after it",
+    () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const session = yield* BashSession.make.pipe(
+          Effect.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer())),
+          Scope.extend(scope)
+        )
+        assert.deepStrictEqual(yield* session.execute("echo on"), result({ stdout: "on\n" }))
+        yield* Scope.close(scope, Exit.void)
+        assert.deepStrictEqual(
+          yield* Effect.flip(session.execute("echo on")),
+          new ExecutionFailed({ cause: "shell", reason: "the session has ended" })
+        )
+      }),
+    60_000
+  )
+
+  it.live("of a session that ran nothing starts nothing", () =>
+    Effect.gen(function* () {
+      const { shellCommand } = yield* BashSession.BashSession
+      assert.strictEqual(shellCommand, "nosuch")
+    }).pipe(
+      Effect.provide(
+        BashSession.layer.pipe(
+          Layer.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer({ shellCommand: "nosuch" })))
+        )
+      )
+    )
+  )
+
+  it.live(
+    "a shell whose host has died ends by itself",
+    () =>
+      Effect.gen(function* () {
+        const directory = new SessionDirectory()
+        yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
+        directory.define(Protocol.definitions(directory, Commands.none))
+        const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
+          detached: true,
+          stdio: ["pipe", "ignore", "ignore"]
+        })
+        child.stdin.end(`${Protocol.startUp(directory, "nonce", false, "/")}nosuch\n`)
+        const [code] = yield* Effect.promise(() => once(child, "exit"))
+        assert.strictEqual(code, 127)
+        directory.remove(false)
+      }),
+    60_000
+  )
+})

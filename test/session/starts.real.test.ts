@@ -1,0 +1,168 @@
+/** Against the real thing: a shell that can't be started says why, and leaves nothing behind. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
+import type { Settings } from "../../src/session/SessionSettings.js"
+import { result, type Subject, withSession } from "../support/Session.js"
+
+/** Both the first command and the next fail with that reason. */
+const fails = (
+  name: string,
+  settings: (root: string) => Partial<Settings>,
+  reason: RegExp,
+  options: { readonly skip?: boolean } = {}
+) =>
+  it.live.skipIf(options.skip === true)(
+    name,
+    () =>
+      withSession(({ directory }) =>
+        withSession(
+          ({ run }) =>
+            Effect.gen(function* () {
+              for (let i = 0; i < 2; i++) {
+                const error = yield* Effect.flip(run("echo never"))
+                assert.instanceOf(error, ExecutionFailed)
+                assert.match(error.message, reason)
+                assert.deepStrictEqual(error, new ExecutionFailed({ cause: "shell", reason: error.message }))
+              }
+            }),
+          settings(directory)
+        )
+      ),
+    60_000
+  )
+
+/** With an environment variable of this process set so, for as long. */
+const withVariable =
+  (name: string, value: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const before = process.env[name]
+        process.env[name] = value
+        return before
+      }),
+      () => effect,
+      (before) =>
+        Effect.sync(() => {
+          if (before === undefined) delete process.env[name]
+          else process.env[name] = before
+        })
+    )
+
+const script = (directory: string, text: string): string => {
+  const path = Path.join(directory, "shell")
+  Fs.writeFileSync(path, text, { mode: 0o755 })
+  return path
+}
+
+describe("a shell that can't be started", () => {
+  fails(
+    "does not exist",
+    () => ({ shellCommand: "/nosuch/bash" }),
+    /^no shell: \/nosuch\/bash could not be started: spawn \/nosuch\/bash ENOENT$/
+  )
+  fails(
+    "is not on PATH",
+    () => ({ shellCommand: "nosuchbash" }),
+    /could not be started: spawn nosuchbash (ENOENT|EACCES)$/
+  )
+  fails("is no program", () => ({ shellCommand: "/etc/passwd" }), /\/etc\/passwd could not be started: spawn .*EACCES$/)
+  fails("lies below a file", () => ({ shellCommand: "/etc/passwd/bash" }), /^no shell: .*ENOTDIR/)
+  fails("is a directory", () => ({ shellCommand: "/usr" }), /EACCES$/)
+  fails("has a NUL in its name", () => ({ shellCommand: "/bin/ba\0sh" }), /^no shell: .*null bytes/)
+  fails(
+    "is dash",
+    () => ({ shellCommand: "/bin/dash" }),
+    /\/bin\/dash .* ended at once with exit code 2: .*Illegal option/,
+    {
+      skip: !Fs.existsSync("/bin/dash")
+    }
+  )
+  fails("is cat", () => ({ shellCommand: "cat" }), /ended at once with exit code 1: cat: unrecognized option '--norc'/)
+  fails("is true", () => ({ shellCommand: "/bin/true" }), /ended at once with exit code 0$/)
+  fails("is false", () => ({ shellCommand: "/bin/false" }), /ended at once with exit code 1$/)
+  fails(
+    "is a shell that says that it is none",
+    (root) => ({ shellCommand: `'${script(root, "#!/bin/sh\nexec dash -i\n")}'` }),
+    /is not bash, and no other shell will do/
+  )
+  fails(
+    "complains and dies",
+    (root) => ({ shellCommand: `'${script(root, "#!/bin/sh\necho broken here >&2; exit 9\n")}'` }),
+    /ended at once with exit code 9: broken here$/
+  )
+  fails(
+    "is killed",
+    (root) => ({ shellCommand: `'${script(root, "#!/bin/sh\nkill -9 $$\n")}'` }),
+    /ended at once with exit code 137$/
+  )
+  fails(
+    "has no working directory",
+    () => ({ cwd: "/nosuch/directory" }),
+    /^no shell: the working directory \/nosuch\/directory does not exist$/
+  )
+  fails(
+    "has a file for its working directory",
+    () => ({ cwd: "/etc/passwd" }),
+    /^no shell: the working directory \/etc\/passwd does not exist$/
+  )
+  fails(
+    "has more of an environment than the kernel takes",
+    () => ({ environment: { HUGE: "x".repeat(3_000_000) } }),
+    /^no shell: .*E2BIG/
+  )
+
+  it.live(
+    "is named wrongly",
+    () =>
+      withSession(
+        ({ run }) =>
+          Effect.gen(function* () {
+            assert.instanceOf(yield* Effect.flip(run("echo never")), InvalidUsage)
+          }),
+        { shellCommand: "'open" }
+      ),
+    60_000
+  )
+})
+
+describe("a place for the session's files", () => {
+  const refused = (
+    variable: string,
+    value: (directory: string) => string,
+    reason: RegExp,
+    before = (_: Subject) => {}
+  ) =>
+    withSession((subject) =>
+      Effect.gen(function* () {
+        before(subject)
+        const error = yield* Effect.flip(subject.run("echo never")).pipe(
+          withVariable(variable, value(subject.directory))
+        )
+        assert.deepStrictEqual(error, new ExecutionFailed({ cause: "shell", reason: error.message }))
+        assert.match(error.message, reason)
+        assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
+      })
+    )
+
+  it.live(
+    "that does not exist is an error, and the session works when it does",
+    () => refused("TMPDIR", () => "/nosuch/tmp", /^no shell: ENOENT.*'\/nosuch/),
+    60_000
+  )
+
+  it.live(
+    "that is a file is an error, and the session works when it is none",
+    () => refused("TMPDIR", () => "/etc/passwd", /^no shell: E(NOTDIR|EXIST).*\/etc\/passwd/),
+    60_000
+  )
+
+  it.live(
+    "that refuses files is an error, and the session works when it takes them",
+    () => refused("TMPDIR", () => "/proc", /^no shell: E(NOENT|ACCES|PERM).*\/proc/),
+    60_000
+  )
+})

@@ -1,0 +1,47 @@
+/** Against a real bash: a command's standard input is at its end. */
+import { describe } from "@effect/vitest"
+import { keeps } from "../support/Session.js"
+
+describe("stdin", () => {
+  keeps("programs and builtins that read get end-of-file at once", [
+    ["cat", {}],
+    ["read x", { exitCode: 1 }],
+    ['read -t 5 x; echo $? "<$x>"', { stdout: "1 <>\n" }],
+    ["mapfile lines; echo ${#lines[@]}", { stdout: "0\n" }],
+    ["python3 -", {}],
+    ["python3 -c 'input()' 2>&1 | tail -1", { stdout: "EOFError: EOF when reading a line\n" }],
+    ["bash", {}],
+    ["bash -s one", {}],
+    ["cat -; echo after", { stdout: "after\n" }],
+    ["while read line; do echo $line; done", {}],
+    ["wc -c </dev/stdin", { stdout: "0\n" }]
+  ])
+
+  keeps("select ends at once", [
+    ["select x in a b; do echo chosen; done; echo", { stdout: "\n\n", stderr: "1) a\n2) b\n#? " }]
+  ])
+
+  keeps("a command that redirects its own input does not redirect the session", [
+    ["exec </etc/passwd", {}],
+    ["cat", {}],
+    ["exec 0<&-", {}],
+    ["cat", {}]
+  ])
+
+  keeps("pipes, files and strings serve as input", [
+    ["printf 'a\\nb\\n' | while read -r x; do printf '<%s>' $x; done", { stdout: "<a><b>" }],
+    [
+      "printf 'one\\ntwo\\n' > lines; while read -r x; do printf '<%s>' $x; cat; done < lines",
+      { stdout: "<one>two\n" }
+    ],
+    ["cat <<< string", { stdout: "string\n" }],
+    ["seq 3 | xargs -n 1 echo item", { stdout: "item 1\nitem 2\nitem 3\n" }],
+    ["{ read a; read b; echo $b$a; } < lines", { stdout: "twoone\n" }]
+  ])
+
+  keeps("a program that reads until it is told otherwise steals no command", [
+    ["cat & wait", {}],
+    ["cat /proc/$$/fd/0", {}],
+    ["head -c 100 /proc/self/fd/0", {}]
+  ])
+})

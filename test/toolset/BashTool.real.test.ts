@@ -1,0 +1,252 @@
+import { assert, describe, expect, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import { ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
+import * as TestSynapse from "../../src/TestSynapse.js"
+import { Toolset } from "../../src/toolset/Toolset.js"
+
+/** A shell in which `nosuch` is not found, `fail` fails, `slow` runs out of its time, and all else succeeds. */
+const layer = TestSynapse.layer((command) => {
+  if (/\bnosuch\b/.test(command))
+    return { exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: command not found\n" }
+  if (/\benv mcp:/.test(command)) return { exitCode: 127 }
+  if (/\bslow\b/.test(command)) {
+    return new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
+  }
+  if (/\bls\b/.test(command)) return { exitCode: 2 }
+  if (/\bnope\b|\b127\b/.test(command)) return { exitCode: 127 }
+  return { stdout: "done\n" }
+})
+
+const handle = (params: object) =>
+  Effect.flatMap(Toolset, (toolset) => toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify(params) }))
+
+const calls = Effect.flatMap(TestSynapse.TestShell, (shell) => shell.calls)
+
+describe("BashTool", () => {
+  it.effect("S41: is defined for a model's tool list", () =>
+    Effect.gen(function* () {
+      const [bash, ...more] = (yield* Toolset).tools
+      assert.deepStrictEqual(more, [])
+      expect(bash?.parameters).toMatchInlineSnapshot(`
+        {
+          "additionalProperties": false,
+          "properties": {
+            "command": {
+              "description": "What bash runs: any command line or script, as you would type it.",
+              "minLength": 1,
+              "type": "string",
+            },
+            "description": {
+              "description": "What the command is for, in a few words, for those who watch.",
+              "type": "string",
+            },
+            "restart": {
+              "description": "Start a new shell first: its directory, variables and background jobs are gone then.",
+              "type": "boolean",
+            },
+            "timeout": {
+              "description": "Milliseconds after which the command is ended; 120000 where nothing else is set.",
+              "maximum": 2147483647,
+              "minimum": 1,
+              "type": "integer",
+            },
+          },
+          "required": [
+            "command",
+          ],
+          "type": "object",
+        }
+      `)
+      expect(bash?.description).toMatchInlineSnapshot(`
+        "Runs a command in a persistent bash and returns its stdout and stderr.
+
+        - The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.
+        - Commands run one at a time, in the order of the calls.
+        - No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
+        - A command is ended after its timeout (120000 ms where nothing else is set). Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
+        - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
+        - A failed command is answered with its output, its exit code, and how to see its usage.
+
+        Commands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:
+        - TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}': Replaces the list of tasks: what is done, what is being done, what is still to do.
+        - bash <command>: Runs a command in this session; the same as the command without the word bash.
+        - edit <file> <old> <new> [--all]: Replaces a text in a file: its first occurrence, or every one.
+        - read <file> [--offset N] [--limit N]: Shows a text file, or a window of its lines, with line numbers.
+        - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
+      `)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("names the commands that users have added", () =>
+    Effect.gen(function* () {
+      const toolset = yield* Toolset
+      const registry = yield* CommandRegistry.CommandRegistry
+      assert.notInclude(toolset.tools[0]?.description, "greet")
+      yield* registry.add({
+        name: "greet",
+        summary: "Greets.",
+        usage: "greet <name>",
+        run: () => Effect.succeed(CommandResult.make())
+      })
+      assert.include(toolset.tools[0]?.description, "\n- greet <name>: Greets.")
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("S42: runs the command, with the timeout and after the restart that it asks for", () =>
+    Effect.gen(function* () {
+      yield* handle({ command: "make", restart: true, timeout: 5, description: "Build it" })
+      yield* handle({ command: "make", restart: false })
+      assert.deepStrictEqual(yield* calls, [
+        { _tag: "Restart" },
+        { _tag: "Execute", command: "make", timeout: 5 },
+        { _tag: "Execute", command: "make" }
+      ])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S46: refuses a blank command, with what is missing", () =>
+    Effect.gen(function* () {
+      for (const params of [{}, { command: "" }, { command: " \n" }, { command: "", restart: true }]) {
+        const { extras, isError, message } = yield* handle(params)
+        assert.deepStrictEqual(
+          { isError, message, category: extras.failureCategory },
+          {
+            isError: true,
+            message:
+              'Invalid parameters for Bash:\n- command: command parameter is required\nUse: Bash(command="ls -la")',
+            category: "invalid_usage"
+          }
+        )
+      }
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S46: refuses every other parameter that does not fit", () =>
+    Effect.gen(function* () {
+      const problems: ReadonlyArray<readonly [object, string]> = [
+        [{ timeout: 0 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
+        [{ timeout: 1.5 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
+        [{ timeout: "5" }, '- timeout: Expected number, actual "5"'],
+        [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"'],
+        [{ cwd: "/" }, '- cwd: is unexpected, expected: "command" | "restart" | "timeout" | "description"'],
+        [{ command: ["ls"] }, '- command: Expected string, actual ["ls"]']
+      ]
+      for (const [params, problem] of problems) {
+        const { message } = yield* handle({ command: "ls", ...params })
+        assert.strictEqual(message, `Invalid parameters for Bash:\n${problem}\nUse: Bash(command="ls -la")`)
+      }
+      assert.deepStrictEqual(yield* calls, [])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S46: refuses a command with the tool's own name around it, and gives the right form", () =>
+    Effect.gen(function* () {
+      const forms: Readonly<Record<string, string>> = {
+        'Bash(command="ls -la")': '"ls -la"',
+        "Bash(command='ls')": '"ls"',
+        'Bash(command="echo \\"a\\"", timeout=5)': '"echo \\"a\\""',
+        "Bash(ls)": '"ls"',
+        "Bash ls -la": '"ls -la"',
+        Bash: '"ls -la"'
+      }
+      for (const [command, right] of Object.entries(forms)) {
+        const { extras, message } = yield* handle({ command })
+        assert.deepStrictEqual(
+          { message, category: extras.failureCategory },
+          {
+            message: `Invalid parameters for Bash:\n- command: it is what bash runs, without the name of the tool around it\nUse: Bash(command=${right})`,
+            category: "invalid_usage"
+          }
+        )
+      }
+      assert.strictEqual((yield* handle({ command: "Bashful x" })).output, "done\n")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S16: suggests the help of the real command, also behind variables", () =>
+    Effect.gen(function* () {
+      const failed = yield* handle({ command: "LANG=C ls /nonexistent" })
+      assert.strictEqual(
+        failed.output,
+        'Command failed with exit code 2.\nHint: Bash(command="ls --help") shows how to use ls.'
+      )
+      const missing = yield* handle({ command: "FOO=1 nosuch" })
+      assert.strictEqual(
+        missing.message,
+        'Command failed with exit code 127: nosuch: command not found.\nHint: check how it is written and whether it is installed; Bash(command="nosuch --help") then shows how to use it.'
+      )
+      assert.strictEqual(missing.extras.failureCategory, "command_not_found")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S16: says of what bash reports with the exit code only that it is missing", () =>
+    Effect.gen(function* () {
+      const said = (command: string) =>
+        Effect.map(handle({ command }), ({ extras, message }) => [extras.failureCategory, message])
+      const missing = (name: string) =>
+        `Command failed with exit code 127.\nHint: check how it is written and whether it is installed; Bash(command="${name} --help") then shows how to use it.`
+      for (const name of ["./nope", "/x/nope"]) {
+        assert.deepStrictEqual(yield* said(`A=1 ${name} -x`), ["command_not_found", missing(name)])
+      }
+      assert.deepStrictEqual(yield* said("exec nope"), ["command_not_found", missing("nope")])
+      assert.deepStrictEqual(yield* said("env nope x"), ["execution_error", missing("nope")])
+      assert.deepStrictEqual(yield* said("cd x && ./nope"), ["execution_error", missing("./nope")])
+      const unknown = ["execution_error", "Command failed with exit code 127."]
+      assert.deepStrictEqual(yield* said("make && ./nope"), unknown)
+      assert.deepStrictEqual(yield* said("exit 127"), unknown)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("says how a command of ours runs when a program was asked for it", () =>
+    Effect.gen(function* () {
+      const { message } = yield* handle({ command: "cd x && env mcp:a:b '{}'" })
+      assert.include(message, "mcp:a:b is known to the shell, not to programs that run others")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S17: suggests the help of an unknown MCP command by its whole name", () =>
+    Effect.gen(function* () {
+      const { extras, isError, message } = yield* handle({ command: "mcp:nonexistent:tool" })
+      assert.deepStrictEqual(
+        { isError, exitCode: extras.exitCode, category: extras.failureCategory },
+        { isError: true, exitCode: 127, category: "command_not_found" }
+      )
+      assert.include(message, 'Bash(command="mcp:nonexistent:tool --help")')
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S18: gives no advice with a success", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* handle({ command: "true" }), {
+        toolCallId: "1",
+        isError: false,
+        output: "done\n",
+        message: "Command executed successfully.",
+        extras: { exitCode: 0, stdout: "done\n", stderr: "" }
+      })
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S35: a misuse of a command is invalid usage", () =>
+    Effect.gen(function* () {
+      const { extras, message } = yield* handle({ command: "bash" })
+      assert.include(message, "Usage: bash <command>")
+      assert.deepStrictEqual(
+        { exitCode: extras.exitCode, category: extras.failureCategory },
+        { exitCode: 1, category: "invalid_usage" }
+      )
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("answers a timeout with 124 and the output so far", () =>
+    Effect.gen(function* () {
+      const { extras, output } = yield* handle({ command: "slow" })
+      assert.strictEqual(output, "begun\nCommand execution timeout: 5 ms")
+      assert.strictEqual(extras.exitCode, 124)
+    }).pipe(Effect.provide(Layer.fresh(layer)))
+  )
+})

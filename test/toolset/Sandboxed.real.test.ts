@@ -1,0 +1,107 @@
+/** Tool calls over this machine's own sandbox: what the model gets. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Synapse from "../../src/Synapse.js"
+import * as Permission from "../../src/sandbox/permission/Permission.js"
+import { Toolset } from "../../src/toolset/Toolset.js"
+import * as Directory from "../support/sandbox/Directory.js"
+
+const handle = (command: string) =>
+  Effect.flatMap(Toolset, (toolset) =>
+    toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) })
+  )
+
+/** A house with a secret in its directory. */
+const inHouse = <A, E>(
+  use: (cwd: string) => Effect.Effect<A, E, Toolset>,
+  enabled?: boolean,
+  permission = Permission.layerNone
+) =>
+  Effect.scoped(
+    Effect.flatMap(Directory.make, (cwd) => {
+      Fs.writeFileSync(`${cwd}/.env`, "TOKEN=1\n")
+      const sandbox = { home: `${cwd}/home`, ...(enabled === undefined ? {} : { enabled }) }
+      return Effect.provide(use(cwd), Synapse.layer({ cwd }, { sandbox, permission }))
+    })
+  )
+
+describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () => {
+  it.live("S64: says of a command that was not run which rule blocked it, and what would be allowed", () =>
+    inHouse((cwd) =>
+      Effect.gen(function* () {
+        const { extras, isError, message, output } = yield* handle("touch ran; cat .env")
+        assert.deepStrictEqual(extras, {
+          exitCode: 126,
+          failureCategory: "blocked",
+          error: "Blocked",
+          blocked: true,
+          blockedReason: "on the blacklist, built in: neither read nor written",
+          blockedResource: "**/.env",
+          blockedRule: "**/.env"
+        })
+        assert.isTrue(isError)
+        assert.strictEqual(output, message)
+        assert.match(message, /^blocked by sandbox policy: \*\*\/\.env .*\nThe command was not run\.\nAllowed: /)
+        assert.deepStrictEqual(Directory.list(cwd), [".env", "home"])
+      })
+    )
+  )
+
+  it.live("S66: says of a command that ran what it was denied, after its output", () =>
+    inHouse(() =>
+      Effect.gen(function* () {
+        const { extras, isError, message, output } = yield* handle('echo before; f=.en; cat "${f}v"')
+        const { blockedReason, stderr, ...rest } = extras
+        assert.deepStrictEqual(rest, {
+          exitCode: 1,
+          stdout: "before\n",
+          failureCategory: "blocked",
+          blocked: true,
+          blockedResource: "**/.env",
+          blockedRule: "**/.env"
+        })
+        assert.match(stderr ?? "", /Permission denied/)
+        assert.match(
+          blockedReason ?? "",
+          /^Blocked by the sandbox: reading .*\/\.env\nRule: \*\*\/\.env \(built in\): /
+        )
+        assert.isTrue(isError && output.startsWith("before\n") && output.endsWith(message))
+        assert.include(message, blockedReason ?? "(no reason)")
+      })
+    )
+  )
+
+  it.live("S65: runs what only speaks of a secret, and what has nothing to do with the policy fails as it does", () =>
+    inHouse(() =>
+      Effect.gen(function* () {
+        const { extras } = yield* handle("echo 'see ~/.ssh and .env'")
+        assert.deepStrictEqual(extras, { exitCode: 0, stdout: "see ~/.ssh and .env\n", stderr: "" })
+        const failed = yield* handle("echo 'x: Permission denied' >&2; exit 1")
+        assert.deepInclude(failed.extras, { exitCode: 1, failureCategory: "execution_error" })
+        assert.notProperty(failed.extras, "blocked")
+      })
+    )
+  )
+
+  it.live("runs what a person allows once", () =>
+    inHouse(
+      () =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual((yield* handle("cat .env")).extras, { exitCode: 0, stdout: "TOKEN=1\n", stderr: "" })
+        }),
+      undefined,
+      Permission.layerCallback(() => Effect.succeed("allow_once"))
+    )
+  )
+
+  it.live("S54: blocks nothing in a house without a sandbox", () =>
+    inHouse(
+      () =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual((yield* handle("cat .env")).extras, { exitCode: 0, stdout: "TOKEN=1\n", stderr: "" })
+        }),
+      false
+    )
+  )
+})
