@@ -1,71 +1,202 @@
 /**
- * What a command surely asks of the blacklist, read in its words before it runs. The kernel enforces the policy; this is to
- * answer early and clearly, so where anything is unsure it says nothing.
+ * Names what a command surely asks of the blacklist, by its words, before it runs.
+ *
+ * The kernel enforces the policy, and `Attribution` names what it denied. This answers early where the words are plain: the
+ * commonest commands, redirections, and the same within `bash -c '…'`. Where anything is unsure, it says nothing.
  *
  * @since 0.1.0
  */
-
+import * as CommandLine from "../../bash/CommandLine.js"
+import { Scanner } from "../../bash/Scanner.js"
+import { isRedirection, type Token, type Word } from "../../bash/Token.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
-import { type Check, CommandReader } from "./CommandReader.js"
 import * as Denial from "./Denial.js"
 
-/**
- * @since 0.1.0
- * @category models
- */
-export interface Context {
-  /** The session's current directory. */
+/** The session's directory, and what `~` stands for where that is known. */
+interface Start {
   readonly cwd: string
-  /** What `~` and `$HOME` are in the session; undefined where that is not known. */
   readonly home?: string | undefined
-  /** Variables of the session whose values are known. */
-  readonly environment?: Readonly<Record<string, string>> | undefined
+}
+
+/** What a command does with an operand. `create`: it writes, whether something is there or not. `list`: it reads a directory. */
+type Use = "read" | "write" | "create" | "list"
+
+interface Opener {
+  readonly use: Use
+  /** What it does with the last of two or more operands. */
+  readonly last?: Use
+  /** How many operands come before the paths. */
+  readonly skip?: number
+  /** How many operands are paths. */
+  readonly count?: number
+  /** Options that stand alone; after any that is named nowhere here, nothing is said. */
+  readonly flags?: RegExp
+  /** Options whose value is the next word. */
+  readonly valued?: RegExp
+}
+
+const lines: Opener = { use: "read", flags: /^-(?:[qvfF]+|\d+|[nc][-+]?\d+[kKMG]?)$/, valued: /^-[nc]$/ }
+
+const openers: Readonly<Record<string, Opener>> = {
+  ".": { use: "read", count: 1 },
+  cat: { use: "read", flags: /^-[AbEensTtuv]+$/ },
+  cp: { use: "read", last: "create", flags: /^-[fHLPpRrvx]+$/ },
+  edit: { use: "write", count: 1, flags: /^--all$/ },
+  grep: { use: "read", skip: 1, flags: /^-(?:[acEFGHhIinoPrRsvwxz]+|[ABCm]\d+)$/, valued: /^-[ABCm]$/ },
+  head: lines,
+  less: { use: "read", flags: /^-[EeFIiMmNnRrSsX]+$/ },
+  ls: { use: "list", flags: /^-[1AaCcFGghlnoRrSstu]+$/ },
+  mv: { use: "write", last: "create", flags: /^-[fv]+$/ },
+  read: { use: "read", count: 1, flags: /^--(?:offset|limit)=\d+$/, valued: /^--(?:offset|limit)$/ },
+  rm: { use: "write", flags: /^-[dfRrv]+$/ },
+  source: { use: "read", count: 1 },
+  tail: lines,
+  tee: { use: "create", flags: /^-[ai]+$/ },
+  touch: { use: "create", flags: /^-[am]+$/ },
+  write: { use: "create", count: 1 }
+}
+
+/** Of a symbolic link, they may take the link itself. */
+const takingLinks = new Set(["cp", "ls", "mv", "rm"])
+const shells = new Set(["bash", "sh"])
+/** They succeed wherever they are written, so what follows after `&&` runs. */
+const succeeding = new Set(["cd", "echo", "printf", "true", ":"])
+const compound = new Set(
+  "if then else elif fi for while until do done case esac select function coproc time [[ ]] { } !".split(" ")
+)
+/** After these, what runs, or where, is not for this to read. */
+const unfollowed = new Set(
+  ". source eval pushd popd exec exit return break continue logout set shopt alias trap".split(" ")
+)
+const redirecting = /^\d*(?:(<)|>|>>|>\||<>|&>|&>>)$/
+const assignment = /^[A-Za-z_]\w*\+?=/
+
+type Redirection = readonly [operator: string, target: Word]
+
+interface SimpleCommand {
+  readonly words: ReadonlyArray<Word>
+  readonly redirections: ReadonlyArray<Redirection>
+  /** The operators on both sides. */
+  readonly before: string
+  readonly after: string
+}
+
+/** The commands of a plain list, up to what is none: `(`, a function, a syntax error. */
+function* simpleCommands(tokens: ReadonlyArray<Token>): Generator<SimpleCommand> {
+  let [words, redirections, before]: [Array<Word>, Array<Redirection>, string] = [[], [], ""]
+  let redirection: string | undefined
+  for (const token of [...tokens, { _tag: "Newline" } as const]) {
+    if (token._tag === "Word") {
+      if (redirection === undefined) words.push(token)
+      else redirections.push([redirection, token])
+      redirection = undefined
+    } else if (token._tag === "Operator" && isRedirection(token.value)) redirection = token.value
+    else if (token._tag === "Operator" || token._tag === "Newline") {
+      const after = token._tag === "Newline" ? ";" : token.value
+      const isEmpty = words.length + redirections.length === 0
+      if (isEmpty && token._tag === "Newline") continue
+      if (isEmpty || !/^(?:;|&|&&|\|\||\|&?)$/.test(after)) return
+      yield { words, redirections, before, after }
+      ;[words, redirections, before] = [[], [], after]
+    }
+  }
+}
+
+/** The text of a word that holds nothing to expand but `~` at its beginning. */
+const plainText = (text: string, word: Word, home: string | undefined): string | undefined => {
+  if (!word.expands) return word.value
+  const raw = text.slice(word.start, word.end)
+  if (home === undefined || !/^~(?:\/|$)/.test(raw)) return undefined
+  const rest = new Scanner(raw.slice(1)).next()
+  if (rest === undefined) return home
+  return rest._tag === "Word" && !rest.expands && rest.end === raw.length - 1 ? home + rest.value : undefined
+}
+
+const operandsOf = ({ flags, valued }: Opener, args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const operands: Array<string> = []
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? ""
+    if (arg === "--") return [...operands, ...args.slice(at + 1)]
+    if (valued?.test(arg) === true) at++
+    else if (!/^-./.test(arg)) operands.push(arg)
+    else if (flags?.test(arg) !== true) return []
+  }
+  return operands
+}
+
+type Opened = readonly [path: string, use: Use]
+
+const openedBy = (name: string, args: ReadonlyArray<string>, cwd: string): ReadonlyArray<Opened> => {
+  const opener = Object.hasOwn(openers, name) ? openers[name] : undefined
+  const operands = opener === undefined ? [] : operandsOf(opener, args)
+  // Bash's own `read` takes names of variables.
+  if (opener === undefined || (name === "read" && operands.some((operand) => /^\w+$/.test(operand)))) return []
+  const { count, last = opener.use, skip, use } = opener
+  return operands
+    .slice(skip, count)
+    .map((path, at, { length }): Opened => [path, at > 0 && at === length - 1 ? last : use])
+    .filter(([path]) => path !== "" && path !== "-" && !(takingLinks.has(name) && HostPath.isLink(path, cwd)))
+}
+
+/** Where `cd` leads; undefined where it may fail, or go through CDPATH, or through a link and back. */
+const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | undefined>): string | undefined => {
+  const next = path.startsWith("/") ? path : `${cwd}/${path}`
+  const isPlain = /^(?:\/|\.(?:\/|$))/.test(path) && !/(?:^|\/)\.\.(?:\/|$)/.test(path) && more.length === 0
+  return isPlain && HostPath.isDirectory(next) ? next : undefined
 }
 
 /**
- * The first denial that a command would surely meet; undefined where none is sure. Compiles the policy's rules once.
+ * Answers with the first denial that a command would surely meet; undefined where none is sure. Compiles the policy's rules
+ * once.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (
   policy: SandboxPolicy,
-  { decide, explain } = PolicyDecision.make(policy)
-): ((command: string, context: Context) => Denial.Denial | undefined) => {
-  /** The outermost directory of a real path that is denied already. */
-  const outermost = (real: string): string => {
-    for (let end = real.indexOf("/", 1); end > 0; end = real.indexOf("/", end + 1)) {
-      if (!decide(real.slice(0, end), "read").allowed) return real.slice(0, end)
-    }
-    return real
-  }
-
-  const check: Check = ({ access, partial, path }, cwd) => {
-    if (!path.startsWith("/") && cwd === undefined) return undefined
-    const verdict = explain(path, cwd ?? "/", "read")
-    if (verdict.allowed) return undefined
+  { explain } = PolicyDecision.make(policy)
+): ((command: string, start: Start) => Denial.Denial | undefined) => {
+  const check = ([path, use]: Opened, cwd: string): ReadonlyArray<Denial.Denial> => {
+    const verdict = explain(path, cwd, "read")
+    if (verdict.allowed) return []
     const { real, rule } = verdict
-    // Reading what is not there reads nothing; a literal rule is denied all the same, so that its answer is always one.
-    if (rule.kind === "glob" && access !== "write" && HostPath.isMissing(real)) return undefined
-    const onlyLooks = access === "list" || partial
-    if (onlyLooks && outermost(real) === real && !HostPath.isMissing(real) && !HostPath.isDirectory(real))
-      return undefined
-    return Denial.make(verdict, real, access === "write" ? "write" : "read", "preflight")
+    const isMissing = HostPath.isMissing(real)
+    // What is not there is no secret, but where a rule names it: the answer about that path is always the same.
+    if (isMissing && rule.kind === "glob" && use !== "create") return []
+    if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return []
+    return [Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")]
   }
 
-  return (command, { cwd, environment = {}, home }) => {
-    const variables = new Map(Object.entries({ ...environment, PWD: cwd }))
-    if (home !== undefined) variables.set("HOME", home)
-    return new CommandReader(check, { cwd, known: { home, variables } }).read(command)
+  const preflight = (command: string, start: Start): Denial.Denial | undefined => {
+    const { tokens } = CommandLine.parse(command)
+    if (tokens.some((token) => token._tag === "Word" && !token.closed)) return undefined
+    // Whoever speaks of the variable may change it.
+    const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
+    let { cwd } = start
+    for (const { after, before, redirections, words } of simpleCommands(tokens)) {
+      const text = (word: Word) => plainText(command, word, home)
+      const first = words.findIndex((word) => !assignment.test(command.slice(word.start, word.end)))
+      const [name, ...args] = first < 0 ? [""] : words.slice(first).map(text)
+      if (name === undefined || compound.has(name)) return undefined
+      const known = args.filter((arg) => arg !== undefined)
+      const redirected = redirections.flatMap(([operator, target]): ReadonlyArray<Opened> => {
+        const [path, use] = [text(target), redirecting.exec(operator)]
+        return path === undefined || use === null ? [] : [[path, use[1] === undefined ? "create" : "read"]]
+      })
+      const opened = [...redirected, ...(known.length < args.length ? [] : openedBy(name, known, cwd))]
+      const [denial] = opened.flatMap((each) => check(each, cwd))
+      const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
+      const found = denial ?? (inner === undefined ? undefined : preflight(inner, { cwd, home }))
+      if (found !== undefined || unfollowed.has(name)) return found
+      if (after === "||" || (after === "&&" && !succeeding.has(name))) return undefined
+      const inSubshell = before.startsWith("|") || /^(?:\|&?|&)$/.test(after)
+      const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
+      if (next === undefined) return undefined
+      cwd = next
+    }
+    return undefined
   }
+  return preflight
 }
-
-/**
- * One answer. For more of them, `make`.
- *
- * @since 0.1.0
- */
-export const preflight = (policy: SandboxPolicy, command: string, context: Context): Denial.Denial | undefined =>
-  make(policy)(command, context)

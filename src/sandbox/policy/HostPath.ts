@@ -21,6 +21,22 @@ export const isMissing = (path: string): boolean => {
 }
 
 /**
+ * Whether there is a symbolic link, without following it.
+ *
+ * @param path absolute, or relative to the directory
+ * @since 0.1.0
+ */
+export const isLink = (path: string, directory: string): boolean => {
+  try {
+    return Fs.lstatSync(path.startsWith("/") ? path : `${directory}/${path}`).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Whether there is a directory, or a link to one.
+ *
  * @since 0.1.0
  */
 export const isDirectory = (path: string): boolean => {

@@ -38,14 +38,6 @@ describe("an agent's commands before they run", () => {
     ])
   )
 
-  it("S64: with options of its own, whatever its operand looks like", async () => {
-    const commands = ["read keys --limit 2", "read --offset=1 keys"]
-    assert.deepStrictEqual(
-      await found(commands),
-      commands.map((command) => [command, "~/.ssh", "read"])
-    )
-  })
-
   it(
     "S64: write and edit open their first operand to write it",
     blocks("write", "**/.env", [
@@ -81,6 +73,7 @@ describe("an agent's commands before they run", () => {
       "read -r x",
       "read -r keys",
       "read keys",
+      "read keys --limit 2",
       "read",
       "read -p ~/.ssh/id_rsa answer",
       "read -d . -r a b",

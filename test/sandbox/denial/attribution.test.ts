@@ -201,4 +201,20 @@ describe("preflight and attribution", () => {
       assert.deepStrictEqual(differing, [])
       assert.deepStrictEqual([...harmless, ...harmlessToUsers].map(ask).filter(Boolean), [])
     }))
+
+  it("name every denial of the corpus together, preflight the commonest", () =>
+    withWorld((world) => {
+      const expand = (text: string) => text.replaceAll("ROOT", world.root)
+      const preflight = Preflight.make(world.policy)
+      const named = recorded().map(({ command, directory, rule, text }) => {
+        const before = preflight(expand(command), { cwd: world.project, home: world.home })
+        const [after] = attribute(world, expand(text), {
+          command: expand(command),
+          directories: [expand(directory), world.project]
+        })
+        return { isRight: expand(rule) === (before ?? after)?.rule, isBefore: before !== undefined }
+      })
+      assert.strictEqual(named.filter(({ isRight }) => isRight).length, recorded().length)
+      assert.isAtLeast(named.filter(({ isBefore }) => isBefore).length, 20)
+    }))
 })
