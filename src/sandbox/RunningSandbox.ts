@@ -11,8 +11,7 @@ import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "../session/ShellCommand.js"
 import type { ShellLauncher } from "../session/ShellLauncher.js"
-import * as NetworkCounters from "./denial/NetworkCounters.js"
-import * as NetworkMeter from "./denial/NetworkMeter.js"
+import type { NetworkMeter } from "./platform/NetworkMeter.js"
 import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as HostPath from "./policy/HostPath.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -31,7 +30,7 @@ export interface RunningSandbox {
   readonly isGranted: (path: string) => boolean
   /** What is masked by now. */
   readonly masks: () => ReadonlyArray<Mask>
-  readonly network: () => NetworkMeter.NetworkMeter | undefined
+  readonly network: () => NetworkMeter | undefined
   /** Whether the masks have to be looked at before a command; with `ahead`, whether it is time to do it in passing. */
   readonly isDue: (ahead?: "ahead") => boolean
   /** Masks again what the host has replaced or made; fails where only a new sandbox can have it masked. */
@@ -49,7 +48,7 @@ interface Running {
   /** What is masked, where nobody watches over it. */
   readonly masks: ReadonlyArray<Mask>
   readonly watch: MaskWatch | undefined
-  readonly network: NetworkMeter.NetworkMeter | undefined
+  readonly network: NetworkMeter | undefined
   /** Rights that were given while it ran. */
   granted: ReadonlyArray<Grant>
   /** When the masks are looked at next: before a command, and in passing. */
@@ -128,10 +127,9 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
           environment: wrapped.value.environment,
           isTrial,
           started: (pid) => {
-            const inside = NetworkCounters.insideOf(pid)
-            const network = inside === undefined ? undefined : NetworkMeter.of(inside)
-            if (network !== undefined) Runtime.runSync(runtime)(Scope.addFinalizer(scope, Effect.sync(network.close)))
             const door = live?.(pid)
+            const network = door?.network()
+            if (network !== undefined) Runtime.runSync(runtime)(Scope.addFinalizer(scope, Effect.sync(network.close)))
             const began = performance.now()
             ours = {
               live: door,

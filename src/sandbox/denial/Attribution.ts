@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as CommandLine from "../../bash/CommandLine.js"
+import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
@@ -13,7 +14,6 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
-import type { Traffic } from "./NetworkMeter.js"
 import { hostsIn, isWrite, mentionsRefusal, type Refusal, refusalIn } from "./Wording.js"
 
 /**

@@ -9,6 +9,7 @@ import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import type { Spawnable } from "../../session/ShellCommand.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { NetworkMeter } from "./NetworkMeter.js"
 
 /**
  * A path that a rule took away from the sandbox: the real one, whatever the rule called it.
@@ -93,6 +94,8 @@ export interface LiveSandbox {
   /** Makes a path writable with all below it but what is masked; answers with the masks that this took. */
   readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Opens the meter of its network, for the caller to close; undefined where the system counts nothing. */
+  readonly network: () => NetworkMeter | undefined
 }
 
 /**

@@ -18,6 +18,7 @@ import * as Expectation from "./check/Expectation.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as MaskWatch from "./live/MaskWatch.js"
+import * as NetworkCounters from "./live/NetworkCounters.js"
 import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
 import * as Layout from "./plan/Layout.js"
 import * as Masks from "./plan/Masks.js"
@@ -199,7 +200,10 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         layout,
         level,
         isTrial: !isExamined,
-        live: (pid) => withScan(LiveNamespace.make({ pid, level, layout, plan, programs, policy }), policy, layout),
+        live: (pid) => ({
+          ...withScan(LiveNamespace.make({ pid, level, layout, plan, programs, policy }), policy, layout),
+          network: () => NetworkCounters.meter(pid)
+        }),
         explain: (stderr) => {
           isDisappointed = true
           return fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))

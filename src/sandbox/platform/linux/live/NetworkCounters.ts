@@ -1,35 +1,15 @@
 /**
- * What the kernel counts of a sandbox's attempts to reach a network: packets for which its empty network has no route.
+ * Reads what the kernel counts of a sandbox's attempts to reach a network: packets for which its empty network has no route.
  * TCP, UDP and name look-ups of both families are counted; its own loopback is not.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import type { NetworkCounters, Source } from "../../NetworkMeter.js"
+import * as NetworkMeter from "../../NetworkMeter.js"
 
 /**
- * Packets without a route since the network namespace was made.
- *
- * @since 0.1.0
- * @category models
- */
-export interface NetworkCounters {
-  readonly ipv4: number
-  readonly ipv6: number
-}
-
-/**
- * The counters of one network, however often they are read.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Source {
-  readonly read: () => NetworkCounters | undefined
-  readonly close: () => void
-}
-
-/**
- * The counters of the network that a process is in; undefined where it has ended, or the system keeps none.
+ * Opens the counters of the network that a process is in; undefined where it has ended, or the system keeps none.
  *
  * @since 0.1.0
  * @category constructors
@@ -55,9 +35,10 @@ export const open = (pid: number): Source | undefined => {
 }
 
 /**
- * One reading. For more of them, `open`.
+ * Reads the counters once. For more readings, `open`.
  *
  * @since 0.1.0
+ * @category readings
  */
 export const read = (pid: number): NetworkCounters | undefined => {
   const source = open(pid)
@@ -67,24 +48,26 @@ export const read = (pid: number): NetworkCounters | undefined => {
 }
 
 /**
- * How many packets found no route between two readings; of another sandbox's, all that the later one counts.
+ * Makes a meter for the network of the sandbox that a launcher has started; undefined where there is none yet.
  *
  * @since 0.1.0
+ * @category constructors
  */
-export const between = (before: NetworkCounters | undefined, after: NetworkCounters | undefined): number => {
-  if (after === undefined) return 0
-  if (before === undefined || before.ipv4 > after.ipv4 || before.ipv6 > after.ipv6) return after.ipv4 + after.ipv6
-  return after.ipv4 - before.ipv4 + after.ipv6 - before.ipv6
+export const meter = (launcher: number): NetworkMeter.NetworkMeter | undefined => {
+  const inside = insideOf(launcher)
+  const source = inside === undefined ? undefined : open(inside)
+  return source === undefined ? undefined : NetworkMeter.make(source)
 }
 
 /** As many processes as a launcher may start before the sandbox's own. */
 const mostProcesses = 64
 
 /**
- * The first process, among a launcher and its descendants, that is in another network than this one; undefined where
+ * Finds the first process, among a launcher and its descendants, that is in another network than this one; undefined where
  * there is none yet. It lives as long as the sandbox, so its number can be kept.
  *
  * @since 0.1.0
+ * @category readings
  */
 export const insideOf = (launcher: number): number | undefined => {
   const own = networkOf("self")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as NetworkMeter from "../../../src/sandbox/denial/NetworkMeter.js"
+import * as NetworkMeter from "../../../src/sandbox/platform/NetworkMeter.js"
 
 /** A meter over a counter that `send` raises. */
 const metered = () => {

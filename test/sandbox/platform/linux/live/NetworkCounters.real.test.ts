@@ -5,9 +5,10 @@ import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import * as Readline from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
-import * as NetworkCounters from "../../../src/sandbox/denial/NetworkCounters.js"
-import * as Bubblewrap from "../../support/denial/Bubblewrap.js"
-import { withWorld } from "../../support/denial/World.js"
+import * as NetworkCounters from "../../../../../src/sandbox/platform/linux/live/NetworkCounters.js"
+import { between } from "../../../../../src/sandbox/platform/NetworkMeter.js"
+import * as Bubblewrap from "../../../../support/denial/Bubblewrap.js"
+import { withWorld } from "../../../../support/denial/World.js"
 
 const python = (code: string) => `python3 -c 'import socket as s\n${code}'`
 const send = (family: string, host: string) =>
@@ -67,7 +68,7 @@ describe.skipIf(!Bubblewrap.isThere)("the counters of an empty network", () => {
       const attempts = async (command: string) => {
         const before = NetworkCounters.read(pid)
         await run(command)
-        return NetworkCounters.between(before, NetworkCounters.read(pid))
+        return between(before, NetworkCounters.read(pid))
       }
       for (const command of reaching.filter(canRun)) assert.isAbove(await attempts(command), 0, command)
       for (const command of staying.filter(canRun)) assert.strictEqual(await attempts(command), 0, command)
@@ -80,7 +81,6 @@ describe.skipIf(!Bubblewrap.isThere)("the counters of an empty network", () => {
 
 describe("readings", () => {
   it("of another sandbox count from its beginning", () => {
-    const { between } = NetworkCounters
     assert.strictEqual(between({ ipv4: 2, ipv6: 1 }, { ipv4: 3, ipv6: 3 }), 3)
     assert.strictEqual(between({ ipv4: 9, ipv6: 0 }, { ipv4: 1, ipv6: 0 }), 1)
     assert.strictEqual(between(undefined, { ipv4: 1, ipv6: 1 }), 2)
