@@ -1,45 +1,37 @@
 /**
- * The wildcards of a rule: `*` and `?` stay within a name, `**` as a whole name stands for any number of directories,
- * `[a-z]` and `[!a-z]` for one character, `{a,b}` for alternatives, and a backslash takes its meaning from what follows
- * it. Names that begin with a dot are like any other. Nothing else means anything, parentheses least of all.
+ * The wildcards of a rule, as JavaScript matches them: what `GlobPattern` reads, and `{a,b}` for alternatives. Parentheses
+ * mean nothing.
  *
  * @since 0.1.0
  */
+import { type Member, type Part, type Piece, parseName, parsePath } from "./GlobPattern.js"
 
 /** What a backslash is for. */
 const special = /[\\*?[\]{}(,$]|^[~!\s]|\s$/g
 
 /**
- * The text whose only meaning is itself: neither wildcards nor `~` nor variables are seen in it.
+ * Escapes a text, so that neither wildcards nor `~` nor variables are seen in it.
  *
  * @since 0.1.0
+ * @category escaping
  */
 export const escape = (text: string): string => text.replace(special, "\\$&")
 
 /**
- * The opposite of `escape`: what a text without wildcards stands for.
+ * Takes the escapes away: what a text without wildcards stands for.
  *
  * @since 0.1.0
+ * @category escaping
  */
 export const unescape = (text: string): string => text.replace(/\\(.)/gsu, "$1")
 
-/** What comes first, after the negation, does not close them. */
-const bracket = /^\[(?:[!^]|(?![!^]))(?:\]|(?!\]))(?:\\.|\[:[a-z]+:\]|[^\]\\/])*\]/su
-
 /**
- * Whether it has a wildcard that is not escaped. Alternatives are none: `expandBraces` comes first.
+ * Whether a pattern has a wildcard that is not escaped. Alternatives are none: `expandBraces` comes first.
  *
  * @since 0.1.0
+ * @category parsing
  */
-export const hasWildcard = (pattern: string): boolean => {
-  for (let at = 0; at < pattern.length; at++) {
-    const char = pattern[at]
-    if (char === "\\") at++
-    else if (char === "*" || char === "?") return true
-    else if (char === "[" && bracket.test(pattern.slice(at))) return true
-  }
-  return false
-}
+export const hasWildcard = (pattern: string): boolean => parseName(pattern).some(({ _tag }) => _tag !== "Literal")
 
 /** Where the braces that open at `start` begin, are cut by commas, and end; undefined where bash sees no alternatives. */
 const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undefined => {
@@ -57,9 +49,10 @@ const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undef
 }
 
 /**
- * The patterns that the alternatives stand for, in order; undefined where there are more than `limit`.
+ * Expands alternatives into the patterns that they stand for, in order; undefined where there are more than `limit`.
  *
  * @since 0.1.0
+ * @category parsing
  */
 export const expandBraces = (pattern: string, limit: number): ReadonlyArray<string> | undefined => {
   const done: Array<string> = []
@@ -102,19 +95,30 @@ const classes: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f"
 }
 
-/** A bracket expression as a regular expression's class, which never matches a slash. */
-const toClass = (text: string): string => {
-  const negated = /^\[[!^]/.test(text)
-  const parts = Array.from(
-    text.slice(negated ? 2 : 1, -1).matchAll(/\[:([a-z]+):\]|\\(.)|(.)/gsu),
-    ([part, name, escaped, char]) => {
-      if (name !== undefined) return classes[name] ?? ""
-      return char === "-" ? "-" : (escaped ?? char ?? part).replace(/[\\^\]\-[]/u, "\\$&")
+const classChar = (char: string): string => char.replace(/[\\^\]\-[]/u, "\\$&")
+
+const printMember = (member: Member): string => {
+  switch (member._tag) {
+    case "Single":
+      return classChar(member.char)
+    case "Range":
+      return `${classChar(member.from)}-${classChar(member.to)}`
+    case "Named":
+      return classes[member.name] ?? ""
+  }
+}
+
+const printPiece = (piece: Exclude<Piece, { _tag: "AnyText" }>): string => {
+  switch (piece._tag) {
+    case "Literal":
+      return piece.char.replace(/[\\^$.*+?()[\]{}|/]/u, "\\$&")
+    case "AnyCharacter":
+      return "[^/]"
+    case "Brackets": {
+      const set = piece.members.map(printMember).join("")
+      return piece.negated ? `[^/${set}]` : `(?!\\/)[${set}]`
     }
-  )
-  // A dash at the beginning or at the end is one of the characters.
-  const set = parts.map((part, at) => (part === "-" && (at === 0 || at === parts.length - 1) ? "\\-" : part)).join("")
-  return negated ? `[^/${set}]` : `(?!\\/)[${set}]`
+  }
 }
 
 /**
@@ -129,18 +133,12 @@ const makeOnce = (): Once => {
 }
 
 /** One name of a path, to its end. */
-const nameSource = (name: string, once: Once): string => {
+const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
   // What stands between the stars.
   const chunks = [""]
-  for (let rest = name; rest !== ""; ) {
-    const [stars = ""] = /^\*+/.exec(rest) ?? []
-    const [brackets = ""] = bracket.exec(rest) ?? []
-    const [char = ""] = /^(?:\\.|.)/su.exec(rest) ?? []
-    if (stars !== "") chunks.push("")
-    else if (brackets !== "") chunks.push(`${chunks.pop()}${toClass(brackets)}`)
-    else if (char === "?") chunks.push(`${chunks.pop()}[^/]`)
-    else chunks.push(`${chunks.pop()}${unescape(char).replace(/[\\^$.*+?()[\]{}|/]/u, "\\$&")}`)
-    rest = rest.slice((stars || brackets || char).length)
+  for (const piece of pieces) {
+    if (piece._tag === "AnyText") chunks.push("")
+    else chunks.push(`${chunks.pop()}${printPiece(piece)}`)
   }
   const [first = "", ...others] = chunks
   const last = others.pop()
@@ -148,38 +146,44 @@ const nameSource = (name: string, once: Once): string => {
   return `${first}${middle}${last === undefined ? "" : `[^/]*${last}`}(?=\\/|$)`
 }
 
-const pathSource = (pattern: string, once: Once): string => {
+const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
   // What stands between the `**`, each name with the slash before it.
-  const parts = [""]
-  for (const name of pattern.slice(1).split("/")) {
-    if (name === "**") parts.push("")
-    else parts.push(`${parts.pop()}\\/${nameSource(name, once)}`)
+  const runs = [""]
+  for (const part of parts) {
+    if (part._tag === "AnyDirectories") runs.push("")
+    else runs.push(`${runs.pop()}\\/${printName(part.pieces, once)}`)
   }
-  return parts.map((part, at) => (at === 0 ? part : once(`(?:\\/[^/]+)*?${part}`))).join("")
+  return runs.map((run, at) => (at === 0 ? run : once(`(?:\\/[^/]+)*?${run}`))).join("")
 }
 
 const flags = (ignoreCase: boolean) => (ignoreCase ? "isu" : "su")
 
 /**
- * Matches the absolute paths that one of the patterns matches, and all that lies below them. The patterns are absolute,
- * without alternatives; throws SyntaxError where the ends of a range are the wrong way round.
+ * Compiles absolute patterns, without alternatives, into an expression for the absolute paths that one of them matches, and all
+ * that lies below them. Takes time in proportion to the path's length. Throws SyntaxError where the ends of a range are the wrong
+ * way round.
  *
  * @since 0.1.0
+ * @category compiling
  */
 export const compile = (patterns: ReadonlyArray<string>, ignoreCase: boolean): RegExp => {
   const once = makeOnce()
   return new RegExp(
-    `^(?:${patterns.map((pattern) => pathSource(pattern, once)).join("|")})(?:\\/|$)`,
+    `^(?:${patterns.map((pattern) => printPath(parsePath(pattern), once)).join("|")})(?:\\/|$)`,
     flags(ignoreCase)
   )
 }
 
 /**
- * Matches the names, without slashes, that one of the patterns matches.
+ * Compiles patterns into an expression for the names, without slashes, that one of them matches.
  *
  * @since 0.1.0
+ * @category compiling
  */
 export const compileNames = (patterns: ReadonlyArray<string>, ignoreCase: boolean): RegExp => {
   const once = makeOnce()
-  return new RegExp(`^(?:${patterns.map((pattern) => nameSource(pattern, once)).join("|")})$`, flags(ignoreCase))
+  return new RegExp(
+    `^(?:${patterns.map((pattern) => printName(parseName(pattern), once)).join("|")})$`,
+    flags(ignoreCase)
+  )
 }

@@ -1,13 +1,15 @@
 /**
- * Words of the sandbox profile language: strings, and regular expressions for a policy's wildcards.
+ * Prints words of the sandbox profile language: strings, and regular expressions for a policy's wildcards.
  *
  * @since 0.1.0
  */
+import { type Member, type Piece, parsePath } from "../../policy/GlobPattern.js"
 
 /**
- * A string, as Scheme reads it.
+ * Prints a string, as Scheme reads it.
  *
  * @since 0.1.0
+ * @category printing
  */
 export const string = (text: string): string =>
   `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`
@@ -29,76 +31,90 @@ const literal = (char: string): string => {
   return special.test(char) ? `\\${char}` : char
 }
 
-const classes: Readonly<Record<string, string>> = {
-  alnum: "0-9A-Za-z",
-  alpha: "A-Za-z",
-  blank: " ",
-  cntrl: "",
-  digit: "0-9",
-  graph: "",
-  lower: "A-Za-z",
-  print: "",
-  punct: "",
-  space: " ",
-  upper: "A-Za-z",
-  xdigit: "0-9A-Fa-f"
+/** A character that is no printable one of ASCII, or a part of it. */
+const other = "[^/ -~]"
+
+/** What a named class holds; undefined where that can't be said. */
+const classes: Readonly<Record<string, { readonly simple: string; readonly others: ReadonlyArray<string> }>> = {
+  alnum: { simple: "0-9A-Za-z", others: [long, other] },
+  alpha: { simple: "A-Za-z", others: [long, other] },
+  blank: { simple: " ", others: [other] },
+  cntrl: { simple: "", others: [long, other] },
+  digit: { simple: "0-9", others: [] },
+  lower: { simple: "A-Za-z", others: [long, other] },
+  space: { simple: " ", others: [other] },
+  upper: { simple: "A-Za-z", others: [long, other] },
+  xdigit: { simple: "0-9A-Fa-f", others: [] }
 }
-const bracket = /^\[[!^]?\]?(?:\\.|\[:[a-z]+:\]|[^\]\\/])*\]/su
-const item = /\[:([a-z]+):\]|(?:\\(.)|(.))(?:-(?:\\(.)|([^\]])))?/gsu
+
+interface Set {
+  /** What stands in brackets as it is. */
+  readonly simple: string
+  /** Alternatives to it. */
+  readonly others: ReadonlyArray<string>
+}
+
+/** undefined where it can't be said exactly. */
+const toSet = (member: Member): Set | undefined => {
+  switch (member._tag) {
+    case "Named":
+      return classes[member.name]
+    case "Range": {
+      const { from, to } = member
+      const both = from + to
+      if (/^\d\d$/.test(both)) return { simple: `${from}-${to}`, others: [] }
+      if (!/^(?:[a-z]{2}|[A-Z]{2})$/.test(both)) return undefined
+      const [lower, upper] = [both.toLowerCase(), both.toUpperCase()]
+      return { simple: `${lower[0]}-${lower[1]}${upper[0]}-${upper[1]}`, others: [] }
+    }
+    case "Single": {
+      const { char } = member
+      if (char === "/") return { simple: "", others: [] }
+      if (/[a-z]/i.test(char)) return { simple: char.toLowerCase() + char.toUpperCase(), others: [] }
+      if (/[\w ,.:;=@%&!~<>#'`+]/.test(char)) return { simple: char, others: [] }
+      return { simple: "", others: [literal(char)] }
+    }
+  }
+}
 
 /**
  * A bracket expression: alternatives, so that no character in it can mean something else there. What can't be said
  * exactly matches any character: a denial too many is no hole.
  */
-const toClass = (text: string): string => {
-  const negated = /^\[[!^]/.test(text)
-  const simple: Array<string> = []
-  const others: Array<string> = []
-  let exact = true
-  for (const [, name, escaped, char, escapedEnd, end] of text.slice(negated ? 2 : 1, -1).matchAll(item)) {
-    const [from, to] = [escaped ?? char ?? "", escapedEnd ?? end]
-    if (name !== undefined) {
-      const known = classes[name] ?? ""
-      if (known === "") exact = false
-      else simple.push(known)
-    } else if (to !== undefined) {
-      if (/^[a-z]$/i.test(from) && /^[a-z]$/i.test(to)) {
-        simple.push(`${from.toLowerCase()}-${to.toLowerCase()}`, `${from.toUpperCase()}-${to.toUpperCase()}`)
-      } else if (/^\d$/.test(from) && /^\d$/.test(to)) simple.push(`${from}-${to}`)
-      else exact = false
-    } else if (/[a-z]/i.test(from)) simple.push(from.toLowerCase() + from.toUpperCase())
-    else if (/[\w ,.:;=@%&!~<>#'`+]/.test(from)) simple.push(from)
-    else if (from !== "/") others.push(literal(from))
-  }
-  if (!exact) return any
-  if (negated) return others.length > 0 ? any : `([^/${simple.join("")}]|${long})`
-  const parts = [...(simple.length > 0 ? [`[${simple.join("")}]`] : []), ...others]
+const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string => {
+  const sets = members.map(toSet)
+  const known = sets.filter((set) => set !== undefined)
+  if (known.length < sets.length) return any
+  const simple = known.map((set) => set.simple).join("")
+  const others = known.flatMap((set) => set.others)
+  if (negated) return others.length > 0 ? any : `([^/${simple}]|${long})`
+  const parts = [...(simple === "" ? [] : [`[${simple}]`]), ...others]
   return parts.length === 0 ? any : `(${parts.join("|")})`
 }
 
-const toName = (name: string): string => {
-  let source = ""
-  for (let rest = name; rest !== ""; ) {
-    const [stars = ""] = /^\*+/.exec(rest) ?? []
-    const [brackets = ""] = bracket.exec(rest) ?? []
-    const [char = ""] = /^(?:\\.|.)/su.exec(rest) ?? []
-    if (stars !== "") source += "[^/]*"
-    else if (brackets !== "") source += toClass(brackets)
-    else if (char === "?") source += any
-    else source += literal(char.length > 1 && char.startsWith("\\") ? char.slice(1) : char)
-    rest = rest.slice((stars || brackets || char).length)
+const printPiece = (piece: Piece): string => {
+  switch (piece._tag) {
+    case "Literal":
+      return literal(piece.char)
+    case "AnyCharacter":
+      return any
+    case "AnyText":
+      return "[^/]*"
+    case "Brackets":
+      return printBrackets(piece.negated, piece.members)
   }
-  return source
 }
 
 /**
- * The expression for what a pattern of a policy matches, and all that lies below it: absolute, without alternatives.
- * Anchored on both sides, and without anything that only some languages of expressions have.
+ * Prints the expression for what a pattern of a policy matches, and all that lies below it: absolute, without alternatives.
+ * It is anchored on both sides, and has nothing that only some languages of expressions have.
  *
  * @since 0.1.0
+ * @category printing
  */
 export const regex = (pattern: string): string => {
-  const names = pattern.slice(1).split("/")
-  const source = names.map((name) => (name === "**" ? "(/[^/]+)*" : `/${toName(name)}`)).join("")
-  return `#"^${source}($|/)"`
+  const source = parsePath(pattern).map((part) =>
+    part._tag === "AnyDirectories" ? "(/[^/]+)*" : `/${part.pieces.map(printPiece).join("")}`
+  )
+  return `#"^${source.join("")}($|/)"`
 }

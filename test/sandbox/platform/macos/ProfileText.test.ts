@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as ProfileText from "../../../../src/sandbox/platform/macos/ProfileText.js"
+import * as GlobPattern from "../../../../src/sandbox/policy/GlobPattern.js"
 import * as PathGlob from "../../../../src/sandbox/policy/PathGlob.js"
 import * as PathRule from "../../../../src/sandbox/policy/PathRule.js"
 
@@ -30,12 +31,30 @@ const piece = FastCheck.constantFrom(
     "[a^]",
     "[]a]",
     "[[:digit:]]",
+    "[",
+    "]",
+    "!",
     "\\*",
     "\\?",
     "\\[",
     "\\\\"
   ]
 )
+/** Whether the profile can say it exactly: of other brackets it denies too much. */
+const isExact = (pattern: string): boolean =>
+  GlobPattern.parsePath(pattern).every(
+    (part) =>
+      part._tag === "AnyDirectories" ||
+      part.pieces.every(
+        (piece) =>
+          piece._tag !== "Brackets" ||
+          piece.members.every((member) =>
+            member._tag === "Range"
+              ? /^(?:\d{2}|[a-z]{2}|[A-Z]{2})$/.test(member.from + member.to)
+              : !piece.negated || (member._tag === "Single" && /\w/.test(member.char))
+          )
+      )
+  )
 const patternName = FastCheck.oneof(
   { weight: 1, arbitrary: FastCheck.constant("**") },
   { weight: 4, arbitrary: FastCheck.array(piece, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("")) }
@@ -43,9 +62,13 @@ const patternName = FastCheck.oneof(
 const pattern = FastCheck.array(patternName, { minLength: 1, maxLength: 4 })
   .map((names) => `/${names.map((name) => name.replace(/\*{2,}(?=.)|(?<=.)\*{2,}/g, "*")).join("/")}`)
   .filter(
-    (pattern) => PathGlob.hasWildcard(pattern) && !/^(?:\/\*+)+$/.test(pattern) && !/\/\.{1,2}(?=\/|$)/.test(pattern)
+    (pattern) =>
+      PathGlob.hasWildcard(pattern) &&
+      isExact(pattern) &&
+      !/^(?:\/\*+)+$/.test(pattern) &&
+      !/\/\.{1,2}(?=\/|$)/.test(pattern)
   )
-const character = FastCheck.constantFrom(..."abcenvAZ059.-_ +()$^,'*?[]\\")
+const character = FastCheck.constantFrom(..."abcenvAZ059.-_ +()$^,'*?[]!\\")
 const text = FastCheck.array(character, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""))
 const path = FastCheck.array(text, { minLength: 1, maxLength: 5 })
   .map((names) => `/${names.join("/")}`)
@@ -73,6 +96,53 @@ describe("a wildcard's expression", () => {
       }),
       { numRuns: 3000 }
     )
+  })
+
+  it("reads brackets that nothing closes as the policy's matcher does", () => {
+    for (const [pattern, path] of [
+      ["/**/*[].txt", "/x/a[].txt"],
+      ["/**/*[!].txt", "/x/a[!].txt"],
+      ["/**/[]a].txt", "/x/].txt"],
+      ["/**/[a.*", "/x/[a.b"],
+      ["/**/[a/b]*", "/x/[a/b]c"]
+    ] as const) {
+      assert.isTrue(matcher(pattern)(path) && compiled(pattern).test(path), pattern)
+      assert.isFalse(compiled(pattern).test("/x/b.txt"), pattern)
+    }
+  })
+
+  it("matches all that the policy's matcher matches, whatever is in brackets", () => {
+    const member = FastCheck.oneof(
+      FastCheck.constantFrom(...'aZ5.-!^ü🙂_ $&"'.split(""), "\\]", "\\-", "\\\\"),
+      FastCheck.constantFrom("a-c", "A-C", "0-9", "A-c", "!-/", "[-~", "à-ü"),
+      FastCheck.constantFrom(
+        ..."alnum alpha blank cntrl digit graph lower print punct space upper xdigit".split(" ")
+      ).map((name) => `[:${name}:]`)
+    )
+    const brackets = FastCheck.tuple(
+      FastCheck.constantFrom("", "!", "^"),
+      FastCheck.array(member, { minLength: 1 })
+    ).map(([negation, members]) => `/x/[${negation}${members.join("")}]`)
+    const names = [..."abcmzABCMZ059.-!^_ $&\"'*?[]~\t\nüÜàéçß", "🙂", "K"]
+    let matched = 0
+    FastCheck.assert(
+      FastCheck.property(brackets, (pattern) => {
+        let matches: (path: string) => boolean
+        try {
+          matches = matcher(pattern)
+        } catch {
+          // The ends of a range are the wrong way round: no policy has it.
+          return
+        }
+        const expression = compiled(pattern)
+        for (const name of names.filter((name) => matches(`/x/${name}`))) {
+          matched++
+          assert.isTrue(expression.test(`/x/${name}`), `${pattern} (${expression}) on ${JSON.stringify(name)}`)
+        }
+      }),
+      { numRuns: 500 }
+    )
+    assert.isAbove(matched, 500)
   })
 
   it("denies rather too much of what it can't say exactly", () => {
