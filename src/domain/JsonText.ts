@@ -1,11 +1,15 @@
 /**
- * JSON that people write: read strictly, and changed without losing what the change is not about.
+ * JSON that people write: read strictly, and edited without losing what the edit is not about.
  *
  * @since 0.1.0
  */
+import * as Data from "effect/Data"
 import * as Either from "effect/Either"
+import { applyEdits, modify, visit } from "jsonc-parser"
 
 /**
+ * What is wrong with a text, and where.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -17,68 +21,56 @@ export interface Flaw {
 
 const byteOrderMark = "\ufeff"
 const deepest = 200
+/** A line that is longer is no person's: to format it would take time in proportion to its square. */
+const longLine = /[^\n]{5000}/
 
-/** `policy.filesystem.whitelist[0]` */
+/**
+ * Prints the path of a value, as `policy.filesystem.whitelist[0]`.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
 export const showPath = (path: ReadonlyArray<PropertyKey>): string =>
-  path.reduce<string>((shown, key) => {
-    if (typeof key === "number") return `${shown}[${key}]`
+  path.reduce<string>((before, key) => {
+    if (typeof key === "number") return `${before}[${key}]`
     const name = String(key)
-    return /^[\w$-]+$/.test(name) ? `${shown}${shown === "" ? "" : "."}${name}` : `${shown}[${JSON.stringify(name)}]`
+    return /^[\w$-]+$/.test(name) ? `${before}${before === "" ? "" : "."}${name}` : `${before}[${JSON.stringify(name)}]`
   }, "")
 
-interface Place {
-  /** The names so far; undefined for an array. */
-  readonly names: Set<string> | undefined
-  key: string | number
-}
-
-interface Token {
-  readonly start: number
-  readonly text: string
-}
-
-/** The strings, numbers, words and marks of a text that is JSON. */
-function* tokens(text: string): Generator<Token> {
-  for (let at = 0; at < text.length; ) {
-    const start = at
-    const char = text[at] ?? ""
-    if (char === '"') {
-      do {
-        at = text.indexOf('"', at + 1)
-      } while (isEscaped(text, at))
-      at++
-    } else if (/[\s{}[\],:]/.test(char)) at++
-    else while (at < text.length && !/[\s{}[\],:]/.test(text[at] ?? "")) at++
-    if (!/\s/.test(char)) yield { start, text: text.slice(start, at) }
-  }
-}
-
-const isEscaped = (text: string, quote: number): boolean => {
-  let slashes = 0
-  while (text[quote - 1 - slashes] === "\\") slashes++
-  return slashes % 2 === 1
+/** Ends a visit. */
+class Found {
+  constructor(readonly flaw: Flaw) {}
 }
 
 /** What `JSON.parse` passes over in silence: one of two values under the same name. */
 const findFlaw = (text: string): Flaw | undefined => {
-  const places: Array<Place> = []
-  const path = () => showPath(places.map(({ key }) => key))
-  let last = ""
-  for (const token of tokens(text)) {
-    const place = places.at(-1)
-    if (token.text === "{" || token.text === "[") {
-      if (places.length === deepest) return { path: "", reason: `it is nested deeper than ${deepest} levels` }
-      places.push(token.text === "{" ? { names: new Set(), key: "" } : { names: undefined, key: 0 })
-    } else if (token.text === "}" || token.text === "]") places.pop()
-    else if (token.text === "," && typeof place?.key === "number") place.key++
-    else if (token.text === ":" && place?.names !== undefined) {
-      place.key = JSON.parse(last)
-      if (place.names.has(String(place.key))) return { path: path(), reason: "the name stands here twice" }
-      place.names.add(String(place.key))
-    }
-    last = token.text
+  /** Of each object and array around; an array has none. */
+  const names: Array<Set<string>> = []
+  const enter = (): void => {
+    if (names.length === deepest) throw new Found({ path: "", reason: `it is nested deeper than ${deepest} levels` })
+    names.push(new Set())
   }
-  return undefined
+  const leave = (): void => {
+    names.pop()
+  }
+  try {
+    visit(text, {
+      onObjectBegin: enter,
+      onArrayBegin: enter,
+      onObjectEnd: leave,
+      onArrayEnd: leave,
+      onObjectProperty: (name, _offset, _length, _line, _character, path) => {
+        const seen = names.at(-1)
+        if (seen?.has(name))
+          throw new Found({ path: showPath([...path(), name]), reason: "the name stands here twice" })
+        seen?.add(name)
+      }
+    })
+    return undefined
+  } catch (error) {
+    if (error instanceof Found) return error.flaw
+    throw error
+  }
 }
 
 const explain = (text: string, error: unknown): Flaw => {
@@ -94,9 +86,10 @@ const explain = (text: string, error: unknown): Flaw => {
 }
 
 /**
- * Reads a value, with or without a byte order mark before it. A name that stands twice in an object is refused.
+ * Reads a value, with or without a byte order mark before it. Comments, and a name that stands twice in an object, are refused.
  *
  * @since 0.1.0
+ * @category parsing
  */
 export const parse = (text: string): Either.Either<unknown, Flaw> => {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
@@ -108,37 +101,58 @@ export const parse = (text: string): Either.Either<unknown, Flaw> => {
   )
 }
 
-/** Stands before a number, in a string, while the number is kept from being read. */
-const unusedMark = (text: string): string => {
-  let mark = "#"
-  while (text.includes(mark)) mark += "#"
-  return mark
-}
-
-const isNumber = (token: string): boolean => /^-?\d/.test(token)
-
 /**
- * The text of a value that `parse` takes, with the value changed: its indentation, its byte order mark, its end of line and
- * numbers that JavaScript can't hold stay.
+ * A change to one value of a text. A path holds names, and the indices of arrays.
  *
  * @since 0.1.0
+ * @category models
  */
-export const edit = (text: string, change: (value: unknown) => unknown): string => {
+export type Edit = Data.TaggedEnum<{
+  /** Gives the path a value; objects that are missing on the way to it are made. */
+  Set: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
+  /** Adds a value at the end of the array at the path. */
+  Append: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
+  /** Takes away what is at the path. */
+  Remove: { readonly path: ReadonlyArray<string | number> }
+}>
+
+/**
+ * Makes edits: `Edit.Set({ path: ["a", "b"], value: 1 })`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const Edit = Data.taggedEnum<Edit>()
+
+/**
+ * Edits a text that `parse` takes, one edit after the other. Everything else stays as it is written: numbers that JavaScript
+ * can't hold, the byte order mark, the indentation, the ends of lines.
+ *
+ * @since 0.1.0
+ * @category editing
+ */
+export const edit = (text: string, edits: ReadonlyArray<Edit>): string => {
   const start = text.startsWith(byteOrderMark) ? byteOrderMark : ""
-  const mark = unusedMark(text)
-  let kept = ""
-  let end = start.length
-  for (const token of tokens(text.slice(start.length))) {
-    if (!isNumber(token.text) || String(Number(token.text)) === token.text) continue
-    kept += `${text.slice(end, start.length + token.start)}"${mark}${token.text}"`
-    end = start.length + token.start + token.text.length
+  const json = text.slice(start.length)
+  const indentation = /\n([ \t]+)"/.exec(json)?.[1] ?? "  "
+  const formattingOptions = {
+    insertSpaces: !indentation.startsWith("\t"),
+    tabSize: indentation.startsWith("\t") ? 1 : indentation.length,
+    eol: json.includes("\r\n") ? "\r\n" : "\n"
   }
-  const value = change(JSON.parse(kept + text.slice(end)))
-  const indentation = /\n([ \t]+)"/.exec(text)?.[1] ?? "  "
-  const changed = JSON.stringify(value, undefined, indentation).replaceAll(
-    new RegExp(`"${mark}(-?\\d[^"]*)"`, "g"),
-    "$1"
+  const formatting = longLine.test(json) ? {} : { formattingOptions }
+  const change = (before: string, path: ReadonlyArray<string | number>, value: unknown, isArrayInsertion = false) =>
+    applyEdits(before, modify(before, [...path], value, { ...formatting, isArrayInsertion }))
+  return (
+    start +
+    edits.reduce(
+      (before, each) =>
+        Edit.$match(each, {
+          Set: ({ path, value }) => change(before, path, value),
+          Append: ({ path, value }) => change(before, [...path, -1], value, true),
+          Remove: ({ path }) => change(before, path, undefined)
+        }),
+      json
+    )
   )
-  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n"
-  return `${start}${changed.replaceAll("\n", lineEnd)}${lineEnd}`
 }

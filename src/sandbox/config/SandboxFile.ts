@@ -152,19 +152,27 @@ export const remove =
     return Object.keys(changed).length === 0 ? undefined : changed
   }
 
-const child = (value: unknown, name: string): object => {
-  const found = Predicate.isReadonlyRecord(value) ? value[name] : undefined
-  return Predicate.isReadonlyRecord(found) ? found : {}
-}
+const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonlyRecord(value) ? value[name] : undefined)
 
 /**
- * The value of a file that `decode` takes, with other lists; all else stays as it is.
+ * Returns the edits that give a file other lists; entries that stay are not touched.
  *
+ * @param value what the file holds, which `decode` takes
  * @since 0.1.0
  * @category combinators
  */
-export const withLists = (value: unknown, lists: Lists): unknown => {
-  const policy = child(value, "policy")
-  const filesystem = child(policy, "filesystem")
-  return { ...Object(value), policy: { ...policy, filesystem: { ...filesystem, ...lists } } }
+export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.Edit> => {
+  const filesystem = childOf(childOf(value, "policy"), "filesystem")
+  return Object.entries(lists).flatMap(([list, entries]): ReadonlyArray<JsonText.Edit> => {
+    const path = ["policy", "filesystem", list]
+    const old = childOf(filesystem, list)
+    if (!Array.isArray(old)) return [JsonText.Edit.Set({ path, value: entries })]
+    const [before, after] = [new Set(old), new Set(entries)]
+    const gone = old.flatMap((entry, at) => (after.has(entry) ? [] : [at]))
+    return [
+      // From the end, so that the others keep their places.
+      ...gone.reverse().map((at) => JsonText.Edit.Remove({ path: [...path, at] })),
+      ...entries.filter((entry) => !before.has(entry)).map((entry) => JsonText.Edit.Append({ path, value: entry }))
+    ]
+  })
 }

@@ -115,10 +115,11 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     Effect.gen(function* () {
       const path = yield* target
       const step = Effect.gen(function* () {
-        const text = Option.isNone(yield* find) ? "{}" : yield* read(path)
+        const text = Option.isNone(yield* find) ? "{}\n" : yield* read(path)
         const lists = toChanged(yield* check(text))
         if (lists === undefined) return false
-        const edited = JsonText.edit(text, (value) => SandboxFile.withLists(value, lists))
+        const value = Either.getOrThrow(JsonText.parse(text))
+        const edited = JsonText.edit(text, SandboxFile.editsFor(value, lists))
         yield* check(edited)
         yield* AtomicFile.replace(path, edited)
         return true
