@@ -1,5 +1,6 @@
 /**
- * Replaces a file whole: whoever reads it, and whenever the machine fails, finds the old text or the new one.
+ * Changes a file whole, one change at a time: whoever reads it, and whenever the machine fails, finds the old text or the new
+ * one, and no change is lost to another.
  *
  * @since 0.1.0
  */
@@ -8,18 +9,17 @@ import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Option from "effect/Option"
+import * as FileLock from "./FileLock.js"
 
 /** For a file that was not there. */
 const ownerOnly = 0o600
 
 /**
- * Writes the text beside the file, under one name always, and renames it: only for who holds a lock. The file's mode and owner
- * stay; a new file is its owner's alone. Fails for a file that may not be written, even where its directory may.
- *
- * @param path the file's real path
- * @since 0.1.0
+ * Writes the text beside the file, under one name always, and renames it. The file's mode and owner stay; a new file is its
+ * owner's alone. Fails for a file that may not be written, even where its directory may.
  */
-export const replace = (path: string, text: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
+const replace = (path: string, text: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const temporary = Path.join(Path.dirname(path), `.${Path.basename(path)}.new`)
@@ -50,3 +50,24 @@ export const replace = (path: string, text: string): Effect.Effect<void, Platfor
     const directory = Effect.flatMap(files.open(Path.dirname(path), { flag: "r" }), ({ sync }) => sync)
     yield* Effect.ignore(Effect.scoped(directory))
   }).pipe(Effect.uninterruptible)
+
+/**
+ * Runs `change` while no other process and no other fiber changes the file, and replaces the file with the text that it answers
+ * with; where it answers with none, the file stays. Answers whether the file was replaced. `change` reads the file itself, as
+ * it is by then.
+ *
+ * Waits ten seconds for a process that changes the file and lives, and fails with Locked then.
+ *
+ * @param path the file's real path
+ * @since 0.1.0
+ * @category updating
+ */
+export const update = <E, R>(
+  path: string,
+  change: Effect.Effect<Option.Option<string>, E, R>
+): Effect.Effect<boolean, E | FileLock.Locked | PlatformError, R | FileSystem.FileSystem> =>
+  change.pipe(
+    Effect.tap(Option.match({ onNone: () => Effect.void, onSome: (text) => replace(path, text) })),
+    Effect.map(Option.isSome),
+    FileLock.withLock(`${path}.lock`)
+  )

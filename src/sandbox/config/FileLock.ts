@@ -1,8 +1,8 @@
 /**
- * A lock between processes, for the time of a change to a file. The lock is a symbolic link whose target names its owner:
- * made in one step, whole or not at all, on every file system. The lock of a process that died is taken over.
+ * A lock between processes, for the time of a change to a file: `AtomicFile` holds it. The lock is a symbolic link whose target
+ * names its owner: made in one step, whole or not at all, on every file system. The lock of a process that died is taken over.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Crypto from "node:crypto"
 import * as Os from "node:os"
@@ -15,7 +15,7 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 
 /**
- * A process that lives has held the lock all the time.
+ * Says that a process that lives has held the lock all the time, or that something else is in its place.
  *
  * @since 0.1.0
  * @category errors
@@ -150,7 +150,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
 /**
  * Runs the effect while nobody else holds the lock at `path`. Waits ten seconds for a process that lives, and then fails.
  *
- * @since 0.1.0
+ * @internal
  */
 export const withLock =
   (path: string) =>

@@ -1,5 +1,5 @@
 /**
- * Keeps `sandbox.json`: reads it strictly, and changes it whole, one change at a time whoever makes it.
+ * Keeps `sandbox.json`: reads it strictly, and edits it, one edit at a time whoever makes it.
  *
  * @since 0.1.0
  */
@@ -11,16 +11,19 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as JsonText from "../../domain/JsonText.js"
 import * as AtomicFile from "./AtomicFile.js"
-import * as FileLock from "./FileLock.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
 
 /**
+ * Where the settings of the sandbox are kept.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxStore {
+  /** Where the file is, or would be. */
   readonly file: string
+  /** Reads the file; the defaults where there is none. */
   readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
   /** Makes the directory of the file. */
   readonly make: Effect.Effect<void, PlatformError>
@@ -28,7 +31,12 @@ export interface SandboxStore {
   readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
 }
 
-/** @since 0.1.0 */
+/**
+ * The name of the file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
 export const fileName = "sandbox.json"
 
 /** More than anybody writes: what is longer is something else. */
@@ -42,6 +50,8 @@ const describe = (error: PlatformError): string =>
   (error._tag === "SystemError" ? error.description : undefined) ?? error.message
 
 /**
+ * Makes a store over a file.
+ *
  * @param home the directory that the file is in, or would be
  * @since 0.1.0
  * @category constructors
@@ -85,11 +95,13 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     })
   )
 
-  const check = (text: string): Either.Either<SandboxFile.SandboxFile, SandboxConfigError> =>
-    JsonText.parse(text).pipe(
-      Either.flatMap(SandboxFile.decode),
-      Either.mapLeft(({ path, reason }) => flaw(reason, path))
-    )
+  const parse = (text: string): Either.Either<unknown, SandboxConfigError> =>
+    Either.mapLeft(JsonText.parse(text), ({ path, reason }) => flaw(reason, path))
+
+  const decode = (value: unknown): Either.Either<SandboxFile.SandboxFile, SandboxConfigError> =>
+    Either.mapLeft(SandboxFile.decode(value), ({ path, reason }) => flaw(reason, path))
+
+  const check = (text: string) => Either.flatMap(parse(text), decode)
 
   const load = Effect.gen(function* () {
     const path = yield* find
@@ -110,22 +122,19 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     return Path.join(yield* files.realPath(home), Path.basename(file))
   })
 
-  /** One change at a time, on this machine, to the text as it is by then. */
+  /** The text as it is by now, edited; none where there is nothing to change. */
+  const edited = Effect.fnUntraced(function* (path: string, toChanged: SandboxFile.Change) {
+    const text = Option.isNone(yield* find) ? "{}\n" : yield* read(path)
+    const value = yield* parse(text)
+    const lists = toChanged(yield* decode(value))
+    if (lists === undefined) return Option.none()
+    const changed = JsonText.edit(text, SandboxFile.editsFor(value, lists))
+    yield* check(changed)
+    return Option.some(changed)
+  })
+
   const change = (toChanged: SandboxFile.Change) =>
-    Effect.gen(function* () {
-      const path = yield* target
-      const step = Effect.gen(function* () {
-        const text = Option.isNone(yield* find) ? "{}\n" : yield* read(path)
-        const lists = toChanged(yield* check(text))
-        if (lists === undefined) return false
-        const value = Either.getOrThrow(JsonText.parse(text))
-        const edited = JsonText.edit(text, SandboxFile.editsFor(value, lists))
-        yield* check(edited)
-        yield* AtomicFile.replace(path, edited)
-        return true
-      })
-      return yield* FileLock.withLock(`${path}.lock`)(step)
-    }).pipe(
+    Effect.flatMap(target, (path) => AtomicFile.update(path, edited(path, toChanged))).pipe(
       Effect.catchTags({
         SystemError: (error) => unwritable(`it can't be written: ${describe(error)}`),
         BadArgument: (error) => unwritable(`it can't be written: ${describe(error)}`),
