@@ -24,7 +24,11 @@ const program = async () => {
     external: /^node:/,
     resolve: {
       // Brought in by @effect/ai-anthropic for a count that nobody asks for: a megabyte of wasm.
-      alias: { "@anthropic-ai/tokenizer": path.join(root, ".ci/tokenizer.mjs") }
+      alias: {
+        "@anthropic-ai/tokenizer": path.join(root, ".ci/tokenizer.mjs"),
+        // Its CommonJS can't be bundled: it hands `require` to a function.
+        "jsonc-parser": path.join(root, "node_modules/jsonc-parser/lib/esm/main.js")
+      }
     },
     onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log)
   })
