@@ -1,0 +1,194 @@
+/**
+ * Merges the layers of rules into a policy: what every policy has, and what the layers say, from the weakest to the strongest.
+ * Lists only ever grow.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as PathEntry from "./PathEntry.js"
+import * as PathRule from "./PathRule.js"
+import * as PolicyDecision from "./PolicyDecision.js"
+import * as RealPath from "./RealPath.js"
+import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
+
+type List = "whitelist" | "blacklist"
+
+/**
+ * Entries from one source.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface PolicyLayer {
+  readonly source: RuleSource
+  /** What users know the source by: a file's path, `the settings`. */
+  readonly origin: string
+  /** Where the lists lie in it, as `policy.filesystem.`; empty where they lie at its top. */
+  readonly prefix: string
+  readonly whitelist?: ReadonlyArray<string> | undefined
+  readonly blacklist?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * What a policy is made of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Parts {
+  readonly expansion: PathEntry.Expansion
+  readonly layers: ReadonlyArray<PolicyLayer>
+  /** Exact paths that a person allowed against the blacklist. */
+  readonly granted: ReadonlyArray<string>
+  /** The directory for temporary files. */
+  readonly temporary: string
+  /** The file of the policy itself. */
+  readonly file: string
+  /** The directory of that file. */
+  readonly home: string
+  /** Other paths that stay read-only, whatever the lists say. */
+  readonly own: ReadonlyArray<string>
+}
+
+/**
+ * Why there can be no such policy.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Objection {
+  readonly origin: string
+  /** Where in it, as `policy.filesystem.whitelist[0]`; empty where no entry is at fault. */
+  readonly path: string
+  readonly reason: string
+  readonly remedy: string
+}
+
+const withReal = (rule: Rule): Rule => {
+  const real = rule.kind === "glob" ? RealPath.followPattern(rule.path) : RealPath.follow(rule.path).real
+  return real === rule.path ? rule : { ...rule, real }
+}
+
+/** A rule about one path, in which no character has a meaning. */
+const exact = (path: string, source: RuleSource): Rule =>
+  withReal({ pattern: path, path: Path.resolve(path), kind: "path", source })
+
+const realOf = (rule: Rule): string => rule.real ?? rule.path
+
+/** Right below the root, links are the system's own. */
+const isSystems = (link: string): boolean => Path.dirname(link) === "/"
+
+/**
+ * What was allowed for good was allowed as it was then: a link on the way to it may have been put there by a sandbox since, which
+ * may write there, and lead this one anywhere.
+ */
+const ledElsewhere = ({ kind, path, source }: Rule): string | undefined => {
+  if (source !== "file" || kind === "glob") return undefined
+  const { links, real } = RealPath.follow(path)
+  const link = links.find((one) => !isSystems(one))
+  return link === undefined
+    ? undefined
+    : `${link} is a symbolic link, and leads to ${real}: if that is what is meant, allow ${real}`
+}
+
+const toRules = (
+  entry: string,
+  list: List,
+  source: RuleSource,
+  expansion: PathEntry.Expansion
+): Either.Either<ReadonlyArray<Rule>, string> =>
+  Either.flatMap(PathEntry.parse(entry, expansion, list), (meanings) => {
+    const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }))
+    const reason = rules.map((rule) =>
+      list === "whitelist" ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule)) : undefined
+    )[0]
+    return reason === undefined ? Either.right(rules) : Either.left(reason)
+  })
+
+const rulesOf = (list: List, { expansion, layers }: Parts): Either.Either<ReadonlyArray<Rule>, Objection> => {
+  const rules = layers.flatMap((layer) =>
+    (layer[list] ?? []).map((entry, at) =>
+      Either.mapLeft(
+        toRules(entry, list, layer.source, expansion),
+        (reason): Objection => ({
+          origin: layer.origin,
+          path: `${layer.prefix}${list}[${at}]`,
+          reason: `${JSON.stringify(entry)} can't be on the ${list}: ${reason}`,
+          remedy: "Nothing runs until that entry is corrected or taken away."
+        })
+      )
+    )
+  )
+  return Either.map(Either.all(rules), (all) => all.flat())
+}
+
+/** Of rules about the same paths the first counts. */
+const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
+  const seen = new Set<string>()
+  return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
+}
+
+/** What every policy allows to write: not what can't be, where the directory happens to be such a one. */
+const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
+  rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
+
+const readonlyOf = ({ file, home, own }: Parts): ReadonlyArray<Rule> => {
+  const rules = [home, ...own].map((path) => exact(path, "own"))
+  const config = exact(file, "own")
+  // It lies in the directory, but where it is a link to somewhere else.
+  const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
+  return distinct(isElsewhere ? [...rules, config] : rules)
+}
+
+const objectionTo = (policy: SandboxPolicy, { file, home }: Parts): Objection | undefined => {
+  const decision = PolicyDecision.make(policy)
+  const loose = [file, home]
+    .flatMap((path) => RealPath.follow(path).links)
+    .find((link) => decision.decide(link, "write").allowed)
+  if (loose !== undefined) {
+    return {
+      origin: file,
+      path: "",
+      reason: `it is reached by the link ${loose}, which commands may write: they could lead it elsewhere`,
+      remedy: "Put the link where they may not, or do without it."
+    }
+  }
+  const verdict = decision.explain(policy.cwd, "/", "read")
+  if (verdict.allowed) return undefined
+  return {
+    origin: policy.cwd,
+    path: "",
+    reason: `a sandbox can't start in this directory: rule ${verdict.rule.pattern} is ${verdict.reason}`,
+    remedy: "Start in another one."
+  }
+}
+
+/**
+ * Merges the parts into the policy of the directory that relative entries lie in.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
+  Either.flatMap(
+    Either.all({ whitelist: rulesOf("whitelist", parts), blacklist: rulesOf("blacklist", parts) }),
+    ({ blacklist, whitelist }) => {
+      const { cwd } = parts.expansion
+      const granted = parts.granted.map((path) => exact(path, "runtime"))
+      const policy: SandboxPolicy = {
+        cwd,
+        whitelist: distinct([
+          ...granting([exact(cwd, "cwd")]),
+          ...whitelist,
+          ...granting([exact(parts.temporary, "tmp")])
+        ]),
+        blacklist: distinct(blacklist),
+        readonly: readonlyOf(parts),
+        ...(granted.length === 0 ? {} : { granted }),
+        allowNetwork: false
+      }
+      const objection = objectionTo(policy, parts)
+      return objection === undefined ? Either.right(policy) : Either.left(objection)
+    }
+  )
