@@ -70,6 +70,7 @@ export const defaultBlacklist: ReadonlyArray<string> = [
  * The file of a project that Synapse starts servers by, with the rights of its user and without being asked.
  *
  * @since 0.1.0
+ * @category constructors
  */
 export const serversFile = "mcp_servers.json"
 

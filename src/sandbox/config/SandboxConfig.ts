@@ -24,6 +24,8 @@ import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as SandboxStore from "./SandboxStore.js"
 
 /**
+ * Reads and edits `sandbox.json`.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -84,6 +86,8 @@ const over = (
 }
 
 /**
+ * A layer which keeps the configuration in `sandbox.json`, in the home directory of the settings.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -96,7 +100,7 @@ export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | Sa
 )
 
 /**
- * A configuration without a file, which ends with the layer.
+ * A layer which keeps the configuration in memory, for as long as the layer lasts. This is useful for testing.
  *
  * @since 0.1.0
  * @category layers

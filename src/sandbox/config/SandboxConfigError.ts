@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * The policy can't be known, so nothing may run. `origin` is the file, or what else the flaw comes from; `path` is where in
+ * Says that the policy can't be known, so nothing may run. `origin` is the file, or what else the flaw comes from; `path` is where in
  * it, and may be empty.
  *
  * @since 0.1.0

@@ -26,6 +26,8 @@ const Policy = Schema.Struct({
 })
 
 /**
+ * The schema of `sandbox.json`.
+ *
  * @since 0.1.0
  * @category schemas
  */
@@ -42,7 +44,12 @@ export const SandboxFile = Schema.Struct({
   })
 })
 
-/** @since 0.1.0 */
+/**
+ * What `sandbox.json` says, over the defaults.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 
 /**
@@ -83,7 +90,10 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
 }
 
 /**
+ * Decodes what a file holds; on the left, what is wrong with it, and where.
+ *
  * @since 0.1.0
+ * @category decoding
  */
 export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw> => {
   const misplaced = findMisplaced(value)
@@ -103,6 +113,8 @@ export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw
 export type List = "whitelist" | "blacklist"
 
 /**
+ * An entry of a list.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -112,7 +124,7 @@ export interface Entry {
 }
 
 /**
- * New lists in the place of those that are named.
+ * Lists in the place of those with the same names.
  *
  * @since 0.1.0
  * @category models
@@ -120,7 +132,7 @@ export interface Entry {
 export type Lists = { readonly [list in List]?: ReadonlyArray<string> }
 
 /**
- * What is to become of the lists; nothing where they are right as they are.
+ * Decides what is to become of the lists; undefined where they are right as they are.
  *
  * @since 0.1.0
  * @category models
@@ -128,6 +140,8 @@ export type Lists = { readonly [list in List]?: ReadonlyArray<string> }
 export type Change = (config: SandboxFile) => Lists | undefined
 
 /**
+ * Adds an entry to the end of a list that does not have it.
+ *
  * @since 0.1.0
  * @category combinators
  */
@@ -137,6 +151,8 @@ export const add =
     filesystem[list].includes(entry) ? undefined : { [list]: [...filesystem[list], entry] }
 
 /**
+ * Takes entries out of both lists.
+ *
  * @since 0.1.0
  * @category combinators
  */

@@ -14,6 +14,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
+ * What a program or its environment says of the sandbox.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -56,6 +58,8 @@ const findUserHome = (): string => {
 }
 
 /**
+ * Makes settings, with the defaults for what is left out.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -75,12 +79,16 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
 }
 
 /**
+ * The settings of the sandbox.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class SandboxSettings extends Context.Tag("synapse/SandboxSettings")<SandboxSettings, Settings>() {}
 
 /**
+ * A layer which gives the settings, with the defaults for what is left out.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -88,7 +96,7 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SandboxSett
   Layer.sync(SandboxSettings, () => make(settings))
 
 /**
- * The settings from the environment, with `overrides` above them.
+ * A layer which reads the settings from the environment, with `overrides` above them.
  *
  * @since 0.1.0
  * @category layers

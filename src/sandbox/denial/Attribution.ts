@@ -1,5 +1,5 @@
 /**
- * What the policy denied of a command that ran: its messages, verified against the policy, the masks and the host.
+ * Names what the policy denied of a command that ran, by its messages, verified against the policy, the masks and the host.
  *
  * A message alone is no denial: a file that the user could not read or write without the sandbox either is not reported.
  *
@@ -14,20 +14,22 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
-import { hostsIn, isWrite, mentionsRefusal, type Refusal, refusalIn } from "./Wording.js"
+import { hostsIn, isWrite, type KernelRefusal, mentionsRefusal, refusalIn } from "./Wording.js"
 
 /**
+ * What is known of a command that ran.
+ *
  * @since 0.1.0
  * @category models
  */
-export interface Evidence {
+export interface Outcome {
   readonly command: string
   /** The directories that relative names may be meant from: the session's after the command, and before it. */
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
   /** What the plan masks by now. */
   readonly masks: ReadonlyArray<Mask>
-  /** What found no route meanwhile. */
+  /** The packets that found no route meanwhile. */
   readonly traffic?: Traffic | undefined
 }
 
@@ -39,7 +41,7 @@ const mostDenials = 20
 const reach = 3
 
 /**
- * Every denial that can be told, each once. Compiles the policy's rules once.
+ * Answers with every denial that can be told, each once. Compiles the policy's rules once.
  *
  * @since 0.1.0
  * @category constructors
@@ -48,14 +50,12 @@ export const make = (
   policy: SandboxPolicy,
   decision = PolicyDecision.make(policy),
   options: FileDenial.Options = {}
-): ((evidence: Evidence) => ReadonlyArray<Denial.Denial>) => {
-  return (evidence) => {
-    const files = mentionsRefusal(evidence.stderr)
-      ? ofFiles(evidence, FileDenial.make(decision, evidence, options))
-      : []
-    const { perhaps = 0, surely = 0 } = evidence.traffic ?? {}
+): ((outcome: Outcome) => ReadonlyArray<Denial.Denial>) => {
+  return (outcome) => {
+    const files = mentionsRefusal(outcome.stderr) ? ofFiles(outcome, FileDenial.make(decision, outcome, options)) : []
+    const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
     if (surely + perhaps === 0) return files
-    const hosts = hostsIn(evidence.stderr)
+    const hosts = hostsIn(outcome.stderr)
     // What may have been another command's is this one's only where it says so.
     if (surely === 0 && hosts.length === 0) return files
     return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
@@ -63,10 +63,11 @@ export const make = (
 }
 
 /**
- * The denial for which a command failed, as far as can be told: none for one that succeeded, and a network that something
- * missed in passing is the cause only where nothing else speaks for another one.
+ * Picks the denial for which a command failed, as far as can be told. A command that succeeded has none. A network that
+ * something missed in passing is the cause only where the command said nothing on standard error.
  *
  * @since 0.1.0
+ * @category attribution
  */
 export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
@@ -76,8 +77,8 @@ export const causeOf = (
     ? undefined
     : (denials.find(({ how }) => how === "verified-text") ?? (stderr.trim() === "" ? denials[0] : undefined))
 
-const ofFiles = (evidence: Evidence, verify: FileDenial.Verify): ReadonlyArray<Denial.Denial> => {
-  const lines = evidence.stderr.split("\n")
+const ofFiles = (outcome: Outcome, verify: FileDenial.Verify): ReadonlyArray<Denial.Denial> => {
+  const lines = outcome.stderr.split("\n")
   const found = new Map<string, Denial.Denial>()
   let seen = 0
   for (const [at, line] of lines.entries()) {
@@ -95,9 +96,7 @@ const ofFiles = (evidence: Evidence, verify: FileDenial.Verify): ReadonlyArray<D
       (isElsewhere ? look(acrossLines(lines, at, refused.before)) : undefined) ??
       likely ??
       (isElsewhere ? look(neighbours(lines, at)) : undefined) ??
-      (isElsewhere && namesNothing.test(refused.before)
-        ? inCommand(evidence.command, refused.refusal, look)
-        : undefined)
+      (isElsewhere && namesNothing.test(refused.before) ? inCommand(outcome.command, refused.refusal, look) : undefined)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
   }
   return [...found.values()].slice(0, mostDenials)
@@ -129,7 +128,7 @@ const pathLike = /[\w.~/@%+,-]*[./][\w./@%+,-]*/g
 /** Of what a message does not say: of what in the command's words looks like a path, code in quotes included. */
 const inCommand = (
   command: string,
-  refusal: Refusal,
+  refusal: KernelRefusal,
   look: (mentions: ReadonlyArray<Mention>) => Denial.Denial | undefined
 ): Denial.Denial | undefined => {
   const paths = CommandLine.parse(command).tokens.flatMap((token) => {

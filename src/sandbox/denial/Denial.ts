@@ -15,6 +15,8 @@ import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 export type Evidence = "preflight" | "verified-text" | "counter"
 
 /**
+ * Something that the policy denied.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -30,7 +32,7 @@ export interface Denial {
 }
 
 /**
- * A denial of a path by a rule.
+ * Makes a denial of a path by a rule.
  *
  * @since 0.1.0
  * @category constructors
@@ -43,7 +45,7 @@ export const make = (
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
 /**
- * A denial of the network.
+ * Makes a denial of the network.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * What a model is told of a denial: what was denied, by which rule, why, and what would be allowed.
+ * Explains a denial to a model: what was denied, by which rule, why, what would be allowed, and what to do next.
  *
  * @since 0.1.0
  */
@@ -18,42 +18,71 @@ const known: Readonly<Record<Denial["how"], string>> = {
 }
 
 /**
+ * A line of advice: texts, and commands as a person types them.
+ *
  * @since 0.1.0
+ * @category models
+ */
+export type Advice = ReadonlyArray<string | { readonly line: string }>
+
+/**
+ * Describes a denial: what, by which rule and why, and the advice on it.
+ *
+ * @since 0.1.0
+ * @category rendering
  */
 export const describe = (denial: Denial, policy: SandboxPolicy): string =>
   [
-    `Blocked by the sandbox: ${did[denial.access]} ${shown(denial.resource)}`,
-    `Rule: ${shown(denial.rule)} (${PolicyDecision.describeSource(denial.source)}): ${denial.reason}.`,
+    `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)}`,
+    `Rule: ${onOneLine(denial.rule)} (${PolicyDecision.describeSource(denial.source)}): ${denial.reason}.`,
     advise(denial, policy)
   ].join("\n")
 
 /**
- * The part of it that tells what to do.
+ * Says what became of the command, what would be allowed, and what to do next.
  *
  * @since 0.1.0
+ * @category advice
+ */
+export const adviceOn = (denial: Denial, policy: SandboxPolicy): ReadonlyArray<Advice> => [
+  [`${known[denial.how]}.`],
+  [`Allowed: ${allowed(denial, policy)}`],
+  nextStep(denial)
+]
+
+/**
+ * Renders the advice on a denial, a line each.
+ *
+ * @since 0.1.0
+ * @category rendering
  */
 export const advise = (denial: Denial, policy: SandboxPolicy): string =>
-  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, advice(denial)].join("\n")
+  adviceOn(denial, policy)
+    .map((parts) => parts.map((part) => (typeof part === "string" ? part : part.line)).join(""))
+    .join("\n")
 
 /** On one line, whatever is in the name. */
-const shown = (text: string): string => text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
+const onOneLine = (text: string): string =>
+  text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
 
 const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 const allowed = ({ access }: Denial, { whitelist }: SandboxPolicy): string => {
   if (access === "network") return "connections to localhost, within the sandbox."
-  const roots = [...new Set(whitelist.map(({ pattern }) => shown(pattern)))]
+  const roots = [...new Set(whitelist.map(({ pattern }) => onOneLine(pattern)))]
   const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.join(", ")}`
   return `reading whatever no rule denies; ${writes}.`
 }
 
-const advice = ({ access, resource, rule, source }: Denial): string => {
+const nextStep = ({ access, resource, rule, source }: Denial): Advice => {
   const noDetour = "Do not try to get around it."
-  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
+  if (access === "network") return [`${noDetour} No setting allows the network; ask the user to do what needs it.`]
   if (rule === PolicyDecision.notWhitelisted.pattern) {
     const first = HostPath.isMissing(resource) ? "make it, and then to run" : "run"
-    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(resource)}`
+    return [`If it has to be there, ask the user to ${first}: `, { line: `synapse sandbox allow ${quoted(resource)}` }]
   }
-  if (source === "file") return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
-  return `${noDetour} If it is needed, ask the user for what you need of it.`
+  if (source === "file") {
+    return [`${noDetour} The user can take the rule back: `, { line: `synapse sandbox forget ${quoted(rule)}` }]
+  }
+  return [`${noDetour} If it is needed, ask the user for what you need of it.`]
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a name in a message is of something that the policy denies.
+ * Verifies whether a name in a message is of something that the policy denies.
  *
  * @since 0.1.0
  */
@@ -10,29 +10,40 @@ import type { PolicyDecision } from "../policy/PolicyDecision.js"
 import * as RealPath from "../policy/RealPath.js"
 import * as Denial from "./Denial.js"
 import type { Mention } from "./Mention.js"
-import type { Refusal } from "./Wording.js"
+import type { KernelRefusal } from "./Wording.js"
 
 /**
+ * Where a command ran.
+ *
  * @since 0.1.0
  * @category models
  */
-export interface Places {
+export interface Surroundings {
+  /** The directories that relative names may be meant from. */
   readonly directories: ReadonlyArray<string>
   readonly masks: ReadonlyArray<Mask>
 }
 
 /**
+ * Looks up the names of one command's messages.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface Verify {
-  /** The denial that the names of a message stand for. */
-  readonly denial: (mentions: ReadonlyArray<Mention>, refusal: Refusal, write: boolean) => Denial.Denial | undefined
+  /** Finds the denial that the names of a message stand for. */
+  readonly denial: (
+    mentions: ReadonlyArray<Mention>,
+    refusal: KernelRefusal,
+    write: boolean
+  ) => Denial.Denial | undefined
   /** Whether one of the names is of something that is there, so that no other is to be looked for. */
   readonly explains: (mentions: ReadonlyArray<Mention>) => boolean
 }
 
 /**
+ * What depends on the system.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -45,12 +56,14 @@ export interface Options {
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 
 /**
+ * Makes the look-up for a command that has run.
+ *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (
   { decide, explain }: PolicyDecision,
-  { directories, masks }: Places,
+  { directories, masks }: Surroundings,
   { oneRefusal = process.platform === "darwin" }: Options = {}
 ): Verify => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))

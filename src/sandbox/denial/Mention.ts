@@ -1,5 +1,5 @@
 /**
- * The names of files in a program's message, whatever quotes and escapes it puts around them.
+ * Finds the names of files in a program's message, whatever quotes and escapes it puts around them.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as AnsiC from "../../bash/AnsiC.js"
 import { Scanner } from "../../bash/Scanner.js"
 
 /**
- * `sure`: quoted, or set off by colons: it is meant as a name. Otherwise it is words that may be one.
+ * A name in a message. `sure`: it is quoted, or set off by colons, so it is meant as a name; otherwise it is words that may be one.
  *
  * @since 0.1.0
  * @category models
@@ -35,9 +35,10 @@ const mostWords = 16
 const longestName = 4
 
 /**
- * The likeliest first, each once. `before` and `after` are what stands on both sides of the refusal's wording.
+ * Finds the names, the likeliest first, each once. `before` and `after` are what stands on both sides of the refusal's wording.
  *
  * @since 0.1.0
+ * @category reading
  */
 export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention> => {
   const found = new Map<string, boolean>()

@@ -5,15 +5,15 @@
  */
 
 /**
- * What the kernel answered. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, of what something is mounted on.
+ * How the kernel refused. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, of what something is mounted on.
  * `link`: EXDEV, from one mount to another.
  *
  * @since 0.1.0
  * @category models
  */
-export type Refusal = "access" | "readonly" | "busy" | "link"
+export type KernelRefusal = "access" | "readonly" | "busy" | "link"
 
-const wordings: ReadonlyArray<readonly [Refusal, RegExp]> = [
+const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
   [
     "access",
     /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied|unable to open database/i
@@ -29,17 +29,19 @@ const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
  * Whether there is a refusal anywhere in a text.
  *
  * @since 0.1.0
+ * @category reading
  */
 export const mentionsRefusal = (text: string): boolean => any.test(text)
 
 /**
- * The refusal that a line speaks of, and the text on both sides of it.
+ * Finds the refusal that a line speaks of, and the text on both sides of it.
  *
  * @since 0.1.0
+ * @category reading
  */
 export const refusalIn = (
   line: string
-): { readonly refusal: Refusal; readonly before: string; readonly after: string } | undefined => {
+): { readonly refusal: KernelRefusal; readonly before: string; readonly after: string } | undefined => {
   for (const [refusal, pattern] of wordings) {
     const match = pattern.exec(line)
     if (match !== null) {
@@ -59,8 +61,9 @@ const speaker = /^(?:(read)|write|edit): /
  * Whether what was refused was a change, as far as the line says.
  *
  * @since 0.1.0
+ * @category reading
  */
-export const isWrite = (refusal: Refusal, before: string): boolean => {
+export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   if (refusal !== "access") return true
   const own = speaker.exec(before)
   if (own !== null) return own[1] === undefined
@@ -81,9 +84,10 @@ const hosts: ReadonlyArray<RegExp> = [
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 
 /**
- * The hosts that a text says could not be reached.
+ * Finds the hosts that a text says could not be reached.
  *
  * @since 0.1.0
+ * @category reading
  */
 export const hostsIn = (text: string): ReadonlyArray<string> => {
   const found = new Set<string>()

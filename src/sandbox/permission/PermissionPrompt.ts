@@ -30,12 +30,13 @@ const letters: Readonly<Record<string, Permission.Answer>> = {
 }
 
 /**
- * What a model wrote, made harmless for a terminal: control characters, and those that turn or hide others, are shown by
- * their numbers; the middle of a long text is left out.
+ * Makes what a model wrote harmless for a terminal: writes control characters, and those that turn or hide others, as their
+ * numbers, and leaves out the middle of a long text.
  *
  * @since 0.1.0
+ * @category printing
  */
-export const show = (text: string): string => {
+export const printable = (text: string): string => {
   const half = longest / 2
   const cut =
     text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
@@ -45,7 +46,10 @@ export const show = (text: string): string => {
 }
 
 /**
+ * Prints the question, with the answers that are offered.
+ *
  * @since 0.1.0
+ * @category printing
  */
 export const question = (
   { access, command, reason, resource, rule }: Permission.PermissionRequest,
@@ -53,9 +57,9 @@ export const question = (
 ): string =>
   [
     "",
-    `The sandbox denied to ${access === "network" ? "reach" : access} ${show(resource)}`,
-    `  rule:    ${show(rule.pattern)} (${PolicyDecision.describeSource(rule.source)}): ${show(reason)}`,
-    `  command: ${show(command)}`,
+    `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
+    `  rule:    ${printable(rule.pattern)} (${PolicyDecision.describeSource(rule.source)}): ${printable(reason)}`,
+    `  command: ${printable(command)}`,
     `Allow it? ${offered.map((answer) => labels[answer]).join(", ")}: `
   ].join("\n")
 
@@ -104,7 +108,8 @@ const readLine = (prompt: string): Effect.Effect<string> =>
   })
 
 /**
- * One question at a time. Denies where there is no terminal, at the end of its input, and for every other word.
+ * A layer which asks at the terminal, one question at a time. It denies where there is no terminal, at the end of its input,
+ * and for every word that is none of the answers.
  *
  * @since 0.1.0
  * @category layers

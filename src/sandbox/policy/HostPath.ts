@@ -1,5 +1,5 @@
 /**
- * What there is at a path outside of the sandbox, and what its user may do with it there.
+ * Looks at what there is at a path outside of the sandbox, and what the user may do with it there.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,7 @@ import * as Path from "node:path"
  * Whether there is surely nothing: where nobody may look, there may be something.
  *
  * @since 0.1.0
+ * @category looking
  */
 export const isMissing = (path: string): boolean => {
   try {
@@ -25,6 +26,7 @@ export const isMissing = (path: string): boolean => {
  *
  * @param path absolute, or relative to the directory
  * @since 0.1.0
+ * @category looking
  */
 export const isLink = (path: string, directory: string): boolean => {
   try {
@@ -38,6 +40,7 @@ export const isLink = (path: string, directory: string): boolean => {
  * Whether there is a directory, or a link to one.
  *
  * @since 0.1.0
+ * @category looking
  */
 export const isDirectory = (path: string): boolean => {
   try {
@@ -51,6 +54,7 @@ export const isDirectory = (path: string): boolean => {
  * Whether the user could write there if there were no sandbox: to what exists, or in the directory that it would lie in.
  *
  * @since 0.1.0
+ * @category looking
  */
 export const isWritable = (path: string): boolean => {
   if (!isMissing(path) && mayAccess(path, Fs.constants.W_OK)) return true

@@ -12,6 +12,8 @@ import * as Either from "effect/Either"
 import * as PathGlob from "./PathGlob.js"
 
 /**
+ * What the parts of an entry stand for.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -24,6 +26,8 @@ export interface Expansion {
 }
 
 /**
+ * One path or one pattern that an entry means.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -106,10 +110,11 @@ const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
 const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
 
 /**
- * Why a directory can't be written to by a sandbox, wherever the wish comes from.
+ * Says why no sandbox may write to a directory, whoever asks for it; undefined where one may.
  *
  * @param path absolute
  * @since 0.1.0
+ * @category parsing
  */
 export const unwritable = (path: string): string | undefined => {
   if (path === "/") return everything
@@ -120,9 +125,10 @@ const wildcards =
   "the whitelist has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
 
 /**
- * What an entry of a list means; on the left, why it can't mean anything there.
+ * Reads an entry of a list; on the left, why it can't mean anything there.
  *
  * @since 0.1.0
+ * @category parsing
  */
 export const parse = (
   entry: string,
@@ -152,6 +158,7 @@ export const parse = (
  * meaning.
  *
  * @since 0.1.0
+ * @category parsing
  */
 export const sameAs = (entry: string, expansion: Expansion): ((other: string) => boolean) => {
   const mean = (text: string) =>

@@ -1,5 +1,5 @@
 /**
- * Which paths fall under which rules: a rule covers what it names, and all that lies below.
+ * Finds the rules that paths fall under: a rule covers what it names, and all that lies below.
  *
  * @since 0.1.0
  */
@@ -13,10 +13,10 @@ import type { Rule } from "./SandboxPolicy.js"
  * @category models
  */
 export interface RuleMatcher {
-  /** The first rule, in the order given, that an absolute path without `.`, `..` and doubled slashes falls under. */
+  /** Finds the first rule, in the order given, that an absolute path without `.`, `..` and doubled slashes falls under. */
   readonly find: (path: string) => Rule | undefined
   /**
-   * The first glob that an entry of a directory falls under, for a walk that goes no deeper where there is one. Costs next
+   * Finds the first glob that an entry of a directory falls under, for a walk that goes no deeper where there is one. Costs next
    * to nothing for an entry under none. The directory is absolute, without a slash at its end but for the root's.
    */
   readonly findEntry: (directory: string, name: string) => Rule | undefined
@@ -53,7 +53,7 @@ function* upwards(path: string): Generator<string> {
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])
 
 /**
- * Case counts, but for macOS, whose file systems do not care.
+ * Compiles rules. Case counts, except on macOS, whose file systems do not tell cases apart.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * What a policy says of a path. The kernel enforces the policy; this is for everyone who has to say so beforehand,
+ * Decides what a policy says of a path. The kernel enforces the policy; this is for everyone who has to say so beforehand,
  * afterwards, or without a shell.
  *
  * @since 0.1.0
@@ -10,13 +10,15 @@ import * as RealPath from "./RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 
 /**
+ * What is done to a path.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Access = "read" | "write"
 
 /**
- * `rule` is what allows or denies it; none is needed to read what no rule is about.
+ * A decision. `rule` is what allows or denies; none is needed to read what no rule is about.
  *
  * @since 0.1.0
  * @category models
@@ -50,9 +52,10 @@ export interface PolicyDecision {
 export const notWhitelisted: Rule = { pattern: "not whitelisted", path: "/", kind: "path", source: "default" }
 
 /**
- * Whether that is the rule; no written one can be about the root.
+ * Whether a rule is `notWhitelisted`: no written one can be about the root.
  *
  * @since 0.1.0
+ * @category predicates
  */
 export const isNotWhitelisted = ({ path }: Rule): boolean => path === notWhitelisted.path
 
@@ -60,9 +63,10 @@ export const isNotWhitelisted = ({ path }: Rule): boolean => path === notWhiteli
 const device = /^\/dev\/(?:null|zero|full|u?random|tty|ptmx|stdin|stdout|stderr|fd\/\d+|(?:pts|shm)\/.*)$/s
 
 /**
- * Where rules of a source are to be found by those who read of them.
+ * Names the source of a rule, as users know it.
  *
  * @since 0.1.0
+ * @category printing
  */
 export const describeSource = (source: RuleSource): string => sources[source]
 
@@ -77,7 +81,7 @@ const sources: Readonly<Record<RuleSource, string>> = {
 }
 
 /**
- * Compiles the policy's rules; do it once for many questions.
+ * Compiles the policy's rules, for many questions.
  *
  * @since 0.1.0
  * @category constructors
@@ -125,9 +129,10 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
 }
 
 /**
- * One answer. For more of them, `make`.
+ * Decides once. For more decisions, `make`.
  *
  * @since 0.1.0
+ * @category deciding
  */
 export const decide = (policy: SandboxPolicy, realPath: string, access: Access): Verdict =>
   make(policy).decide(realPath, access)

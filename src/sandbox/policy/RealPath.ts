@@ -11,6 +11,8 @@ import * as PathGlob from "./PathGlob.js"
 const mostLinks = 40
 
 /**
+ * Where a path leads.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -57,6 +59,7 @@ const walk = (path: string): Followed => {
  * Follows an absolute path as the kernel would: `..` after a link leaves the directory that it leads to.
  *
  * @since 0.1.0
+ * @category following
  */
 export const follow = (path: string): Followed => {
   try {
@@ -69,9 +72,10 @@ export const follow = (path: string): Followed => {
 }
 
 /**
- * A pattern whose beginning without wildcards is followed.
+ * Follows the beginning of a pattern, up to its first wildcard.
  *
  * @since 0.1.0
+ * @category following
  */
 export const followPattern = (pattern: string): string => {
   const names = pattern.split("/")

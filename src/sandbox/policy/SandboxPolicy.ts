@@ -16,6 +16,8 @@
 export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp" | "own"
 
 /**
+ * A rule about a path, or about all paths that a pattern matches.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -31,6 +33,8 @@ export interface Rule {
 }
 
 /**
+ * What a sandbox may do.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -8,7 +8,7 @@ import { denied, harmless, harmlessToUsers, messages } from "../../support/denia
 import { recorded } from "../../support/denial/Fixture.js"
 import { type World, withWorld } from "../../support/denial/World.js"
 
-const attribute = (world: World, stderr: string, more: Partial<Attribution.Evidence> = {}) =>
+const attribute = (world: World, stderr: string, more: Partial<Attribution.Outcome> = {}) =>
   Attribution.make(world.policy)({
     command: "tool",
     directories: [world.project],

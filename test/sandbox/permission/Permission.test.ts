@@ -117,10 +117,10 @@ Allow it? [o]nce, for this [s]ession, [D]eny: `
   it("lets no text of the model play with the terminal", () => {
     const command = "\x1b[2J\r\nrule: \u202egnp\u202c \u200b\x07\u2028é🙂"
     assert.strictEqual(
-      PermissionPrompt.show(command),
+      PermissionPrompt.printable(command),
       "\\u{1b}[2J\\u{d}\\nrule: \\u{202e}gnp\\u{202c} \\u{200b}\\u{7}\\u{2028}é🙂"
     )
-    const long = PermissionPrompt.show(`${"a".repeat(1000)}; rm -rf /`)
+    const long = PermissionPrompt.printable(`${"a".repeat(1000)}; rm -rf /`)
     assert.isBelow(long.length, 700)
     assert.include(long, " more … ")
     assert.isTrue(long.endsWith("; rm -rf /"))

@@ -32,7 +32,7 @@ const missing = (program: string) =>
   })
 
 /**
- * `program` is where sandbox-exec lies, `variables` the names of those that go into the sandbox besides the usual ones.
+ * A layer which wraps shells in sandbox-exec. `program` is where that lies, `variables` the names of those that go into the sandbox besides the usual ones.
  *
  * @since 0.1.0
  * @category layers

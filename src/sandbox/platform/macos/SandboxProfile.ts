@@ -1,5 +1,5 @@
 /**
- * A policy as a profile for `sandbox-exec`, as text. The last clause that fits is the one that counts: what is denied comes
+ * Writes a policy as a profile for `sandbox-exec`. The last clause that fits is the one that counts: what is denied comes
  * after what is allowed. No clause stands without a filter but for those that are meant for everything.
  *
  * @since 0.1.0
@@ -10,6 +10,8 @@ import type { Rule, SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import { regex, string } from "./ProfileText.js"
 
 /**
+ * A profile, and the rules that its clauses stand for.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -75,7 +77,7 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> =>
   placesOf(rule).map((place) => (rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`))
 
 /**
- * The profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it.
+ * Makes the profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it.
  *
  * @since 0.1.0
  * @category constructors
