@@ -140,6 +140,13 @@ describe("OutputCapture", () => {
     })
   })
 
+  it("takes the tail from the file's end and from what came after it", () => {
+    const letters = "abcdefghijklmnopqrstuvwxyz".repeat(4)
+    for (const most of [100, 101, 103]) {
+      assert.match(captured([Buffer.from(letters)], 10, most).text, /^abcde\n\[… 94 bytes left out; .* …\]\nvwxyz$/)
+    }
+  })
+
   it("goes on without a file where none can be made", () => {
     const output = new OutputCapture({
       limit: 10,

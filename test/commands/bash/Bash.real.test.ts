@@ -34,6 +34,10 @@ describe("bash in the shell", () => {
         assert.strictEqual((yield* handle({ command })).extras.stdout, "[set] /\n", command)
         assert.strictEqual((yield* handle({ command, restart: true })).extras.stdout, `[] ${cwd}\n`, command)
       }
+      yield* run("export x=set; cd /")
+      const todos = yield* handle({ command: "TodoWrite '{\"todos\":[]}'", restart: true })
+      assert.isFalse(todos.isError)
+      assert.strictEqual((yield* run(seen)).stdout, `[] ${cwd}\n`)
     })
   )
 
