@@ -113,7 +113,10 @@ describe("ProcessTable", () => {
 
   it("signals nobody by the numbers that mean everybody", () => {
     const sent: Array<unknown> = []
-    const kill = vi.spyOn(process, "kill").mockImplementation((...args) => sent.push(args) > 0)
+    const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
+      sent.push(args)
+      return true
+    })
     try {
       for (const pid of [0, 1, -1]) ProcessTable.signal(pid, "SIGKILL")
       for (const group of [0, 1, -5]) ProcessTable.killGroup(group)
