@@ -64,4 +64,27 @@ describe("CommandLine", () => {
       { words: ["a b\t", "--x=1", "more"], body: "one\n" }
     )
   })
+
+  it("joins the lines of a here-document at an odd number of backslashes only", () => {
+    const body = (text: string) => CommandLine.parse(text).hereDocument
+    for (const [written, meant] of [
+      ["a\\\nb", "ab"],
+      ["a\\\\\nb", "a\\\nb"],
+      ["a\\\\\\\nb", "a\\b"]
+    ]) {
+      const { body: text, closed } = body(`cat <<E\n${written}\nE\n`) ?? assert.fail(written)
+      assert.deepStrictEqual([text, closed], [`${meant}\n`, true], written)
+    }
+    assert.deepInclude(body("cat <<E\na\\\\\nE\n"), { body: "a\\\n", closed: true })
+    assert.deepInclude(body("cat <<E\na\\\nE\n"), { body: "aE\n", closed: false })
+  })
+
+  it("finds the end of a substitution with a case in it", () => {
+    for (const written of ["$(case a in a) x ;; b) y ;; esac)", "$(case a in a) (echo esac) ;; b) y ;; esac)z"]) {
+      assert.deepStrictEqual(
+        CommandLine.parse(`p ${written} last`).words.map(({ value }) => value),
+        [written, "last"]
+      )
+    }
+  })
 })

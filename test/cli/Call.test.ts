@@ -41,6 +41,26 @@ describe("synapse call", () => {
     })
   )
 
+  it.effect("runs no more than a thousand calls at a time, and answers them all", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+      let running = 0
+      let most = 0
+      const { stdout } = yield* run(["call"], () => {
+        most = Math.max(most, ++running)
+        const opened =
+          running === 1000 ? Effect.zipRight(Effect.repeatN(turn, 20), Deferred.succeed(gate, undefined)) : Effect.void
+        return Effect.zipRight(opened, Deferred.await(gate)).pipe(
+          Effect.tap(() => Effect.sync(() => running--)),
+          Effect.as({})
+        )
+      }, [Array.from({ length: 1100 }, (_, id) => `${call(String(id), "wait")}\n`).join("")])
+      assert.strictEqual(most, 1000)
+      assert.strictEqual(new Set(ids(stdout)).size, 1100)
+    })
+  )
+
   it.effect("takes lines however they are cut: CRLF, blank lines, split characters, no newline at the end", () =>
     Effect.gen(function* () {
       const bytes = Buffer.from(`\ufeff${call("1", "é🙂")}\r\n\n  \r\n${call("2", "b")}\n${call("3", "c")}`)

@@ -45,6 +45,22 @@ describe("synapse exec", () => {
         stderr: "synapse: Command execution timeout: 5 ms\n",
         settings: { outputFileLimit: 0 }
       })
+      const interrupted = yield* run(["exec", "sleep 9"], () => Effect.interrupt)
+      assert.deepStrictEqual(
+        [interrupted.exitCode, interrupted.stderr],
+        [130, "synapse: Command interrupted before it ended.\n"]
+      )
+      const blockedReason = "Blocked by the sandbox: reading /secret"
+      const blocked = yield* run(["exec", "cat $x"], () => ({
+        exitCode: 1,
+        stderr: "cat: /secret: Permission denied\n",
+        blocked: true,
+        blockedReason
+      }))
+      assert.deepStrictEqual(
+        [blocked.exitCode, blocked.stderr],
+        [1, `cat: /secret: Permission denied\nsynapse: Command failed with exit code 1.\n${blockedReason}\n`]
+      )
       const unknown = yield* run(["exec", "mcp:nonexistent:tool"])
       assert.strictEqual(unknown.exitCode, 127)
       assert.match(unknown.stderr, /^synapse: Unknown MCP server: nonexistent /)

@@ -215,7 +215,9 @@ describe("the program", () => {
   })
 
   it("gives completions that bash can read", async () => {
-    const { stdout } = await run(["--completions", "bash"])
+    const { exitCode, stdout } = await run(["--completions", "bash"])
+    assert.strictEqual(exitCode, 0)
+    assert.match(stdout, /^complete .*\bsynapse$/m)
     execFileSync("bash", ["-n"], { input: stdout })
   })
 

@@ -67,7 +67,9 @@ describe("FrameReader", () => {
 
   it("forgets what is far too long to be a frame", () => {
     const reader = expecting()
-    for (let i = 0; i < 300; i++) reader.read(Buffer.alloc(65_536, "x"))
+    assert.deepStrictEqual(read(reader, `\x1e${nonce} 0 /`), [])
+    for (let i = 0; i < 5; i++) assert.deepStrictEqual(reader.read(Buffer.alloc(4_000_000, "x")), [])
+    assert.deepStrictEqual(read(reader, ` ${nonce}\x1e`), [])
     assert.deepStrictEqual(read(reader, frame("A")), ["A"])
   })
 
@@ -86,6 +88,8 @@ describe("FrameReader", () => {
       cwd: "/ü",
       reply: "\xff"
     })
+    const replyOf = (length: number) => reader.ended(`0 / ${nonce} ${"x".repeat(length)}`)?.reply.length
+    assert.deepStrictEqual([65_536, 65_537].map(replyOf), [65_536, 0])
   })
 
   it("takes nothing else for an end", () => {

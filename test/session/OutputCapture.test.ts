@@ -123,6 +123,8 @@ describe("OutputCapture", () => {
       const [, head = "", , , tail = ""] = note.exec(text) ?? []
       assert.isTrue(whole.startsWith(head))
       assert.isTrue(whole.endsWith(tail), `tail ${JSON.stringify(tail)} of ${JSON.stringify(whole)}`)
+      assert.isAtMost(head.length + tail.length, limit)
+      assert.isAtLeast(head.length + tail.length, limit / 2 - 2)
       if (file === undefined) return assert.strictEqual(fileLimit, 0)
       assert.deepStrictEqual(Fs.readFileSync(file), all.subarray(0, Math.min(all.length, fileLimit)))
       Fs.rmSync(file)
@@ -136,6 +138,13 @@ describe("OutputCapture", () => {
       text: `aaaaa\n[… 90 bytes left out; the first 60 bytes: ${file} (it may grow to 60 bytes) …]\naaaaa`,
       file
     })
+  })
+
+  it("takes the tail from the file's end and from what came after it", () => {
+    const letters = "abcdefghijklmnopqrstuvwxyz".repeat(4)
+    for (const most of [100, 101, 103]) {
+      assert.match(captured([Buffer.from(letters)], 10, most).text, /^abcde\n\[… 94 bytes left out; .* …\]\nvwxyz$/)
+    }
   })
 
   it("goes on without a file where none can be made", () => {
@@ -154,6 +163,18 @@ describe("OutputCapture", () => {
     const gone = new OutputCapture({ limit: 10, fileLimit: 1000, file: () => Path.join(directory, "nosuch", "file") })
     gone.push(Buffer.from("x".repeat(1000)))
     assert.match(gone.finish().text, /^x{5}\n\[… 990 bytes left out; not kept: ENOENT: .* …\]\nx{5}$/)
+  })
+
+  it("makes a file that only its owner can read, and takes none that is there already", () => {
+    const file = Path.join(directory, "1.txt")
+    captured([Buffer.from("x".repeat(100))], 10)
+    assert.strictEqual(Fs.statSync(file).mode & 0o777, 0o600)
+    files = 0
+    Fs.writeFileSync(file, "somebody else's")
+    const { file: none, text } = captured([Buffer.from("y".repeat(100))], 10)
+    assert.strictEqual(none, undefined)
+    assert.match(text, /^y{5}\n\[… 90 bytes left out; not kept: EEXIST: .* …\]\ny{5}$/)
+    assert.strictEqual(Fs.readFileSync(file, "utf8"), "somebody else's")
   })
 
   it("does not keep the bytes that it is given", () => {

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { afterEach, assert, describe, it } from "@effect/vitest"
+import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import * as ShellEnvironment from "../../src/session/ShellEnvironment.js"
 
@@ -112,8 +112,25 @@ describe("ProcessTable", () => {
   })
 
   it("signals nobody by the numbers that mean everybody", () => {
-    for (const pid of [0, 1, -1]) ProcessTable.signal(pid, "SIGKILL")
-    for (const group of [0, 1, -5]) ProcessTable.killGroup(group)
+    const sent: Array<unknown> = []
+    const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
+      sent.push(args)
+      return true
+    })
+    try {
+      for (const pid of [0, 1, -1]) ProcessTable.signal(pid, "SIGKILL")
+      for (const group of [0, 1, -5]) ProcessTable.killGroup(group)
+      assert.deepStrictEqual(sent, [])
+      ProcessTable.signal(2 ** 22 + 1, "SIGKILL")
+      ProcessTable.killGroup(2 ** 22 + 1)
+    } finally {
+      kill.mockRestore()
+    }
+    assert.deepStrictEqual(sent, [
+      [2 ** 22 + 1, "SIGKILL"],
+      [-(2 ** 22 + 1), "SIGKILL"]
+    ])
+    // Nobody has it, and that is no error.
     ProcessTable.signal(2 ** 22 + 1, "SIGKILL")
   })
 

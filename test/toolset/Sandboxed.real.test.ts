@@ -95,6 +95,22 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
     )
   )
 
+  it.live("runs with all that a person allows it once: what it was refused, and what it is refused again", () =>
+    inHouse(
+      (cwd) =>
+        Effect.gen(function* () {
+          Fs.mkdirSync(`${cwd}/sub`)
+          Fs.writeFileSync(`${cwd}/sub/.env`, "TOKEN=2\n")
+          yield* handle("cat .env sub/.env")
+          const { extras } = yield* handle("cat .env sub/.env")
+          assert.deepStrictEqual(extras, { exitCode: 0, stdout: "TOKEN=1\nTOKEN=2\n", stderr: "" })
+          assert.isTrue((yield* handle("f=.en; cat ${f}v")).isError)
+        }),
+      undefined,
+      Permission.layerCallback(({ command }) => Effect.succeed(command.startsWith("cat") ? "allow_once" : "deny"))
+    )
+  )
+
   it.live("S54: blocks nothing in a house without a sandbox", () =>
     inHouse(
       () =>

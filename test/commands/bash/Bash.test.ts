@@ -9,19 +9,29 @@ import * as CommandResult from "../../../src/domain/CommandResult.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 
 /** Runs `bash …` and answers what the session received. */
-const received = (text: string, scripts: ReadonlyArray<string> = []) =>
+const received = (
+  text: string,
+  scripts: ReadonlyArray<string> = [],
+  options: { readonly restart?: boolean; readonly timeout?: number } = {}
+) =>
   Effect.gen(function* () {
     const commands: Array<string> = []
+    const given: Array<unknown> = []
     const layerSandbox = Layer.mock(SandboxManager, {
       cwd: Effect.succeed("/work/here"),
       isFile: (path) => Effect.sync(() => scripts.includes(path)),
-      execute: (command) => {
+      execute: (command, options) => {
         commands.push(command)
+        given.push(options)
         return Effect.succeed(CommandResult.make({ stdout: "hi\n" }))
       }
     })
     const handler = yield* Effect.provide(Bash.make, layerSandbox)
-    const result = yield* handler.runLine(CommandLine.parse(text), {})
+    const result = yield* handler.runLine(CommandLine.parse(text), options)
+    assert.deepStrictEqual(
+      given,
+      commands.map(() => options)
+    )
     return { commands, result }
   })
 
@@ -96,6 +106,15 @@ describe("bash", () => {
         "bash\necho hi"
       ]
       for (const line of lines) assert.deepStrictEqual((yield* received(line)).commands, [line])
+    })
+  )
+
+  it.effect("hands on the timeout and the restart of the call", () =>
+    Effect.gen(function* () {
+      for (const text of ["bash make", "bash -c make"]) {
+        const { commands } = yield* received(text, [], { restart: true, timeout: 5 })
+        assert.strictEqual(commands.length, 1)
+      }
     })
   )
 

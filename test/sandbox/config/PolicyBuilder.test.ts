@@ -191,6 +191,20 @@ describe("a policy that can't be", () => {
     })
   )
 
+  it.scoped("is one whose own file is reached by a link that commands may write", () =>
+    Effect.gen(function* () {
+      const root = yield* Directory.make
+      const outside = yield* Directory.make
+      Fs.symlinkSync(outside, `${root}/link`)
+      const at = (cwd: string) =>
+        Effect.either(Effect.provide(build(cwd), layers({}, { home: `${root}/link/home`, temporary: "/nowhere/tmp" })))
+      const loose = `it is reached by the link ${root}/link, which commands may write: they could lead it elsewhere`
+      assert.include(Either.getOrThrow(Either.flip(yield* at(root))).message, loose)
+      // Where they may not write it, it is as good as any other name.
+      assert.deepStrictEqual(Either.getOrThrow(yield* at("/nowhere/w")).cwd, "/nowhere/w")
+    })
+  )
+
   it.effect("is one for a directory that is on the blacklist", () =>
     Effect.map(failure("/w/.env/x", {}), (message) =>
       assert.strictEqual(

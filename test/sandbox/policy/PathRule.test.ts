@@ -50,6 +50,10 @@ describe("a rule", () => {
     assert.strictEqual(PathRule.make(order).find("/a/b/.env"), order[0])
     assert.strictEqual(PathRule.make([...order].reverse()).find("/a/b/.env"), order[3])
     assert.strictEqual(PathRule.make(order).find("/a/b"), order[1])
+    const inner = rules("/a/b", "/a")
+    assert.strictEqual(PathRule.make(inner).find("/a/b/c"), inner[0])
+    const twice = rules("/a", "/a")
+    assert.strictEqual(PathRule.make(twice).find("/a/b"), twice[0])
   })
 
   it("covers where it leads as well", () => {
@@ -62,8 +66,10 @@ describe("a rule", () => {
   })
 
   it("ignores case where the file system does", () => {
-    const { find, matchName } = PathRule.make(rules("/Users/ada/.ssh", "/**/.env", "/**/*.pem"), { ignoreCase: true })
-    assert.isDefined(find("/users/ADA/.SSH/x"))
+    const all = rules("/Users/ada/.ssh", "/**/.env", "/**/*.pem")
+    const { find, matchName } = PathRule.make(all, { ignoreCase: true })
+    assert.strictEqual(find("/users/ADA/.SSH/x"), all[0])
+    assert.isUndefined(PathRule.make(all, { ignoreCase: false }).find("/users/ADA/.SSH/x"))
     assert.deepStrictEqual([".ENV", "a.PEM", "b"].map(matchName), [true, true, false])
   })
 })

@@ -99,10 +99,12 @@ describe("BashTool", () => {
     Effect.gen(function* () {
       yield* handle({ command: "make", restart: true, timeout: 5, description: "Build it" })
       yield* handle({ command: "make", restart: false })
+      yield* handle({ command: "make", timeout: 2147483647 })
       assert.deepStrictEqual(yield* calls, [
         { _tag: "Restart" },
         { _tag: "Execute", command: "make", timeout: 5 },
-        { _tag: "Execute", command: "make" }
+        { _tag: "Execute", command: "make" },
+        { _tag: "Execute", command: "make", timeout: 2147483647 }
       ])
     }).pipe(Effect.provide(layer))
   )
@@ -129,6 +131,7 @@ describe("BashTool", () => {
     Effect.gen(function* () {
       const problems: ReadonlyArray<readonly [object, string]> = [
         [{ timeout: 0 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
+        [{ timeout: 2147483648 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
         [{ timeout: 1.5 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
         [{ timeout: "5" }, '- timeout: Expected number, actual "5"'],
         [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"'],

@@ -120,10 +120,16 @@ describe("attribution", () => {
         "\n",
         "/.."
       ]
+      const { blacklist, readonly } = world.policy
+      const patterns = [...blacklist, ...readonly].map(({ pattern }) => pattern)
+      let found = 0
       for (let seed = 0; seed < 300; seed++) {
         const text = Array.from({ length: 9 }, (_, at) => junk[(seed * 7 + at * (seed % 11)) % junk.length]).join("")
-        for (const { rule } of attribute(world, `${text}Permission denied${text}`)) assert.isString(rule)
+        const denials = attribute(world, `${text}: .env: Permission denied\n${text}Permission denied${text}`)
+        for (const { rule } of denials) assert.include([...patterns, "not whitelisted"], rule)
+        found += denials.length
       }
+      assert.isAbove(found, 0)
     }))
 
   it("on macOS knows writes by the one refusal there is", () =>

@@ -1,0 +1,104 @@
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { type House, inHouse, utf8, word } from "../../support/toolset/House.js"
+
+/** Edits a file of that content, and looks at the answer and at what is in the file then, byte for byte. */
+const edits = (
+  { bytes, put, run }: House,
+  args: readonly [old: string, replacement: string, all?: "--all"],
+  content: string,
+  after: string,
+  stdout: string,
+  file = "f"
+) =>
+  Effect.gen(function* () {
+    put(file, content)
+    const [old, replacement, all = ""] = args
+    const command = `edit ${word(file)} ${word(old)} ${word(replacement)} ${all}`
+    assert.deepStrictEqual(yield* run(command), { exitCode: 0, stdout, stderr: "" }, command)
+    assert.strictEqual(bytes(file), utf8(after), command)
+  })
+
+describe("edit in the shell", () => {
+  inHouse("S40: replaces the literal text everywhere with --all", (house) =>
+    Effect.gen(function* () {
+      const both = "Replaced 2 occurrences in f\n"
+      yield* edits(house, ["a.b", "X", "--all"], "a.b acb a.b\n", "X acb X\n", both)
+      yield* edits(house, ["a.b", "$&", "--all"], "a.b acb a.b", "$& acb $&", both)
+      yield* edits(
+        house,
+        ["a.b", "$$ $1 $` $' \\1 \\n &", "--all"],
+        "a.b\na.b\n",
+        "$$ $1 $` $' \\1 \\n &\n".repeat(2),
+        both
+      )
+      const special = "^.*+?$ {1,2}|(x)[y]\\d/"
+      yield* edits(house, [special, "é🙂", "--all"], `${special}\n${special}`, "é🙂\né🙂", both)
+      yield* edits(house, ["é", "ü", "--all"], "é e é", "ü e ü", both)
+      yield* edits(house, ["aa", "a", "--all"], "aaaa", "aa", both)
+      yield* edits(house, ["b\r\n", "x\r\n", "--all"], "a\r\nb\r\nb\r\nb\n", "a\r\nx\r\nx\r\nb\n", both)
+      yield* edits(house, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both)
+      yield* edits(house, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
+    })
+  )
+
+  inHouse("S51: replaces the first match only", (house) =>
+    Effect.gen(function* () {
+      const first = (count: number, line: number, file = "f") =>
+        `Replaced 1 of ${count} occurrences in ${file} (line ${line}); --all replaces every one\n`
+      yield* edits(house, ["a.b", "$&"], "acb a.b a.b\n", "acb $& a.b\n", first(2, 1))
+      yield* edits(house, ["b", "x"], "a\r\nb\r\nb", "a\r\nx\r\nb", first(2, 2))
+      yield* edits(house, ["🙂", "é"], "\n\n🙂🙂🙂", "\n\né🙂🙂", first(3, 3))
+      yield* edits(house, ["b\n", ""], "a\nb\nb\n", "a\nb\n", first(2, 2))
+      yield* edits(house, ["[1]", "(1)"], "1 [1] [1]", "1 (1) [1]", first(2, 1, "größe [1].txt"), "größe [1].txt")
+      const many = Array.from({ length: 5000 }, (_, index) => `line ${index}\r\n`).join("")
+      yield* edits(
+        house,
+        ["line 4999\r\n", "end"],
+        many,
+        many.replace("line 4999\r\n", () => "end"),
+        "Replaced 1 occurrence in it's (line 5000)\n",
+        "it's"
+      )
+    })
+  )
+
+  inHouse("S52: says that the old text is absent, and leaves the file as it is", ({ bytes, cwd, handle, put }) =>
+    Effect.gen(function* () {
+      for (const [content, old, all = ""] of [
+        ["acb\n", "a.b"],
+        ["acb\n", "a.b", "--all"],
+        ["a\r\nb\r\n", "a\nb"],
+        ["a\nb", "b\n"],
+        ["", "a"],
+        ["xyz", "$&"],
+        ["xyz", ".*"],
+        ["é\n", "e\u0301"],
+        ["Name", "name"]
+      ] as const) {
+        put("a b.txt", content)
+        const before = Fs.statSync(`${cwd}/a b.txt`, { bigint: true })
+        const command = `edit 'a b.txt' ${word(old)} new ${all}`
+        const { extras, isError } = yield* handle({ command })
+        const { exitCode, failureCategory, stderr = "", stdout } = extras
+        assert.deepStrictEqual([isError, exitCode, stdout, failureCategory], [true, 1, "", "execution_error"], command)
+        assert.match(stderr, /^edit: a b\.txt: the old text was not found; the file is unchanged\n/, command)
+        assert.strictEqual(bytes("a b.txt"), utf8(content), command)
+        const { ino, mtimeNs } = Fs.statSync(`${cwd}/a b.txt`, { bigint: true })
+        assert.deepStrictEqual([ino, mtimeNs], [before.ino, before.mtimeNs], command)
+      }
+    })
+  )
+
+  inHouse("S52: makes no file where there is none", ({ cwd, run }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* run("edit 'no such' a b"), {
+        exitCode: 1,
+        stdout: "",
+        stderr: `edit: no such: No such file or directory\nBash(command="ls .") shows what there is.\n`
+      })
+      assert.deepStrictEqual(Fs.readdirSync(cwd), [])
+    })
+  )
+})

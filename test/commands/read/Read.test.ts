@@ -1,0 +1,229 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Read from "../../../src/commands/read/Read.js"
+import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
+import { failed, run } from "../../support/commands/FileCall.js"
+
+/** What `read` makes of one file `f`, read in chunks of these sizes. */
+const read = (content: MemoryFiles.Content, args: ReadonlyArray<string> = [], sizes: ReadonlyArray<number> = [7, 1]) =>
+  Effect.map(
+    run(Read.make, ["f", ...args], { files: MemoryFiles.make({ f: content }, sizes) }),
+    ({ exitCode, stderr, stdout }) => ({ exitCode, stderr, stdout })
+  )
+
+const shown = (stdout: string, stderr = "") => ({ exitCode: 0, stderr, stdout })
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}\n`).join("")
+
+describe("read", () => {
+  it.effect("S50: shows the window, with the file's own line numbers", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* read("a\nb\nc\nd\ne\nf\n", ["--offset", "2", "--limit", "3"]),
+        shown("     3\tc\n     4\td\n     5\te\n", "read: f: more lines follow line 5: read f --offset 5 --limit 3\n")
+      )
+      assert.deepStrictEqual(
+        yield* read("a\nb\nc\nd\ne\n", ["--limit=3", "--offset=2"]),
+        shown("     3\tc\n     4\td\n     5\te\n")
+      )
+    })
+  )
+
+  it.effect("S39: shows nothing behind the end, and of an empty file", () =>
+    Effect.gen(function* () {
+      for (const offset of ["2", "3", "9007199254740991", "9".repeat(40)]) {
+        assert.deepStrictEqual(yield* read("a\nb\n", ["--offset", offset]), shown(""), offset)
+        assert.deepStrictEqual(yield* read("a\nb", ["--offset", offset]), shown(""), offset)
+      }
+      assert.deepStrictEqual(yield* read(""), shown(""))
+    })
+  )
+
+  it.effect("S37: says which file there is not, and every other thing that is wrong with one", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({
+        "src/d": { kind: "directory", reason: "Is a directory" },
+        "/secret": { kind: "denied", reason: "Permission denied" },
+        "/dev/tty": { kind: "special", reason: "Not a regular file" }
+      })
+      const said = (path: string) => Effect.map(failed(Read.make, ["--", path], { files }), ({ message }) => message)
+      assert.deepStrictEqual(yield* failed(Read.make, ["/path/not-exists.txt"], { files }), {
+        _tag: "ExecutionFailed",
+        exitCode: 1,
+        message: `read: /path/not-exists.txt: No such file or directory\nBash(command="ls /path") shows what there is.`
+      })
+      const messages = {
+        nope: `read: nope: No such file or directory\nBash(command="ls .") shows what there is.`,
+        "/nope": `read: /nope: No such file or directory\nBash(command="ls /") shows what there is.`,
+        "a b/c": `read: a b/c: No such file or directory\nBash(command="ls 'a b'") shows what there is.`,
+        "-x/c": `read: -x/c: No such file or directory\nBash(command="ls ./-x") shows what there is.`,
+        "a\nb": `read: "a\\nb": No such file or directory\nBash(command="ls .") shows what there is.`,
+        "\udcff/é\udc80": `read: "\\xff/é\\x80": No such file or directory\nBash(command="ls $'\\\\xff'") shows what there is.`,
+        "": "read: '': No such file or directory",
+        "src/d": `read: src/d: Is a directory\nBash(command="ls src/d") lists it.`,
+        "/secret": "read: /secret: Permission denied",
+        "/dev/tty": "read: /dev/tty: Not a regular file"
+      }
+      for (const [path, message] of Object.entries(messages)) assert.strictEqual(yield* said(path), message)
+    })
+  )
+
+  it.effect("shows 2000 lines where nothing is said, or as many as the variable says", () =>
+    Effect.gen(function* () {
+      const counted = (limit: string | undefined) =>
+        read(numbers(3000)).pipe(
+          Effect.map(({ stdout }) => stdout.split("\n").length - 1),
+          Effect.withConfigProvider(
+            ConfigProvider.fromMap(new Map(limit === undefined ? [] : [["SYNAPSE_READ_DEFAULT_LIMIT", limit]]))
+          )
+        )
+      assert.strictEqual(yield* counted("12"), 12)
+      for (const none of [undefined, "", "0", "-3", "2.5", "many"]) {
+        assert.strictEqual(yield* counted(none), 2000, String(none))
+      }
+      assert.strictEqual(
+        (yield* read(numbers(2001))).stderr,
+        "read: f: more lines follow line 2000: read f --offset 2000\n"
+      )
+      assert.strictEqual((yield* read(numbers(2000))).stderr, "")
+    })
+  )
+
+  it.effect("refuses what is no window", () =>
+    Effect.gen(function* () {
+      for (const args of [["--offset", "-1"], ["--offset=x"], ["--limit", "0"], ["--limit=1.5"], ["g"], ["--all"]]) {
+        const error = yield* failed(Read.make, ["f", ...args])
+        assert.strictEqual(error._tag, "InvalidUsage")
+        assert.include(error.message, "Usage: read <file> [--offset N] [--limit N]")
+      }
+      const { message } = yield* failed(Read.make, ["f", "--limit", "0"])
+      assert.include(message, '--limit must be a whole number from 1; it was "0"')
+    })
+  )
+
+  it.effect("makes no line of a newline at the end, and one of what stands without one", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* read("a\n"), shown("     1\ta\n"))
+      assert.deepStrictEqual(yield* read("a"), shown("     1\ta\n"))
+      assert.deepStrictEqual(yield* read("\n\n"), shown("     1\t\n     2\t\n"))
+      assert.deepStrictEqual(yield* read("a\nb", ["--limit", "1"]), {
+        ...shown("     1\ta\n"),
+        stderr: "read: f: more lines follow line 1: read f --offset 1 --limit 1\n"
+      })
+      const lines = yield* read(numbers(1_000_001), ["--offset", "999998"], [65536])
+      assert.deepStrictEqual(lines, shown("999999\t999999\n1000000\t1000000\n1000001\t1000001\n"))
+    })
+  )
+
+  it.effect("cuts what is too long of a line, and says how much that is", () =>
+    Effect.gen(function* () {
+      const mark = (count: number) => `… [${count} more characters]\n`
+      const cases: ReadonlyArray<readonly [content: string, shown: string]> = [
+        ["x".repeat(2000), `${"x".repeat(2000)}\n`],
+        [`${"x".repeat(2000)}\r\n`, `${"x".repeat(2000)}\n`],
+        ["x".repeat(2001), `${"x".repeat(2000)}${mark(1)}`],
+        [`${"x".repeat(12_345)}\r\n`, `${"x".repeat(2000)}${mark(10_345)}`],
+        ["🙂".repeat(2000), `${"🙂".repeat(2000)}\n`],
+        [`${"🙂".repeat(5000)}\n`, `${"🙂".repeat(2000)}${mark(3000)}`],
+        [`a${"🙂".repeat(5000)}é`, `a${"🙂".repeat(1999)}${mark(3002)}`]
+      ]
+      for (const [content, expected] of cases) {
+        for (const sizes of [[1], [3, 5], [65536]]) {
+          assert.strictEqual((yield* read(content, [], sizes)).stdout, `     1\t${expected}`)
+        }
+      }
+    })
+  )
+
+  it.effect("leaves out the CR of a CRLF and a byte order mark, and keeps any other CR", () =>
+    Effect.gen(function* () {
+      for (const sizes of [[1], [2], [65536]]) {
+        assert.deepStrictEqual(
+          yield* read("\ufeffa\r\nb\rc\n\r\nd\r", [], sizes),
+          shown(
+            "     1\ta\n     2\tb\rc\n     3\t\n     4\td\r\n",
+            "read: f: lines end in CRLF, shown without the CR\n"
+          )
+        )
+      }
+    })
+  )
+
+  it.effect("shows U+FFFD for what is no UTF-8, and characters whole that lie in two chunks", () =>
+    Effect.gen(function* () {
+      const content = Buffer.concat([Buffer.from("é🙂€\n"), Buffer.from([0xe9, 0x0a, 0xff, 0xf0, 0x9f, 0x0a, 0xe2])])
+      for (const sizes of [[1], [2], [3], [65536]]) {
+        assert.deepStrictEqual(
+          yield* read(content, [], sizes),
+          shown("     1\té🙂€\n     2\t\ufffd\n     3\t\ufffd\ufffd\n     4\t\ufffd\n")
+        )
+      }
+    })
+  )
+
+  it.effect("does not show what is binary", () =>
+    Effect.gen(function* () {
+      const said = (content: Uint8Array, args: ReadonlyArray<string> = []) =>
+        Effect.map(
+          failed(Read.make, ["f", ...args], { files: MemoryFiles.make({ f: content }) }),
+          ({ message }) => message
+        )
+      const binary = `read: f: binary file: it has NUL bytes\nBash(command="ls -lh f") shows its size, Bash(command="od -A d -c -N 256 f") its beginning.`
+      const late = Buffer.from(`${"x".repeat(9000)}\nb\0\n`)
+      assert.strictEqual(yield* said(Buffer.from("a\n\0")), binary)
+      assert.strictEqual(yield* said(late, ["--offset", "1"]), binary)
+      assert.strictEqual((yield* read(late, ["--limit", "1"])).exitCode, 0)
+      assert.strictEqual(
+        yield* said(Buffer.from("\ufeffhi\n", "utf16le")),
+        `read: f: UTF-16 text\nBash(command="iconv -f UTF-16 -t UTF-8 f") shows it.`
+      )
+    })
+  )
+
+  it.effect("reads no further than the window goes", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: numbers(100_000), one: "x".repeat(1_000_000) }, [1000])
+      yield* run(Read.make, ["f", "--offset", "900", "--limit", "10"], { files })
+      assert.strictEqual(files.bytesRead(), 4000)
+      // Deep in the file, the lines before it are not even seen.
+      yield* run(Read.make, ["f", "--offset", "50000", "--limit", "10"], { files })
+      assert.strictEqual(files.bytesRead(), 5000)
+      yield* run(Read.make, ["one"], { files })
+      assert.strictEqual(files.bytesRead(), 1_005_000)
+    })
+  )
+
+  it.effect("holds little of a line without an end", () =>
+    Effect.gen(function* () {
+      let most = 0
+      const chunks = function* (): Generator<Uint8Array> {
+        const before = process.memoryUsage().arrayBuffers
+        for (let count = 0; count < 512; count++) {
+          most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+          yield new Uint8Array(1024 ** 2).fill("x".charCodeAt(0))
+        }
+      }
+      const files = { ...MemoryFiles.make(), read: () => Stream.fromIteratorSucceed(chunks(), 1) }
+      const { stdout } = yield* run(Read.make, ["f"], { files })
+      assert.isBelow(stdout.length, 2100)
+      assert.isBelow(most, 256 * 1024 ** 2)
+    })
+  )
+
+  it.effect("puts out a large window in parts", () =>
+    Effect.gen(function* () {
+      const content = `${"line ".repeat(20)}\n`.repeat(50_000)
+      const result = yield* run(Read.make, ["f", "--limit", "10000000"], { files: MemoryFiles.make({ f: content }) })
+      const expected = content
+        .split("\n")
+        .slice(0, -1)
+        .map((line, index) => `${String(index + 1).padStart(6)}\t${line}\n`)
+        .join("")
+      assert.isTrue(result.stdout === expected)
+      assert.isAbove(result.parts, 10)
+      assert.strictEqual(result.stderr, "")
+    })
+  )
+})

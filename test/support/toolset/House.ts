@@ -1,0 +1,69 @@
+/** A whole house over this machine's own shell, in a directory of its own: what a model's tool call does and answers. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Synapse from "../../../src/Synapse.js"
+import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
+import { Toolset } from "../../../src/toolset/Toolset.js"
+import * as Directory from "../sandbox/Directory.js"
+
+/** Whether the shell lies in a sandbox; the tests say so in their names where it does not. */
+const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
+
+/** What a command put out and how it ended. */
+export interface Seen {
+  readonly exitCode: number | undefined
+  readonly stdout: string | undefined
+  readonly stderr: string | undefined
+}
+
+export interface House {
+  /** The directory that the shell begins in, by its real path. */
+  readonly cwd: string
+  /** The answer to a call of the tool Bash with these parameters. */
+  readonly handle: (params: object) => Effect.Effect<ToolReturn>
+  /** The streams and the exit code of the answer. */
+  readonly run: (command: string) => Effect.Effect<Seen>
+  /** Gives a file of the directory this content. */
+  readonly put: (name: string, content: string | Uint8Array) => void
+  /** A file's bytes, each as the character of that number. */
+  readonly bytes: (name: string) => string
+}
+
+/** A string as `bytes` gives it: each byte of its UTF-8 as a character. */
+export const utf8 = (text: string): string => Buffer.from(text).toString("latin1")
+
+/** A word for bash that stands for this text, whatever is in it. */
+export const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+const seen = ({ extras: { exitCode, stderr, stdout } }: ToolReturn): Seen => ({ exitCode, stdout, stderr })
+
+/** A test with a house of its own. */
+export const inHouse = (name: string, use: (house: House) => Effect.Effect<unknown>): void =>
+  it.live(
+    isSandboxed ? name : `${name} (without a sandbox)`,
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const cwd = yield* Directory.make
+          const outside = yield* Directory.make
+          const sandbox = { home: `${outside}/home`, temporary: outside, enabled: isSandboxed }
+          yield* Effect.provide(
+            Effect.flatMap(Toolset, (toolset) => {
+              const handle = (params: object) =>
+                toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify(params) })
+              return use({
+                cwd,
+                handle,
+                run: (command) => Effect.map(handle({ command }), seen),
+                put: (file, content) => Fs.writeFileSync(`${cwd}/${file}`, content),
+                bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
+              })
+            }),
+            Synapse.layer({ cwd }, { sandbox })
+          )
+        })
+      ),
+    60_000
+  )
