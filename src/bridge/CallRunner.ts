@@ -3,20 +3,21 @@
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { type CommandCall, type Handler, isLineHandler } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
+import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import * as CommandExit from "../domain/CommandExit.js"
 import type { CommandInput } from "../domain/CommandInput.js"
-import type { CommandResult } from "../domain/CommandResult.js"
-import * as ExitCode from "../domain/ExitCode.js"
+import * as CommandResult from "../domain/CommandResult.js"
 import { FileError, type Files } from "../files/Files.js"
 import * as Nesting from "../session/Nesting.js"
 import { type Call, Refused } from "./Call.js"
@@ -34,6 +35,7 @@ import type { Source } from "./Source.js"
 export const make: Effect.Effect<Commands, never, CommandRegistry> = Effect.gen(function* () {
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
+  const audience = yield* FiberRef.get(Advice.audience)
   const ended: Array<Ended> = []
   let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
 
@@ -56,7 +58,7 @@ export const make: Effect.Effect<Commands, never, CommandRegistry> = Effect.gen(
       )
       call.onGone = () => fiber.unsafeInterruptAsFork(fiber.id())
       fiber.addObserver((exit) => {
-        const { category, exitCode, stderr, stdout } = ending(request, exit)
+        const { category, exitCode, stderr, stdout } = ending(request, exit, audience)
         ended.push({ exitCode, category })
         call.onGone = () => {}
         void call.finish(stdout, stderr, exitCode)
@@ -73,7 +75,7 @@ const run = (
   handler: Handler | undefined,
   call: CommandCall,
   known: ReadonlyArray<Handler>
-): Effect.Effect<CommandResult, CommandError> =>
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   handler === undefined || isLineHandler(handler)
     ? UnknownCommand.of(
         call.name,
@@ -168,20 +170,23 @@ interface Ending extends Ended {
   readonly stderr: string
 }
 
-/** What becomes of an error within a shell line. */
-const ending = ({ name }: Request, exit: Exit.Exit<CommandResult, CommandError>): Ending => {
-  if (Exit.isSuccess(exit)) return { category: undefined, ...exit.value }
-  const { cause } = exit
-  if (Cause.isInterruptedOnly(cause)) return failed("", ExitCode.interrupted, undefined)
-  const error = Cause.failureOption(cause)
-  return error._tag === "Some"
-    ? failed(error.value.message, error.value.exitCode, error.value.category)
-    : failed(`${name}: failed unexpectedly: ${String(Cause.squash(cause))}`, ExitCode.failure, "execution_error")
-}
+/** What becomes of an error within a shell line; whoever reads it is told so in words of their own. */
+const ending = (
+  { name }: Request,
+  exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
+  audience: Advice.Audience
+): Ending =>
+  CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
+    Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
+    Failed: (failed) => saying(failed.text, failed),
+    // Whoever called it has gone, or knows that it was interrupted.
+    Interrupted: (interrupted) => saying("", interrupted),
+    Died: (died) => saying(died.text, died)
+  })
 
-const failed = (message: string, exitCode: number, category: FailureCategory | undefined): Ending => ({
+const saying = (text: string, end: { readonly exitCode: number; readonly category?: FailureCategory }): Ending => ({
   stdout: "",
-  stderr: message === "" ? "" : `${message.trimEnd()}\n`,
-  exitCode,
-  category
+  stderr: text === "" ? "" : `${text.trimEnd()}\n`,
+  exitCode: end.exitCode,
+  category: end.category
 })

@@ -15,7 +15,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Arguments from "../command/Arguments.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { call } from "./Call.js"
@@ -23,6 +22,7 @@ import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
 import * as FileCommands from "./FileCommands.js"
 import { House, Invocation, type MakeHouse, WrongUsage } from "./Invocation.js"
+import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
 import { layerNode, Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
@@ -75,7 +75,7 @@ export const program = (
     })
     const withoutSubcommand = args.length === 0
     const words = Either.mapLeft(
-      Arguments.normalise(withoutSubcommand ? ["--help"] : args, options),
+      ProgramWords.normalise(withoutSubcommand ? ["--help"] : args, options),
       (message) => new WrongUsage({ message })
     )
     const running = FileCommands.isOne(args[0])
@@ -135,7 +135,7 @@ const usages = new Map<string, ReadonlyArray<string>>([
   ["doctor", [show(Command.getUsage(doctor))]]
 ])
 
-const options = Arguments.optionsOf([
+const options = ProgramWords.optionsOf([
   Command.getUsage(exec),
   Command.getUsage(call),
   Command.getUsage(tools),

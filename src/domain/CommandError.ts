@@ -17,6 +17,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Advice from "./Advice.js"
 import * as ExitCode from "./ExitCode.js"
 
 /**
@@ -35,6 +36,9 @@ export const FailureCategory = Schema.Literal("command_not_found", "invalid_usag
  */
 export type FailureCategory = typeof FailureCategory.Type
 
+/** What to do next; the message has it below the reason. */
+const advice = Schema.optionalWith(Schema.Array(Advice.Advice), { default: () => [] })
+
 /**
  * `command_not_found`: no such tool, agent-shell command or extension command. `reason` says which part is unknown and what there is.
  *
@@ -43,12 +47,13 @@ export type FailureCategory = typeof FailureCategory.Type
  */
 export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synapse/CommandNotFound")("CommandNotFound", {
   command: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  advice
 }) {
   readonly category: FailureCategory = "command_not_found"
   readonly exitCode: number = ExitCode.notFound
-  override get message() {
-    return this.reason
+  override get message(): string {
+    return toText(this)
   }
 }
 
@@ -59,12 +64,13 @@ export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synaps
  * @category errors
  */
 export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/InvalidUsage")("InvalidUsage", {
-  reason: Schema.String
+  reason: Schema.String,
+  advice
 }) {
   readonly category: FailureCategory = "invalid_usage"
   readonly exitCode: number = ExitCode.failure
-  override get message() {
-    return this.reason
+  override get message(): string {
+    return toText(this)
   }
 }
 
@@ -78,14 +84,12 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
   resource: Schema.String,
   rule: Schema.String,
   reason: Schema.String,
-  /** What would be allowed, and whom to ask. */
-  advice: Schema.optionalWith(Schema.String, { default: () => "" })
+  advice
 }) {
   readonly category: FailureCategory = "blocked"
   readonly exitCode: number = ExitCode.blocked
-  override get message() {
-    const said = `blocked by sandbox policy: ${this.resource} (rule ${this.rule}: ${this.reason})`
-    return this.advice === "" ? said : `${said}\n${this.advice}`
+  override get message(): string {
+    return toText(this)
   }
 }
 
@@ -100,6 +104,7 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
 export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synapse/ExecutionFailed")("ExecutionFailed", {
   cause: Schema.Literal("shell", "timeout", "io", "sandbox", "crash"),
   reason: Schema.String,
+  advice,
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
@@ -108,8 +113,8 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   get exitCode(): number {
     return this.cause === "timeout" ? ExitCode.timeout : ExitCode.failure
   }
-  override get message() {
-    return this.reason
+  override get message(): string {
+    return toText(this)
   }
 }
 
@@ -138,3 +143,17 @@ export const timedOut = (
  * @category models
  */
 export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionFailed
+
+/**
+ * Says an error to an audience: what went wrong, and below it what to do next. An error's `message` is what a model reads.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const toText = (error: CommandError, audience: Advice.Audience = Advice.model): string => {
+  const what =
+    error._tag === "Blocked"
+      ? `blocked by sandbox policy: ${error.resource} (rule ${error.rule}: ${error.reason})`
+      : error.reason
+  return error.advice.length === 0 ? what : `${what}\n${Advice.render(error.advice, audience)}`
+}

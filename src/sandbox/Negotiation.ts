@@ -78,7 +78,9 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
     resource: result.blockedResource ?? denial.resource,
     rule: denial.rule,
     reason: denial.reason,
-    advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why].filter(Boolean).join("\n")
+    advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why]
+      .flatMap((text) => (text === "" ? [] : text.split("\n")))
+      .map((line) => [line])
   })
 
 const allowedInVain = ({ access }: Denial): string =>

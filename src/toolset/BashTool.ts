@@ -11,6 +11,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
+import * as Advice from "../domain/Advice.js"
 import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -119,7 +120,12 @@ const nameInCommand = (command: string): InvalidUsage => {
   })
 }
 
-const hint = (command: string, { exitCode, notFound }: CommandResult): string | undefined => {
+const hint = (command: string, result: CommandResult): string | undefined => {
+  const advice = adviceFor(command, result)
+  return advice === undefined ? undefined : Advice.render([advice], Advice.model)
+}
+
+const adviceFor = (command: string, { exitCode, notFound }: CommandResult): Advice.Advice | undefined => {
   if (notFound === undefined && exitCode !== ExitCode.notFound) return Hint.forFailed(CommandLine.parse(command))
   const name = notFound ?? Hint.missing(CommandLine.parse(command))
   return name === undefined ? undefined : (hintForMissing(name) ?? Hint.forMissing(name))

@@ -1,12 +1,12 @@
 /**
- * What a model gets back for a tool call; and the one place where errors become results.
+ * What a model gets back for a tool call.
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
+import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -82,12 +82,21 @@ export const fromExit = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
   options: ExitOptions = {}
 ): ToolReturn => {
-  if (exit._tag === "Success") {
-    return exit.value.exitCode === ExitCode.success ? succeeded(call, exit.value) : failed(call, exit.value, options)
-  }
-  if (Cause.isInterruptedOnly(exit.cause)) return interrupted(call, options.partial ?? CommandResult.make())
-  const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  return error === undefined ? died(call, exit.cause) : fromError(call, error)
+  const { partial = CommandResult.make() } = options
+  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`), {
+    Completed: ({ result }) => {
+      const said = CommandResult.say(result, Advice.model)
+      return said.exitCode === ExitCode.success ? succeeded(call, said) : failed(call, said, options)
+    },
+    Failed: ({ error }) => fromError(call, error),
+    Interrupted: ({ exitCode, text }) =>
+      make(call, true, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
+    Died: ({ category, exitCode, text }) =>
+      make(call, true, `${text}\nThis is an error of the tool, not of the call.`, CommandResult.make(), {
+        exitCode,
+        failureCategory: category
+      })
+  })
 }
 
 /**
@@ -140,25 +149,6 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     ...outputOf(result),
     failureCategory: notFound === undefined ? (options.category?.(result) ?? "execution_error") : "command_not_found"
   })
-}
-
-const interrupted = (call: Pick<ToolCall, "id">, partial: CommandResult.CommandResult) =>
-  make(call, true, "Command interrupted before it ended.", partial, {
-    exitCode: ExitCode.interrupted,
-    ...outputOf(partial),
-    interrupted: true
-  })
-
-const died = (call: Pick<ToolCall, "id" | "name">, cause: Cause.Cause<unknown>) => {
-  const defect = Cause.squash(cause)
-  const reason = defect instanceof Error && defect.message !== "" ? defect.message : String(defect)
-  return make(
-    call,
-    true,
-    `The tool ${call.name} failed unexpectedly: ${reason}\nThis is an error of the tool, not of the call.`,
-    CommandResult.make(),
-    { exitCode: ExitCode.failure, failureCategory: "execution_error" }
-  )
 }
 
 const outputOf = (output: Output): Extras => ({

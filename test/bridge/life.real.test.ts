@@ -254,7 +254,7 @@ describe("a call", () => {
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* subject.run("broken; echo $?"),
-          result({ stdout: "1\n", stderr: "broken: failed unexpectedly: Error: oh\n" })
+          result({ stdout: "1\n", stderr: "broken: failed unexpectedly: oh\n" })
         )
       }),
     [{ ...Handlers.show, name: "broken", run: () => Effect.die(new Error("oh")) }]
