@@ -27,6 +27,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
+ * The text that was quoted.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -61,8 +61,8 @@ export const program = (
     const { isTerminal, write } = yield* Stdio
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
-        const shown = isTerminal(stream) ? text : withoutColours(text)
-        await write(stream, `${shown.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
+        const plain = isTerminal(stream) ? text : withoutColours(text)
+        await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
       })
 
     let exitCode: number = ExitCode.success
@@ -124,15 +124,15 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
-const show = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
+const toLine = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
 
 const usages = new Map<string, ReadonlyArray<string>>([
-  ["exec", [show(Command.getUsage(exec))]],
-  ["call", [show(Command.getUsage(call))]],
-  ["tools", [show(Command.getUsage(tools))]],
-  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)],
+  ["exec", [toLine(Command.getUsage(exec))]],
+  ["call", [toLine(Command.getUsage(call))]],
+  ["tools", [toLine(Command.getUsage(tools))]],
+  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
   ...FileCommands.usages,
-  ["doctor", [show(Command.getUsage(doctor))]]
+  ["doctor", [toLine(Command.getUsage(doctor))]]
 ])
 
 const options = ProgramWords.optionsOf([

@@ -59,6 +59,8 @@ const isOurs = ({ extras }: ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
 /**
+ * Runs one command.
+ *
  * @since 0.1.0
  * @category commands
  */

@@ -14,6 +14,8 @@ import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
 /**
+ * The words that the program was called with, and the exit code that it is to end with.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -48,6 +50,8 @@ export type MakeHouse = (
 ) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
 
 /**
+ * Where subcommands get the house that they run in.
+ *
  * @since 0.1.0
  * @category tags
  */

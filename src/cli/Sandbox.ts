@@ -58,6 +58,8 @@ export const usages: ReadonlyArray<Usage.Usage> = [
 ]
 
 /**
+ * Shows, explains and changes the sandbox's policy, by a subcommand for each.
+ *
  * @since 0.1.0
  * @category commands
  */

@@ -10,6 +10,8 @@ import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 /**
+ * The directory, the time, and what the sandbox allows and denies.
+ *
  * @since 0.1.0
  * @category options
  */

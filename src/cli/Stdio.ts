@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
+ * What the program reads and writes.
+ *
  * @since 0.1.0
  * @category tags
  */

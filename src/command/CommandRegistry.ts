@@ -11,6 +11,8 @@ import { DuplicateName } from "../domain/DuplicateName.js"
 import type { Handler } from "./CommandHandler.js"
 
 /**
+ * The handlers of all commands of ours, by their names.
+ *
  * @since 0.1.0
  * @category tags
  */

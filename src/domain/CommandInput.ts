@@ -9,6 +9,8 @@ import type * as Stream from "effect/Stream"
 import type { ExecutionFailed } from "./CommandError.js"
 
 /**
+ * The bytes of a standard input.
+ *
  * @since 0.1.0
  * @category models
  */

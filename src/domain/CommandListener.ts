@@ -9,6 +9,8 @@ import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
+ * Hears what a command puts out while it runs.
+ *
  * @since 0.1.0
  * @category models
  */

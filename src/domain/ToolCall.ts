@@ -17,7 +17,12 @@ export const ToolCall = Schema.Struct({
   arguments: Schema.String
 })
 
-/** @since 0.1.0 */
+/**
+ * A model's call of a tool.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 /**

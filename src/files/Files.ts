@@ -27,6 +27,8 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
 }
 
 /**
+ * What is read of a file.
+ *
  * @since 0.1.0
  * @category models
  */
