@@ -73,7 +73,7 @@ export type Word = Data.TaggedEnum.Value<Token, "Word">
 export type HereDocument = Data.TaggedEnum.Value<Token, "HereDocument">
 
 /**
- * Whether an operator is a redirection: the word after it is its target.
+ * Tells whether an operator is a redirection: the word after it is its target.
  *
  * @since 0.1.0
  */

@@ -51,7 +51,7 @@ const Cancel = Schema.Struct({ cancel: Schema.String })
 const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
 
 /**
- * Reads a line. Keys that mean nothing here are passed over.
+ * Reads a line. Keys that it does not know are ignored.
  *
  * @since 0.1.0
  */

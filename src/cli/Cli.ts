@@ -50,7 +50,7 @@ export const run = (
   Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, { layer: house })))
 
 /**
- * The same over any streams and any house.
+ * Runs the program over any streams and any house, and answers its exit code.
  *
  * @since 0.1.0
  */

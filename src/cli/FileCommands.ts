@@ -30,15 +30,14 @@ const names = grammars.map(({ name }) => name)
 const person = Advice.person(names)
 
 /**
- * Tells whether the program's first word is one of them: the words after it are for the command to read, not for the program.
+ * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
  *
  * @since 0.1.0
  */
 export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
 /**
- * Runs what the program was called with, where the first word is one of them. What the command advises is said in the words
- * of a person, who has no tool to call.
+ * Runs the command that the program was called with. Its advice names what a person can type, and no tool calls.
  *
  * @since 0.1.0
  */
@@ -87,7 +86,7 @@ const toOptions = ({ isRepeated, isRequired, kind, name, placeholder }: Form): O
 }
 
 /**
- * Their place among the subcommands, for the program's help.
+ * The subcommands `read`, `write` and `edit`, for the program's help and completions.
  *
  * @since 0.1.0
  * @category commands
@@ -95,7 +94,7 @@ const toOptions = ({ isRepeated, isRequired, kind, name, placeholder }: Form): O
 export const commands = [toSubcommand(Edit.grammar), toSubcommand(Read.grammar), toSubcommand(Write.grammar)] as const
 
 /**
- * How each of them is used, by its name.
+ * The usage of `read`, `write` and `edit`, by their names.
  *
  * @since 0.1.0
  */

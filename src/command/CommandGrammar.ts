@@ -29,7 +29,7 @@ export interface CommandGrammar<A> extends Described {
 }
 
 /**
- * The options, and the operands in their order.
+ * The parameters of a command by name: its options, and its operands in their order.
  *
  * @since 0.1.0
  * @category models

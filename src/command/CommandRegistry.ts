@@ -29,7 +29,7 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
 >() {}
 
 /**
- * Without any command; `layerAdd` brings them.
+ * A registry without any command; `layerAdd` adds them.
  *
  * @since 0.1.0
  * @category layers
@@ -85,7 +85,7 @@ export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, Co
   layerAddEffect(Effect.succeed(handler))
 
 /**
- * Adds a command that stands on other services.
+ * Adds a command whose handler needs other services.
  *
  * @since 0.1.0
  * @category layers

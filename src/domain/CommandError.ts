@@ -119,7 +119,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
 }
 
 /**
- * It ran out of its time.
+ * Makes the error of a command that ran out of its time.
  *
  * @param timeout milliseconds
  * @param output what it had put out by then

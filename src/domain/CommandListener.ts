@@ -25,7 +25,7 @@ export interface CommandListener {
 }
 
 /**
- * Set it with `Effect.locally(CommandListener.current, { … })`.
+ * The listener of the commands that a fiber runs. Set it with `Effect.locally(CommandListener.current, { … })`.
  *
  * @since 0.1.0
  * @category fiber refs

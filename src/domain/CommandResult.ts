@@ -40,7 +40,7 @@ export interface CommandResult {
 }
 
 /**
- * A result with an empty output where none is given.
+ * Makes a result; its output is empty, and its exit code 0, where none is given.
  *
  * @since 0.1.0
  * @category constructors

@@ -162,7 +162,7 @@ const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
 const dotted = (path: ReadonlyArray<PropertyKey>): string => (path.length === 0 ? "input" : path.join("."))
 
 /**
- * How many tasks there are of each status.
+ * Counts the tasks of each status.
  *
  * @since 0.1.0
  */

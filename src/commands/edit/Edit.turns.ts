@@ -12,7 +12,7 @@ interface Turn {
 }
 
 /**
- * Holds no more names than are in use.
+ * Lets what works under one name run one after the other. It holds no more names than are in use.
  *
  * @since 0.1.0
  */

@@ -5,7 +5,7 @@
  */
 
 /**
- * How it is called, for whom has called it without anything.
+ * The usage of `TodoWrite`, for a call without any input.
  *
  * @since 0.1.0
  */
