@@ -102,16 +102,18 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
  * @category errors
  */
 export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synapse/ExecutionFailed")("ExecutionFailed", {
-  cause: Schema.Literal("shell", "timeout", "io", "sandbox", "crash"),
+  kind: Schema.Literal("shell", "timeout", "io", "sandbox", "crash"),
   reason: Schema.String,
   advice,
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
-  notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] })
+  notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
+  /** What it comes from: the error of a file, of the system, of whoever was asked. */
+  cause: Schema.optional(Schema.Defect)
 }) {
   readonly category: FailureCategory = "execution_error"
   get exitCode(): number {
-    return this.cause === "timeout" ? ExitCode.timeout : ExitCode.failure
+    return this.kind === "timeout" ? ExitCode.timeout : ExitCode.failure
   }
   override get message(): string {
     return toText(this)
@@ -131,7 +133,7 @@ export const timedOut = (
   output: Partial<Pick<ExecutionFailed, "stdout" | "stderr" | "notices">> = {}
 ): ExecutionFailed =>
   new ExecutionFailed({
-    cause: "timeout",
+    kind: "timeout",
     reason: `Command execution timeout: it ran longer than ${timeout} ms and was ended`,
     ...output
   })

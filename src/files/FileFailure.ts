@@ -17,8 +17,13 @@ import type { FileError } from "./Files.js"
  * @since 0.1.0
  * @category errors
  */
-export const make = (command: string, path: string, reason: string, ...advice: ReadonlyArray<Advice.Advice>) =>
-  new ExecutionFailed({ cause: "io", reason: `${command}: ${printable(path)}: ${reason}`, advice })
+export const make = (
+  command: string,
+  path: string,
+  reason: string,
+  { advice = [], cause }: { readonly advice?: ReadonlyArray<Advice.Advice>; readonly cause?: FileError } = {}
+): ExecutionFailed =>
+  new ExecutionFailed({ kind: "io", reason: `${command}: ${printable(path)}: ${reason}`, advice, cause })
 
 /**
  * Turns what `Files` failed with into the failure of a command that wants a file that exists.
@@ -26,17 +31,12 @@ export const make = (command: string, path: string, reason: string, ...advice: R
  * @since 0.1.0
  * @category errors
  */
-export const fromFileError = (command: string, { kind, path, reason }: FileError): ExecutionFailed => {
-  switch (kind) {
-    case "missing":
-      return path === ""
-        ? make(command, path, reason)
-        : make(command, path, reason, Advice.line`${run("ls", parentOf(path))} shows what there is.`)
-    case "directory":
-      return make(command, path, reason, Advice.line`${run("ls", path)} lists it.`)
-    default:
-      return make(command, path, reason)
-  }
+export const fromFileError = (command: string, error: FileError): ExecutionFailed =>
+  make(command, error.path, error.reason, { advice: adviceFor(error), cause: error })
+
+const adviceFor = ({ kind, path }: FileError): ReadonlyArray<Advice.Advice> => {
+  if (kind === "directory") return [Advice.line`${run("ls", path)} lists it.`]
+  return kind === "missing" && path !== "" ? [Advice.line`${run("ls", parentOf(path))} shows what there is.`] : []
 }
 
 /**

@@ -72,7 +72,7 @@ export const make = ({
         Effect.flatMap(Effect.zipRight(options?.restarted ?? Effect.void, current.get(directory)), (backend) =>
           Effect.catchIf(
             run(backend, command, options, grants),
-            (error) => error._tag === "ExecutionFailed" && error.cause === "crash",
+            (error) => error._tag === "ExecutionFailed" && error.kind === "crash",
             () =>
               Effect.zipRight(
                 current.retire(backend),

@@ -164,7 +164,7 @@ export const make = (
       }
       return yield* Effect.catchIf(
         run(command, options, [...grants, grant], known),
-        (error) => error._tag === "ExecutionFailed" && error.cause === "sandbox",
+        (error) => error._tag === "ExecutionFailed" && error.kind === "sandbox",
         (error) => toBlocked(denial, backend, result, `It was allowed once, but ${error.message}.`)
       )
     })

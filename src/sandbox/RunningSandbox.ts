@@ -75,7 +75,7 @@ const isSame = (one: Grant) => (other: Grant) => one.access === other.access && 
  * @since 0.1.0
  */
 export const unchangeable = new ExecutionFailed({
-  cause: "sandbox",
+  kind: "sandbox",
   reason: "this sandbox can't be changed while it runs"
 })
 

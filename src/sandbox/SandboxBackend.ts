@@ -105,7 +105,7 @@ export const withGrants = <A>(
         Effect.catchTag(
           backend.grant(grant),
           "NotThere",
-          ({ message }) => new ExecutionFailed({ cause: "sandbox", reason: message })
+          (error) => new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
         ),
         () => inner,
         () => Effect.catchAllCause(backend.revoke(grant), () => keeping(grant))

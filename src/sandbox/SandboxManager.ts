@@ -90,9 +90,10 @@ export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-const noPolicy = new ExecutionFailed({ cause: "sandbox", reason: "there is no sandbox that could allow anything" })
+const noPolicy = new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
 
-const toFailure = (error: SandboxConfigError) => new ExecutionFailed({ cause: "sandbox", reason: error.message })
+const toFailure = (error: SandboxConfigError) =>
+  new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
 
 /**
  * Sandboxed unless the settings or `sandbox.json` say otherwise; where the sandbox can't be had, nothing runs.

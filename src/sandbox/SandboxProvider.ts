@@ -54,7 +54,7 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
       if (provider !== undefined) return Effect.succeed(provider)
       const known = [...providers.keys()].join(", ") || "none"
       const reason = `no sandbox: sandbox.json names the provider ${JSON.stringify(name)}, and there is: ${known}`
-      return new ExecutionFailed({ cause: "sandbox", reason })
+      return new ExecutionFailed({ kind: "sandbox", reason })
     },
     add: (provider) =>
       Effect.suspend(() => {

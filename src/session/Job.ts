@@ -72,7 +72,7 @@ export const answer = (
     stopped === "timeout"
       ? timedOut(job.timeout, output)
       : new ExecutionFailed({
-          cause: "shell",
+          kind: "shell",
           reason: "the session was restarted or ended while the command ran",
           ...output
         })

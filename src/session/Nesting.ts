@@ -48,6 +48,6 @@ export const refuse =
  * @category errors
  */
 export const busy = new ExecutionFailed({
-  cause: "shell",
+  kind: "shell",
   reason: "a command that the shell has called can't run another in that shell, which waits for it"
 })

@@ -30,7 +30,7 @@ const longRun = 3
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
-const ended = () => new ExecutionFailed({ cause: "shell", reason: "the session has ended" })
+const ended = () => new ExecutionFailed({ kind: "shell", reason: "the session has ended" })
 
 /**
  * @since 0.1.0
@@ -153,7 +153,7 @@ export class PersistentShell {
             job,
             error instanceof ExecutionFailed
               ? error
-              : new ExecutionFailed({ cause: "shell", reason: `no shell: ${reasonOf(error)}` })
+              : new ExecutionFailed({ kind: "shell", reason: `no shell: ${reasonOf(error)}` })
           )
         )
     )
@@ -272,7 +272,7 @@ export class PersistentShell {
       pool.give(pipes)
       return this.end(job, () =>
         job.fail(
-          new ExecutionFailed({ cause: "io", reason: `the command could not be handed over: ${reasonOf(error)}` })
+          new ExecutionFailed({ kind: "io", reason: `the command could not be handed over: ${reasonOf(error)}` })
         )
       )
     }
@@ -335,7 +335,7 @@ export class PersistentShell {
         run.giveBack()
         if (job.retried === true) {
           const reason = `the shell ended before the command began, with exit code ${code}, and so did the next one`
-          return this.end(job, () => Job.refuse(job, new ExecutionFailed({ cause: "crash", reason })))
+          return this.end(job, () => Job.refuse(job, new ExecutionFailed({ kind: "crash", reason })))
         }
         job.retried = true
         this.again(job)
@@ -364,7 +364,7 @@ export class PersistentShell {
           return this.again(job)
         }
         this.end(job, () =>
-          Job.refuse(job, new ExecutionFailed({ cause: "shell", reason: "the shell runs no commands" }))
+          Job.refuse(job, new ExecutionFailed({ kind: "shell", reason: "the shell runs no commands" }))
         )
       }
     }

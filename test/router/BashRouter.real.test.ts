@@ -190,7 +190,7 @@ describe("BashRouter", () => {
       assert.deepStrictEqual(
         yield* Fiber.join(fiber),
         new ExecutionFailed({
-          cause: "timeout",
+          kind: "timeout",
           reason: "Command execution timeout: it ran longer than 5 ms and was ended"
         })
       )

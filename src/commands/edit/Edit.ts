@@ -108,8 +108,8 @@ const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file
   let size = 0
   yield* Stream.runForEach(files.read(file, { regular: true }), (chunk) => {
     if (size + chunk.length > largest) {
-      const advice = Advice.line`sed edits it as a stream.`
-      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", advice))
+      const advice = [Advice.line`sed edits it as a stream.`]
+      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", { advice }))
     }
     if (size + chunk.length > buffer.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, size + chunk.length))

@@ -87,20 +87,16 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   )
 )
 
-const notText = (file: string, kind: "binary" | "utf-16") =>
-  kind === "utf-16"
-    ? FileFailure.make(
-        "read",
-        file,
-        "UTF-16 text",
-        Advice.line`${FileFailure.run("iconv -f UTF-16 -t UTF-8", file)} shows it.`
-      )
-    : FileFailure.make(
-        "read",
-        file,
-        "binary file: it has NUL bytes",
-        Advice.line`${FileFailure.run("ls -lh", file)} shows its size, ${FileFailure.run("od -A d -c -N 256", file)} its beginning.`
-      )
+const notText = (file: string, kind: "binary" | "utf-16") => {
+  const run = (program: string) => FileFailure.run(program, file)
+  return kind === "utf-16"
+    ? FileFailure.make("read", file, "UTF-16 text", {
+        advice: [Advice.line`${run("iconv -f UTF-16 -t UTF-8")} shows it.`]
+      })
+    : FileFailure.make("read", file, "binary file: it has NUL bytes", {
+        advice: [Advice.line`${run("ls -lh")} shows its size, ${run("od -A d -c -N 256")} its beginning.`]
+      })
+}
 
 /** What the window does not show, for standard error: standard output is the lines and nothing else. */
 const notes = (file: string, window: LineWindow, limit: number | undefined): ReadonlyArray<Advice.Advice> => {

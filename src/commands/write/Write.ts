@@ -87,6 +87,7 @@ const withoutContent = CommandGrammar.misuse(
 
 const failed = (error: FileError) => {
   const { kind, path, reason } = error
-  if (kind === "directory") return FileFailure.make("write", path, `not a writable file: ${reason}`)
-  return FileFailure.make("write", path, reason)
+  return FileFailure.make("write", path, kind === "directory" ? `not a writable file: ${reason}` : reason, {
+    cause: error
+  })
 }
