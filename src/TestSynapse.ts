@@ -82,7 +82,7 @@ export const layer = (
   script: Script = () => ({}),
   options: { readonly cwd?: string } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.layerTools.pipe(
+  Synapse.layerTools().pipe(
     Layer.provideMerge(SandboxManager.layerNone),
     Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
   )

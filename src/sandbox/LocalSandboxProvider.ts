@@ -6,10 +6,9 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { CommandRegistry } from "../command/CommandRegistry.js"
-import type { DuplicateName } from "../domain/DuplicateName.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
@@ -17,6 +16,8 @@ import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as SandboxProvider from "./SandboxProvider.js"
 
 /**
+ * Makes the provider of this machine.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -48,11 +49,13 @@ export const make: Effect.Effect<
 })
 
 /**
+ * Adds the provider, unless there is another one of its name by now.
+ *
  * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<
   never,
-  DuplicateName,
+  never,
   SandboxProvider.SandboxProviders | CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
-> = SandboxProvider.layerAdd(make)
+> = Layer.catchAll(SandboxProvider.layerAdd(make), () => Layer.empty)
