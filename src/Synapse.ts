@@ -8,6 +8,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "./bridge/Bridge.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
@@ -25,7 +26,6 @@ import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
 import * as MacOsPlatform from "./sandbox/platform/macos/MacOsPlatform.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
-import * as BashSession from "./session/BashSession.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as Toolset from "./toolset/Toolset.js"
@@ -47,7 +47,7 @@ export type Tools =
  * @since 0.1.0
  * @category models
  */
-export type Services = Tools | SandboxManager.SandboxManager | BashSession.BashSession
+export type Services = Tools | SandboxManager.SandboxManager
 
 /** The commands that Synapse brings. No two of them have the same name. */
 const commands = Layer.orDie(
@@ -119,7 +119,7 @@ export const layer = (
 ): Layer.Layer<Services, ConfigError> =>
   layerTools.pipe(
     Layer.provideMerge(layerSandbox(options)),
-    Layer.provideMerge(BashSession.layer),
+    Layer.provide(Bridge.layer),
     // The same registry that the tools have: the shell calls its commands.
     Layer.provide(CommandRegistry.layer),
     Layer.provide(SessionSettings.layerFromEnv(settings)),
