@@ -8,6 +8,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "./bridge/Bridge.js"
 import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
@@ -28,7 +29,6 @@ import * as MacOsPlatform from "./sandbox/platform/macos/MacOsPlatform.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
-import * as BashSession from "./session/BashSession.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as Toolset from "./toolset/Toolset.js"
@@ -225,7 +225,7 @@ export const layer = <
   own(
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerSandbox(options ?? {})),
-      Layer.provide(BashSession.layer),
+      Layer.provide(Bridge.layer),
       // The same registry that the tools have: the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),

@@ -12,7 +12,7 @@ import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
-import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
+import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
 
 /**
  * What the shell answers to a command: a result, whose missing fields mean success without output, or an effect of one.
@@ -50,11 +50,12 @@ export class TestShell extends Context.Tag("synapse/TestShell")<
   }
 >() {}
 
-const layerShell = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
+const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
   Layer.effectContext(
     Effect.sync(() => {
       const calls: Array<ShellCall> = []
-      const session = BashSession.of({
+      const session: BashSession = {
+        exclusive: (use) => use(session.execute),
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
         restart: Effect.sync(() => {
@@ -67,8 +68,10 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<BashSession | Test
             const answer = script(command, options)
             return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
           }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
-      })
-      return Context.make(BashSession, session).pipe(Context.add(TestShell, { calls: Effect.sync(() => [...calls]) }))
+      }
+      return Context.make(SandboxManager.SandboxManager, SandboxManager.fromSession(session)).pipe(
+        Context.add(TestShell, { calls: Effect.sync(() => [...calls]) })
+      )
     })
   )
 
@@ -82,7 +85,4 @@ export const layer = (
   script: Script = () => ({}),
   options: { readonly cwd?: string } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.layerTools().pipe(
-    Layer.provideMerge(SandboxManager.layerNone),
-    Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
-  )
+  Synapse.own(Synapse.layerTools().pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))

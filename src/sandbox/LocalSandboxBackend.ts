@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as BashSession from "../session/BashSession.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
@@ -43,7 +43,7 @@ export const make = (
 ): Effect.Effect<
   Omit<SandboxBackend, "dispose">,
   never,
-  CommandRegistry | SandboxPlatform | SessionSettings | Scope.Scope
+  SandboxPlatform | SessionSettings | ShellBridge | Scope.Scope
 > =>
   Effect.gen(function* () {
     const settings = yield* SessionSettings
@@ -53,7 +53,7 @@ export const make = (
     const preflight = Preflight.make(policy, decision)
     const attribute = Attribution.make(policy, decision)
     const running = yield* RunningSandbox.make(policy)
-    const session = yield* BashSession.makeWith(running.launcher).pipe(
+    const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 

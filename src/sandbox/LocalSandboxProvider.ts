@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { CommandRegistry } from "../command/CommandRegistry.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import { ShellBridge } from "../session/ShellBridge.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
@@ -24,12 +24,12 @@ import * as SandboxProvider from "./SandboxProvider.js"
 export const make: Effect.Effect<
   SandboxProvider.SandboxProvider,
   never,
-  CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
+  SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
-    Context.add(CommandRegistry, yield* CommandRegistry)
+    Context.add(ShellBridge, yield* ShellBridge)
   )
   return {
     name: "local",
@@ -57,5 +57,5 @@ export const make: Effect.Effect<
 export const layer: Layer.Layer<
   never,
   never,
-  SandboxProvider.SandboxProviders | CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
+  SandboxProvider.SandboxProviders | SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Layer.catchAll(SandboxProvider.layerAdd(make), () => Layer.empty)

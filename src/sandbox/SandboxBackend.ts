@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
@@ -76,7 +75,7 @@ export interface SandboxBackend {
  * @since 0.1.0
  * @category constructors
  */
-export const unsandboxed = (session: Context.Tag.Service<BashSession>): SandboxBackend => ({
+export const unsandboxed = (session: BashSession): SandboxBackend => ({
   policy: undefined,
   execute: (command, options) =>
     Effect.map(session.execute(command, options), (result) => ({ ...result, blocked: false })),

@@ -9,12 +9,13 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { LineOptions } from "../command/CommandHandler.js"
-import { CommandRegistry } from "../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import { BashSession } from "../session/BashSession.js"
+import * as BashSession from "../session/BashSession.js"
 import * as Nesting from "../session/Nesting.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import { ShellBridge } from "../session/ShellBridge.js"
+import * as ShellLauncher from "../session/ShellLauncher.js"
 import * as CommandQueue from "./CommandQueue.js"
 import * as CurrentSandbox from "./CurrentSandbox.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
@@ -61,31 +62,39 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
 >() {}
 
 /**
+ * Makes a manager without a sandbox over a session.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromSession = (session: BashSession.BashSession): Context.Tag.Service<SandboxManager> => {
+  const backend = unsandboxed(session)
+  return {
+    execute: (command, options = {}) =>
+      options.restart === true
+        ? Effect.zipRight(session.restart, session.execute(command, options))
+        : session.execute(command, options),
+    restart: session.restart,
+    cwd: session.cwd,
+    isFile: (path) => Effect.sync(() => isFile(path)),
+    getSandbox: () => Effect.succeed(backend),
+    // @effect-diagnostics-next-line effectSucceedWithVoid:off
+    buildPolicy: () => Effect.succeed(undefined),
+    addRuntimeWhitelist: () => Effect.void,
+    addPermanentWhitelist: () => noPolicy,
+    shutdown: session.restart
+  }
+}
+
+/**
  * No sandbox: commands run in the session with the rights of the user.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.effect(
+export const layerNone: Layer.Layer<SandboxManager, never, SessionSettings | ShellBridge> = Layer.scoped(
   SandboxManager,
-  Effect.map(BashSession, (session) => {
-    const backend = unsandboxed(session)
-    return SandboxManager.of({
-      execute: (command, options = {}) =>
-        options.restart === true
-          ? Effect.zipRight(session.restart, session.execute(command, options))
-          : session.execute(command, options),
-      restart: session.restart,
-      cwd: session.cwd,
-      isFile: (path) => Effect.sync(() => isFile(path)),
-      getSandbox: () => Effect.succeed(backend),
-      // @effect-diagnostics-next-line effectSucceedWithVoid:off
-      buildPolicy: () => Effect.succeed(undefined),
-      addRuntimeWhitelist: () => Effect.void,
-      addPermanentWhitelist: () => noPolicy,
-      shutdown: session.restart
-    })
-  })
+  Effect.map(BashSession.make(ShellLauncher.plain), fromSession)
 )
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
@@ -103,24 +112,17 @@ const toFailure = (error: SandboxConfigError) => new ExecutionFailed({ cause: "s
 export const layer: Layer.Layer<
   SandboxManager,
   never,
-  | BashSession
-  | CommandRegistry
-  | Permission
-  | PolicyBuilder
-  | SandboxConfig
-  | SandboxProviders
-  | SandboxSettings
-  | SessionSettings
+  Permission | PolicyBuilder | SandboxConfig | SandboxProviders | SandboxSettings | SessionSettings | ShellBridge
 > = Layer.scoped(
   SandboxManager,
   Effect.gen(function* () {
-    const registry = yield* CommandRegistry
+    const bridge = yield* ShellBridge
     const providers = yield* SandboxProviders
     const config = yield* SandboxConfig
     const settings = yield* SandboxSettings
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
-    const free = unsandboxed(yield* BashSession)
+    const free = unsandboxed(yield* BashSession.make(ShellLauncher.plain))
     const { cwd: directory = process.cwd() } = yield* SessionSettings
     const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
 
@@ -185,7 +187,7 @@ export const layer: Layer.Layer<
     return SandboxManager.of({
       // The command has its place in the line before the shell has ended: what is called later comes later.
       execute: (command, options = {}) =>
-        Nesting.refuse(registry)(
+        Nesting.refuse(bridge)(
           options.restart === true
             ? Effect.flatMap(Effect.fork(restart), (restarting) =>
                 negotiate(command, { ...options, restarted: Fiber.join(restarting) })

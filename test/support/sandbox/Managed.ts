@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "../../../src/bridge/Bridge.js"
 import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import type { CommandError, ExecutionFailed } from "../../../src/domain/CommandError.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
@@ -15,7 +16,6 @@ import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js
 import type { Grant, SandboxBackend, SandboxResult } from "../../../src/sandbox/SandboxBackend.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 import * as SandboxProvider from "../../../src/sandbox/SandboxProvider.js"
-import * as BashSession from "../../../src/session/BashSession.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
 
 /** What a fake sandbox answers; `made` is the number of the sandbox, from 1. */
@@ -83,7 +83,7 @@ export const layer = (
     Layer.provide(SandboxConfig.layer),
     Layer.provide(permission),
     Layer.provide(SandboxSettings.layer({ home, userHome: "/home/ada", temporary: "/tmp", program: [], ...settings })),
-    Layer.provide(BashSession.layer),
+    Layer.provide(Bridge.layer),
     Layer.provide(CommandRegistry.layer),
     Layer.provide(SessionSettings.layer({ cwd })),
     Layer.provide(NodeFileSystem.layer)
