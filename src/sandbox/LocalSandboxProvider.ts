@@ -14,6 +14,7 @@ import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as SandboxProvider from "./SandboxProvider.js"
+import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
  * Makes the provider of this machine.
@@ -27,6 +28,8 @@ export const make: Effect.Effect<
   SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
+  const { enforces } = yield* SandboxPlatform
+  const free = yield* UnsandboxedProvider.make
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
     Context.add(ShellBridge, yield* ShellBridge)
@@ -34,16 +37,18 @@ export const make: Effect.Effect<
   return {
     name: "local",
     create: (policy) =>
-      Effect.uninterruptible(
-        Effect.gen(function* () {
-          const scope = yield* Scope.make()
-          const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
-            Scope.extend(scope),
-            Effect.provide(services)
-          )
-          return { ...backend, dispose: Scope.close(scope, Exit.void) }
-        })
-      ),
+      enforces === false
+        ? free.create(policy.cwd)
+        : Effect.uninterruptible(
+            Effect.gen(function* () {
+              const scope = yield* Scope.make()
+              const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
+                Scope.extend(scope),
+                Effect.provide(services)
+              )
+              return { ...backend, dispose: Scope.close(scope, Exit.void) }
+            })
+          ),
     destroy: (backend) => backend.dispose
   }
 })
