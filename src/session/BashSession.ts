@@ -12,6 +12,7 @@ import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import type { Job } from "./Job.js"
 import * as Nesting from "./Nesting.js"
@@ -67,6 +68,13 @@ export interface BashSession {
   /** The shell's current directory, as of the last command that ended. */
   readonly cwd: Effect.Effect<string>
 }
+
+const spanned = Span.within("BashSession.execute")
+
+const traced =
+  (execute: Execute): Execute =>
+  (command, options) =>
+    spanned(execute(command, options))
 
 /** Where no shell can be started at all, every command says why. */
 const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
@@ -147,7 +155,7 @@ export const make = (
               )
             })
     const turns = new TurnQueue()
-    const execute = executeIn(turns)
+    const execute = traced(executeIn(turns))
     return {
       shellCommand: settings.shellCommand,
       execute: (command, options) => Nesting.refuse(bridge)(execute(command, options)),
@@ -155,7 +163,7 @@ export const make = (
         Nesting.refuse(bridge)(
           Effect.suspend(() => {
             const turn = {}
-            const inner = executeIn(new TurnQueue())
+            const inner = traced(executeIn(new TurnQueue()))
             return Effect.ensuring(
               Effect.zipRight(
                 turns.take(turn),
