@@ -26,6 +26,7 @@ describe("the turns of a manager's commands", () => {
     inDirectory((options) =>
       Effect.gen(function* () {
         const { begun, go, provider } = yield* slow
+        provider.restarting = Effect.repeatN(Effect.yieldNow(), 10)
         yield* withManager(provider, options, ({ execute }) =>
           Effect.gen(function* () {
             yield* execute("a", { restart: true })

@@ -31,6 +31,8 @@ export class FakeProvider {
   readonly policies: Array<SandboxPolicy> = []
   /** Before a sandbox is there. */
   creating: Effect.Effect<void, ExecutionFailed> = Effect.void
+  /** Before a shell has ended that is restarted. */
+  restarting: Effect.Effect<void> = Effect.void
   granting: Effect.Effect<void, ExecutionFailed> = Effect.void
   revoking: Effect.Effect<void, ExecutionFailed> = Effect.void
 
@@ -59,7 +61,10 @@ export class FakeProvider {
         policy,
         execute: (command) => line(turn.execute(command)),
         exclusive: (use) => line(Effect.suspend(() => use(turn))),
-        restart: note("restart"),
+        restart: Effect.zipRight(
+          Effect.suspend(() => this.restarting),
+          note("restart")
+        ),
         cwd: Effect.succeed(policy.cwd),
         dispose: note("dispose")
       }
