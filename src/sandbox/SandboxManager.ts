@@ -202,7 +202,8 @@ export const layer: Layer.Layer<
         const options = optionsOf(given)
         return executed(
           options.restart === true
-            ? Nesting.refuse(bridge)(
+            ? Nesting.refuse(
+                bridge,
                 Effect.flatMap(Effect.fork(restart), (restarting) =>
                   negotiate(command, { ...options, restarted: Fiber.join(restarting) })
                 )

@@ -5,22 +5,22 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Exit from "effect/Exit"
-import * as Runtime from "effect/Runtime"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
-import type { Job } from "./Job.js"
+import { CommandDispatch } from "./CommandDispatch.js"
+import { CommandFeeder } from "./CommandFeeder.js"
 import * as Nesting from "./Nesting.js"
-import { PersistentShell } from "./PersistentShell.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
+import { SessionState } from "./SessionState.js"
 import { ShellBridge } from "./ShellBridge.js"
 import * as ShellCommand from "./ShellCommand.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
+import * as ShellLifecycle from "./ShellLifecycle.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
@@ -71,11 +71,6 @@ export interface BashSession {
 
 const spanned = Span.within("BashSession.execute")
 
-const traced =
-  (execute: Execute): Execute =>
-  (command, options) =>
-    spanned(execute(command, options))
-
 /** Where no shell can be started at all, every command says why. */
 const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   shellCommand: settings.shellCommand,
@@ -83,6 +78,10 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   exclusive: (use) => use(() => Effect.fail(error)),
   restart: Effect.void,
   cwd: Effect.succeed(settings.cwd ?? "/")
+})
+
+const nulByte = new InvalidUsage({
+  reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
 })
 
 /**
@@ -98,82 +97,40 @@ export const make = (
   Effect.gen(function* () {
     const settings = yield* SessionSettings
     const bridge = yield* ShellBridge
-    const runtime = yield* Effect.runtime()
-    const parsed = ShellCommand.parse(settings.shellCommand)
-    if (Either.isLeft(parsed)) return unusable(settings, parsed.left)
-    const launch = (request: { directory: string; environment: Readonly<Record<string, string>> }) =>
-      Runtime.runPromise(runtime)(
-        Effect.gen(function* () {
-          const scope = yield* Scope.make()
-          const launch = yield* launcher({ shell: parsed.right, ...request }).pipe(
-            Scope.extend(scope),
-            Effect.either,
-            Effect.tap((either) => (Either.isLeft(either) ? Scope.close(scope, Exit.void) : Effect.void))
-          )
-          return Either.map(launch, (launch) => ({
-            ...launch,
-            started: (pid: number) => Runtime.runPromise(runtime)(Effect.either(launch.started(pid))),
-            close: () => Runtime.runPromise(runtime)(Scope.close(scope, Exit.void))
-          }))
-        })
-      )
-    const shell = yield* Effect.acquireRelease(
-      Effect.sync(() => new PersistentShell(settings, launch, bridge)),
-      (shell) => Effect.promise(() => shell.dispose())
-    )
-    const executeIn =
-      (turns: TurnQueue): Execute =>
-      (command, options) =>
-        command.includes("\0")
-          ? new InvalidUsage({
-              reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
-            })
-          : Effect.withFiberRuntime<CommandResult, ExecutionFailed | InvalidUsage>((fiber) => {
-              const listener = fiber.getFiberRef(CommandListener.current)
-              const input = fiber.getFiberRef(CommandInput.current)
-              const run = Effect.async<CommandResult, ExecutionFailed | InvalidUsage>((resume) => {
-                const job: Job = {
-                  text: command,
+    const shell = ShellCommand.parse(settings.shellCommand)
+    if (Either.isLeft(shell)) return unusable(settings, shell.left)
+    const state = new SessionState(settings.cwd ?? process.cwd())
+    const feeder = new CommandFeeder(settings, state)
+    const lifecycle = yield* ShellLifecycle.make({ settings, launcher, shell: shell.right, bridge, state, feeder })
+    const options = { feeder, lifecycle, state, bridge }
+
+    const executeBy =
+      (dispatch: CommandDispatch): Execute =>
+      (text, options) =>
+        text.includes("\0")
+          ? nulByte
+          : spanned(
+              Effect.withFiberRuntime((fiber) =>
+                dispatch.run({
+                  text,
                   timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
-                  listener,
-                  input,
-                  succeed: (result) => resume(Effect.succeed(result)),
-                  fail: (error) => resume(Effect.fail(error))
-                }
-                shell.submit(job)
-                return Effect.async<void>((ended) =>
-                  shell.cancel(job, (result) => {
-                    listener.onInterrupted?.(result)
-                    ended(Effect.void)
-                  })
-                )
-              })
-              const turn = {}
-              return Effect.ensuring(
-                Effect.zipRight(turns.take(turn), run),
-                Effect.sync(() => turns.leave(turn))
+                  listener: fiber.getFiberRef(CommandListener.current),
+                  input: fiber.getFiberRef(CommandInput.current)
+                })
               )
-            })
+            )
+
     const turns = new TurnQueue()
-    const execute = traced(executeIn(turns))
+    const execute = executeBy(new CommandDispatch(turns, options))
     return {
       shellCommand: settings.shellCommand,
-      execute: (command, options) => Nesting.refuse(bridge)(execute(command, options)),
+      execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
       exclusive: (use) =>
-        Nesting.refuse(bridge)(
-          Effect.suspend(() => {
-            const turn = {}
-            const inner = traced(executeIn(new TurnQueue()))
-            return Effect.ensuring(
-              Effect.zipRight(
-                turns.take(turn),
-                Effect.suspend(() => use(inner))
-              ),
-              Effect.sync(() => turns.leave(turn))
-            )
-          })
+        Nesting.refuse(
+          bridge,
+          turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
         ),
-      restart: Effect.promise(() => shell.restart()),
-      cwd: Effect.sync(() => shell.cwd)
+      restart: lifecycle.restart,
+      cwd: Effect.sync(() => state.cwd)
     }
   })

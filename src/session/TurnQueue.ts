@@ -16,6 +16,11 @@ export class TurnQueue {
   private holder: object | undefined
   private readonly waiting: Array<{ readonly turn: object; readonly begin: () => void }> = []
 
+  /** Whether nobody has the turn. */
+  get isFree(): boolean {
+    return this.holder === undefined
+  }
+
   /** Takes the turn if nobody has it, and says whether it did. */
   tryTake(turn: object): boolean {
     if (this.holder !== undefined) return false
@@ -29,6 +34,17 @@ export class TurnQueue {
       if (this.tryTake(turn)) return resume(Effect.void)
       this.waiting.push({ turn, begin: () => resume(Effect.void) })
       return Effect.sync(() => this.leave(turn))
+    })
+  }
+
+  /** Runs something in a turn of its own. */
+  hold<A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.suspend(() => {
+      const turn = {}
+      return Effect.ensuring(
+        Effect.zipRight(this.take(turn), run),
+        Effect.sync(() => this.leave(turn))
+      )
     })
   }
 

@@ -3,6 +3,8 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { CommandRegistry } from "../../src/command/CommandRegistry.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as Synapse from "../../src/Synapse.js"
 import type { Settings } from "../../src/sandbox/config/SandboxSettings.js"
 import * as SandboxPlatform from "../../src/sandbox/platform/SandboxPlatform.js"
@@ -12,7 +14,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 type Manager = Context.Tag.Service<SandboxManager>
 
 const inHouse = <A, E>(
-  use: (manager: Manager, cwd: string) => Effect.Effect<A, E>,
+  use: (manager: Manager, cwd: string) => Effect.Effect<A, E, CommandRegistry>,
   sandbox: Partial<Settings> = {},
   shellIn: (cwd: string) => { readonly shellCommand?: string } = () => ({})
 ) =>
@@ -83,6 +85,34 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
             assert.strictEqual((yield* manager.execute("pwd", other)).stdout, `${other}\n`)
             assert.strictEqual(yield* (yield* manager.getSandbox(other)).cwd, other)
             assert.strictEqual((yield* manager.execute("pwd")).stdout, `${cwd}\n`)
+          }),
+        { enabled }
+      )
+    )
+
+    it.live(`refuses a command that the shell has called to run or restart anything in that shell, ${how}`, () =>
+      inHouse(
+        (manager) =>
+          Effect.gen(function* () {
+            for (const restart of [false, true]) {
+              const nested = {
+                name: "nested",
+                summary: "Runs a command.",
+                usage: "nested",
+                run: () =>
+                  Effect.match(manager.execute("echo x", { restart }), {
+                    onFailure: ({ message }) => CommandResult.make({ stdout: message }),
+                    onSuccess: (result) => result
+                  })
+              }
+              const { stdout } = yield* Effect.scoped(
+                Effect.zipRight(
+                  Effect.flatMap(CommandRegistry, (registry) => registry.add(nested)),
+                  manager.execute("kept=1; nested | cat; echo; echo $kept")
+                )
+              )
+              assert.match(stdout, /^a command that the shell has called can't run another in that shell.*\n1\n$/)
+            }
           }),
         { enabled }
       )

@@ -81,7 +81,7 @@ describe("the scope's end", () => {
         yield* Scope.close(scope, Exit.void)
         assert.deepStrictEqual(
           yield* Effect.flip(session.execute("echo on")),
-          new ExecutionFailed({ cause: "shell", reason: "the session has ended" })
+          new ExecutionFailed({ cause: "crash", reason: "the session has ended" })
         )
       }),
     60_000
