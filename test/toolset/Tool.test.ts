@@ -53,7 +53,11 @@ describe("Tool", () => {
             { exact: true }
           )
         }),
-        run: (params) => Effect.sync(() => (seen.push(params), CommandResult.make()))
+        run: (params) =>
+          Effect.sync(() => {
+            seen.push(params)
+            return CommandResult.make()
+          })
       })
       yield* tool.run({ text: "a", color: null, parent: null, tags: null })
       yield* tool.run({ text: "a", tags: [{ name: "b", size: null }] })
