@@ -115,7 +115,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Toolset, E>): Promise<Prom
   }
 }
 
-const sessionEnded = { cause: "shell", reason: "the session has ended" } as const
+const sessionEnded = { kind: "shell", reason: "the session has ended" } as const
 
 const decode = ParseResult.decodeUnknownEither(
   Schema.Struct({ ...ToolCall.ToolCall.fields, arguments: ToolCall.Arguments }),

@@ -27,6 +27,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
+ * The text that was quoted.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -37,7 +39,7 @@ export interface Decoded {
 }
 
 /**
- * What bash makes of the text between `$'` and `'`. A NUL ends it, as in bash.
+ * Reads the text between `$'` and `'` as bash does. A NUL ends it, as in bash.
  *
  * @since 0.1.0
  */
@@ -72,7 +74,7 @@ export const read = (text: string): Decoded => {
 }
 
 /**
- * Its text alone.
+ * Reads the text between `$'` and `'`, and returns the text alone.
  *
  * @since 0.1.0
  */

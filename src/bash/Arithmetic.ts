@@ -5,7 +5,7 @@
  */
 
 /**
- * Behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where there is none, as in `$((a); b)`.
+ * Finds the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where there is none, as in `$((a); b)`.
  *
  * @since 0.1.0
  */
@@ -24,7 +24,7 @@ export const endOfParentheses = (text: string, from: number): number => {
 }
 
 /**
- * Behind the `]` of `$[…]`, the old form; -1 where it is not closed.
+ * Finds the index behind the `]` of `$[…]`, the old form; -1 where it is not closed.
  *
  * @since 0.1.0
  */

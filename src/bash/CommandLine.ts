@@ -9,7 +9,8 @@ import { type HereDocument, isRedirection, type Token, type Word } from "./Token
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
 /**
- * The head is read at once, the rest of the tokens when somebody asks for them: most commands go to the shell as they are.
+ * A command as it was read. Its first word is read at once and the rest of the tokens on demand: most commands go to the shell
+ * as they are.
  *
  * @since 0.1.0
  * @category models

@@ -5,7 +5,7 @@
  */
 
 /**
- * A word that a shell reads as exactly this text.
+ * Quotes a text, so that a shell reads it as one word.
  *
  * @since 0.1.0
  * @category quoting

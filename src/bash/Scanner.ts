@@ -30,6 +30,8 @@ interface Delimiter {
 }
 
 /**
+ * Cuts a text into tokens.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -8,7 +8,7 @@
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /**
- * The text of the bytes: of valid UTF-8, what a TextDecoder gives, with the byte order mark.
+ * Decodes bytes into text: of valid UTF-8, what a TextDecoder gives, with the byte order mark.
  *
  * @since 0.1.0
  * @category conversions
@@ -60,7 +60,7 @@ const lengthAt = (bytes: Uint8Array, at: number): number => {
 }
 
 /**
- * The bytes of the text; of one that `decode` gave, those that it was given. A surrogate that stands for no byte becomes
+ * Encodes text into bytes; of one that `decode` gave, those that it was given. A surrogate that stands for no byte becomes
  * U+FFFD.
  *
  * @since 0.1.0
@@ -89,7 +89,7 @@ export const encode = (text: string): Buffer => {
 }
 
 /**
- * The text in double quotes, on one line, for a message: what can't be shown as JSON escapes it, bytes as `\xff`.
+ * Puts a text in double quotes, on one line, for a message: what can't be shown as JSON escapes it, bytes as `\xff`.
  *
  * @since 0.1.0
  * @category quoting

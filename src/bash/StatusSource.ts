@@ -7,12 +7,12 @@ import { isRedirection, type Token, type Word } from "./Token.js"
 import { programOf } from "./Wrapper.js"
 
 /**
- * The program that decides a pipeline's status; undefined where it has no name: `(…)`, `if …`, `a=1`.
+ * The name of the program that decides a pipeline's status; undefined where it has none: `(…)`, `if …`, `a=1`.
  *
  * @since 0.1.0
  * @category models
  */
-export type Source = string | undefined
+export type Decider = string | undefined
 
 const opening = new Set(["if", "for", "while", "until", "select", "{"])
 const closing = new Set(["fi", "done", "}"])
@@ -23,21 +23,21 @@ const unreadable = new Set(["case", "function", "coproc", "!"])
 const leaving = new Set(["exit", "return", "exec", "set", "trap"])
 
 /**
- * The commands of the last list (`a && b | c`) that can have given the line's status, in order; undefined where the text
- * is no complete command, or too involved to tell.
+ * Names the programs of the last list (`a && b | c`) that can have given the line's status, in order; undefined where the
+ * text is no complete command, or too involved to tell.
  *
  * @since 0.1.0
  */
-export const sources = (tokens: ReadonlyArray<Token>): ReadonlyArray<Source> | undefined => {
-  const walk = new Walk()
+export const deciders = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> | undefined => {
+  const reader = new StatusReader()
   for (const token of tokens) {
-    walk.take(token)
-    if (walk.lost) return undefined
+    reader.take(token)
+    if (reader.lost) return undefined
   }
-  return walk.end()
+  return reader.end()
 }
 
-class Walk {
+class StatusReader {
   lost = false
   /** How many compound commands are open. */
   private depth = 0
@@ -47,10 +47,10 @@ class Walk {
   private compound = false
   private mayLeave = false
   private words: Array<Word> = []
-  private list: Array<Source> = []
+  private list: Array<Decider> = []
   /** Whether a list that has ended may have ended the whole. */
   private left = false
-  private last: ReadonlyArray<Source> = []
+  private last: ReadonlyArray<Decider> = []
 
   take(token: Token): void {
     if (token._tag === "Word") return this.word(token)
@@ -59,7 +59,7 @@ class Walk {
     if (token._tag === "Operator") return this.operator(token.value)
   }
 
-  end(): ReadonlyArray<Source> | undefined {
+  end(): ReadonlyArray<Decider> | undefined {
     this.endList(false)
     return this.depth === 0 && !this.inTest && !this.lost ? this.last : undefined
   }

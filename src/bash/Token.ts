@@ -17,6 +17,8 @@ export interface Range {
 }
 
 /**
+ * A piece of a text, with its place in it.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -55,19 +57,23 @@ export type Token = Data.TaggedEnum<{
 }>
 
 /**
+ * A word: a command's name, an argument, a redirection's target.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Word = Data.TaggedEnum.Value<Token, "Word">
 
 /**
+ * A here-document's lines.
+ *
  * @since 0.1.0
  * @category models
  */
 export type HereDocument = Data.TaggedEnum.Value<Token, "HereDocument">
 
 /**
- * Whether an operator is a redirection: the word after it is its target.
+ * Tells whether an operator is a redirection: the word after it is its target.
  *
  * @since 0.1.0
  */

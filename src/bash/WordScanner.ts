@@ -32,7 +32,7 @@ export interface Substitutions {
 }
 
 /**
- * The word that begins at `start`.
+ * Reads the word that begins at `start`.
  *
  * @since 0.1.0
  */

@@ -42,7 +42,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 const assignment = /^[A-Za-z_]\w*\+?=/
 
 /**
- * A command's words from the program on that it runs: behind assignments, `sudo -n`, `env A=1`, `time` and their like.
+ * Finds the program that a command's words run, and returns the words from it on: behind assignments, `sudo -n`, `env A=1`, `time` and their like.
  * Where an option is not known here, or nothing is left to run (`command -v x`, `env`), that is the wrapper itself.
  * undefined where the program is not written there.
  *
@@ -75,7 +75,7 @@ export const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefi
 }
 
 /**
- * The name of the program that a command's words run, as `unwrap` finds it; undefined where it is not written there.
+ * Names the program that a command's words run, as `unwrap` finds it; undefined where it is not written there.
  *
  * @since 0.1.0
  */

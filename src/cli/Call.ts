@@ -10,9 +10,9 @@ import * as Either from "effect/Either"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import { Toolset } from "../toolset/Toolset.js"
+import * as CallLine from "./CallLine.js"
 import { House } from "./Invocation.js"
 import { Lines } from "./Lines.js"
-import * as Request from "./Request.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
@@ -37,9 +37,9 @@ export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = 
   const take = (line: string): Effect.Effect<void> => {
     // JavaScript's own idea of white space has the byte order mark in it.
     if (line.trim() === "") return Effect.void
-    return Either.match(Request.parse(line.trim()), {
+    return Either.match(CallLine.parse(line.trim()), {
       onLeft: answer,
-      onRight: Request.Request.$match({
+      onRight: CallLine.CallLine.$match({
         Call: ({ call }) =>
           Effect.zipRight(
             places.take(1),
@@ -50,7 +50,7 @@ export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = 
         Cancel: ({ id }) =>
           Effect.sync(() => {
             const cancel = Effect.flatMap(toolset.cancel(id), (found) =>
-              found ? Effect.void : answer(Request.refuse(id, `No call with the id ${id} is running.`))
+              found ? Effect.void : answer(CallLine.reject(id, `No call with the id ${id} is running.`))
             )
             fork(cancel)
           })
@@ -67,6 +67,8 @@ export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = 
 })
 
 /**
+ * Answers tool calls, a line of JSON each, until its input ends.
+ *
  * @since 0.1.0
  * @category commands
  */

@@ -15,7 +15,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import * as Arguments from "../command/Arguments.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { call } from "./Call.js"
@@ -23,6 +22,7 @@ import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
 import * as FileCommands from "./FileCommands.js"
 import { House, Invocation, type MakeHouse, WrongUsage } from "./Invocation.js"
+import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
 import { layerNode, Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
@@ -50,7 +50,7 @@ export const run = (
   Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, { layer: house })))
 
 /**
- * The same over any streams and any house.
+ * Runs the program over any streams and any house, and answers its exit code.
  *
  * @since 0.1.0
  */
@@ -61,8 +61,8 @@ export const program = (
     const { isTerminal, write } = yield* Stdio
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
-        const shown = isTerminal(stream) ? text : withoutColours(text)
-        await write(stream, `${shown.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
+        const plain = isTerminal(stream) ? text : withoutColours(text)
+        await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
       })
 
     let exitCode: number = ExitCode.success
@@ -75,7 +75,7 @@ export const program = (
     })
     const withoutSubcommand = args.length === 0
     const words = Either.mapLeft(
-      Arguments.normalise(withoutSubcommand ? ["--help"] : args, options),
+      ProgramWords.normalise(withoutSubcommand ? ["--help"] : args, options),
       (message) => new WrongUsage({ message })
     )
     const running = FileCommands.isOne(args[0])
@@ -124,18 +124,18 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
-const show = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
+const toLine = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
 
 const usages = new Map<string, ReadonlyArray<string>>([
-  ["exec", [show(Command.getUsage(exec))]],
-  ["call", [show(Command.getUsage(call))]],
-  ["tools", [show(Command.getUsage(tools))]],
-  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${show(usage)}`)],
+  ["exec", [toLine(Command.getUsage(exec))]],
+  ["call", [toLine(Command.getUsage(call))]],
+  ["tools", [toLine(Command.getUsage(tools))]],
+  ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
   ...FileCommands.usages,
-  ["doctor", [show(Command.getUsage(doctor))]]
+  ["doctor", [toLine(Command.getUsage(doctor))]]
 ])
 
-const options = Arguments.optionsOf([
+const options = ProgramWords.optionsOf([
   Command.getUsage(exec),
   Command.getUsage(call),
   Command.getUsage(tools),

@@ -11,6 +11,8 @@ import * as Effect from "effect/Effect"
 const load = Effect.promise(() => import("./DoctorActions.js"))
 
 /**
+ * Tells whether a sandbox can be had here.
+ *
  * @since 0.1.0
  * @category commands
  */

@@ -86,7 +86,10 @@ const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
 }
 
 /**
+ * Checks what the sandbox needs, prints what it found, and sets exit code 1 where something is missing.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const doctor = (given: { readonly json: boolean }) =>
   Effect.gen(function* () {

@@ -39,7 +39,7 @@ const commandOf = (words: ReadonlyArray<string>, args: ReadonlyArray<string>): E
 }
 
 /**
- * Runs the one call, and passes on its output; answers its exit code.
+ * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
  *
  * @since 0.1.0
  */
@@ -59,6 +59,8 @@ const isOurs = ({ extras }: ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
 /**
+ * Runs one command.
+ *
  * @since 0.1.0
  * @category commands
  */

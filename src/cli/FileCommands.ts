@@ -3,36 +3,41 @@
  *
  * @since 0.1.0
  */
+import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
+import * as Options from "@effect/cli/Options"
 import type { ConfigError } from "effect/ConfigError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Stream from "effect/Stream"
 import { quote } from "../bash/Quote.js"
 import * as CommandGrammar from "../command/CommandGrammar.js"
+import type { Form } from "../command/Parameter.js"
 import * as Edit from "../commands/edit/Edit.js"
 import * as Read from "../commands/read/Read.js"
 import * as Write from "../commands/write/Write.js"
+import * as Advice from "../domain/Advice.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import { handle } from "./Exec.js"
-import { FileHints } from "./FileHints.js"
 import { House, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
 const grammars = [Edit.grammar, Read.grammar, Write.grammar]
 const names = grammars.map(({ name }) => name)
+const person = Advice.person(names)
 
 /**
- * Whether the program's first word is one of them: the words after it are for the command to read, not for the program.
+ * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
  *
  * @since 0.1.0
  */
 export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
 /**
- * Runs what the program was called with, where the first word is one of them.
+ * Runs the command that the program was called with. Its advice names what a person can type, and no tool calls.
  *
  * @since 0.1.0
  */
@@ -41,20 +46,15 @@ export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> =
   const stdio = yield* Stdio
   const [name = "", ...words] = args
   const grammar = grammars.find((one) => one.name === name)
-  const answer = grammar && CommandGrammar.helpFor({ ...grammar, usage: `synapse ${grammar.usage}` }, words)
+  const answer = grammar && CommandGrammar.helpFor(grammar, words, person)
   if (answer !== undefined) return yield* Effect.promise(async () => stdio.write("stdout", answer))
   const house = yield* House
   const command = [name, ...words.map(quote)].join(" ")
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
-  const hints = new FileHints(names, stdio.write)
   const code = yield* handle(call, false).pipe(
-    Effect.provideService(Stdio, {
-      ...stdio,
-      write: (stream, chunk) => (stream === "stdout" ? stdio.write(stream, chunk) : hints.push(chunk))
-    }),
-    Effect.ensuring(Effect.promise(async () => hints.end())),
     Effect.locally(CommandInput.current, inputOf(stdio)),
-    Effect.provide(house.layer(SessionOptions.passedOn, {}))
+    Effect.provide(house.layer(SessionOptions.passedOn, {})),
+    Effect.locally(Advice.audience, person)
   )
   yield* setExitCode(code)
 })
@@ -66,20 +66,35 @@ const inputOf = ({ hasInput, read }: Context.Tag.Service<Stdio>): CommandInput.C
       )
     : undefined
 
+/** For the program's help and completions; the words are read by the command itself. */
+const toSubcommand = ({ config, name, summary }: CommandGrammar.CommandGrammar<unknown>) =>
+  Command.make(
+    name,
+    Record.map(config, ({ form }) => (form.kind === "operand" ? toArgs(form) : toOptions(form))),
+    () => run
+  ).pipe(Command.withDescription(summary))
+
+const toArgs = ({ isRepeated, isRequired, name }: Form): Args.Args<unknown> => {
+  const args = Args.text({ name: name.slice(1, -1) })
+  return isRepeated ? Args.repeated(args) : isRequired ? args : Args.optional(args)
+}
+
+const toOptions = ({ isRepeated, isRequired, kind, name, placeholder }: Form): Options.Options<unknown> => {
+  if (kind === "flag") return Options.boolean(name.slice(2))
+  const option = Options.text(name.slice(2)).pipe(Options.withPseudoName(placeholder))
+  return isRepeated ? Options.repeated(option) : isRequired ? option : Options.optional(option)
+}
+
 /**
- * Their place among the subcommands, for the program's help.
+ * The subcommands `read`, `write` and `edit`, for the program's help and completions.
  *
  * @since 0.1.0
  * @category commands
  */
-export const commands = [
-  Command.withHandler(Edit.grammar.command, () => run),
-  Command.withHandler(Read.grammar.command, () => run),
-  Command.withHandler(Write.grammar.command, () => run)
-] as const
+export const commands = [toSubcommand(Edit.grammar), toSubcommand(Read.grammar), toSubcommand(Write.grammar)] as const
 
 /**
- * How each of them is used, by its name.
+ * The usage of `read`, `write` and `edit`, by their names.
  *
  * @since 0.1.0
  */

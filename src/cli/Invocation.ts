@@ -14,6 +14,8 @@ import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
 /**
+ * The words that the program was called with, and the exit code that it is to end with.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -27,7 +29,7 @@ export class Invocation extends Context.Tag("synapse/Invocation")<
 >() {}
 
 /**
- * The program was called wrongly: exit code 2, the reason and the usage.
+ * Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2.
  *
  * @since 0.1.0
  * @category errors
@@ -37,7 +39,7 @@ export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsa
 }) {}
 
 /**
- * What makes the house that a subcommand runs in; it loads it first.
+ * Loads the modules of the house that a subcommand runs in, and makes its layer.
  *
  * @since 0.1.0
  * @category models
@@ -48,6 +50,8 @@ export type MakeHouse = (
 ) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
 
 /**
+ * Makes the house that a subcommand runs in.
+ *
  * @since 0.1.0
  * @category tags
  */

@@ -7,6 +7,8 @@
 const newline = 0x0a
 
 /**
+ * Holds the beginning of a line until its end has come.
+ *
  * @since 0.1.0
  * @category models
  */

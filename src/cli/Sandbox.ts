@@ -45,7 +45,7 @@ const forget = Command.make("forget", { path: path("As it was allowed or denied.
 ).pipe(Command.withDescription("Take back what was allowed or denied. What is built in stays."))
 
 /**
- * How each of the subcommands is used.
+ * The usages of the subcommands of `synapse sandbox`.
  *
  * @since 0.1.0
  */
@@ -58,6 +58,8 @@ export const usages: ReadonlyArray<Usage.Usage> = [
 ]
 
 /**
+ * Shows, explains and changes the sandbox's policy, by a subcommand for each.
+ *
  * @since 0.1.0
  * @category commands
  */

@@ -69,7 +69,10 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 }
 
 /**
+ * Prints the policy for the current directory, with the source of every rule.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
@@ -103,7 +106,10 @@ const why = (verdict: PolicyDecision.Verdict): string => {
 }
 
 /**
+ * Prints whether a path may be read or written, and which rule says so; exit code 1 where it may not.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
   Effect.gen(function* () {
@@ -124,7 +130,10 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
   }).pipe(run)
 
 /**
+ * Adds a path to the whitelist of `sandbox.json`; refused where another rule wins over it.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const allow = (given: { readonly path: string }) =>
   Effect.gen(function* () {
@@ -154,7 +163,10 @@ const toEntry = (text: string): string => {
 }
 
 /**
+ * Adds a path or a pattern to the blacklist of `sandbox.json`.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const deny = (given: { readonly path: string }) =>
   Effect.gen(function* () {
@@ -165,7 +177,10 @@ export const deny = (given: { readonly path: string }) =>
   }).pipe(run)
 
 /**
+ * Takes an entry out of the lists of `sandbox.json`.
+ *
  * @since 0.1.0
+ * @category commands
  */
 export const forget = (given: { readonly path: string }) =>
   Effect.gen(function* () {

@@ -10,6 +10,8 @@ import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 /**
+ * The directory, the time, and what the sandbox allows and denies.
+ *
  * @since 0.1.0
  * @category options
  */
@@ -43,21 +45,21 @@ export const options = {
 }
 
 /**
- * Of output that is answered as a result: the files that the result names outlive the program.
+ * Settings for a subcommand that prints results: it keeps the files that a result names when the program ends.
  *
  * @since 0.1.0
  */
 export const answered: Partial<Settings> = { keepOutputFiles: true }
 
 /**
- * Of output that is passed on as it comes: nobody needs a file of it.
+ * Settings for a subcommand that passes output on as it comes: it makes no files of it.
  *
  * @since 0.1.0
  */
 export const passedOn: Partial<Settings> = { outputFileLimit: 0 }
 
 /**
- * What is given becomes settings, of the session and of the sandbox.
+ * Turns the options that were given into settings of the session and of the sandbox.
  *
  * @param output `answered` or `passedOn`
  * @since 0.1.0

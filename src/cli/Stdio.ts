@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
+ * What the program reads and writes.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -30,7 +32,7 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
 >() {}
 
 /**
- * Those of the process. A stream that nobody reads any more ends the process: see `bin.ts`.
+ * The streams of the process. A stream that nobody reads any more ends the process: see `bin.ts`.
  *
  * @since 0.1.0
  * @category layers

@@ -49,6 +49,8 @@ export interface CommandCall {
 }
 
 /**
+ * A command of ours, which is called wherever a command can stand in a line.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -82,6 +84,8 @@ export interface LineHandler extends Described {
 }
 
 /**
+ * How a command is run.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -91,6 +95,8 @@ export interface RunOptions {
 }
 
 /**
+ * How a line is run.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -100,12 +106,16 @@ export interface LineOptions extends RunOptions {
 }
 
 /**
+ * A command of ours of either kind.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Handler = CommandHandler | LineHandler
 
 /**
+ * Tells whether a handler runs whole lines (`bash <command>`).
+ *
  * @since 0.1.0
  * @category guards
  */

@@ -11,6 +11,8 @@ import { DuplicateName } from "../domain/DuplicateName.js"
 import type { Handler } from "./CommandHandler.js"
 
 /**
+ * The handlers of all commands of ours, by their names.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -27,7 +29,7 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
 >() {}
 
 /**
- * Without any command; `layerAdd` brings them.
+ * A registry without any command; `layerAdd` adds them.
  *
  * @since 0.1.0
  * @category layers
@@ -76,6 +78,21 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
  * Adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these layers can be merged;
  * two commands of the same name are refused.
  *
+ * @example
+ * ```ts
+ * import { CommandRegistry, Synapse } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const greet = CommandRegistry.layerAdd({
+ *   name: "greet",
+ *   summary: "Greets somebody.",
+ *   usage: "greet <name>",
+ *   run: ({ args }) => Effect.succeed({ stdout: `Hello ${args.join(" ")}\n`, stderr: "", exitCode: 0 })
+ * })
+ *
+ * const house = greet.pipe(Layer.provideMerge(Synapse.layer()))
+ * ```
  * @since 0.1.0
  * @category layers
  */
@@ -83,7 +100,7 @@ export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, Co
   layerAddEffect(Effect.succeed(handler))
 
 /**
- * Adds a command that stands on other services.
+ * Adds a command whose handler needs other services.
  *
  * @since 0.1.0
  * @category layers

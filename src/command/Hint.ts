@@ -1,10 +1,11 @@
 /**
- * What a failure's message says of the command that failed: how to see its usage. It names no wrong command.
+ * Advice on a command that failed: how to see its usage. It names no wrong command.
  *
  * @since 0.1.0
  */
 import type { CommandLine } from "../bash/CommandLine.js"
-import { sources } from "../bash/StatusSource.js"
+import { deciders } from "../bash/StatusSource.js"
+import * as Advice from "../domain/Advice.js"
 
 /** They succeed always, or as good as: not what failed, if there is anything else. */
 const succeeding = new Set(["true", ":", "echo", "printf"])
@@ -21,12 +22,13 @@ const builtins = new Set(
 const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
 
 /**
- * The names, in their order: a later one may not have run. Empty where the text does not tell for sure.
+ * Names the commands that a line can have failed for, in their order: a later one may not have run. Empty where the text
+ * does not tell for sure.
  *
  * @since 0.1.0
  */
 export const candidates = (line: CommandLine): ReadonlyArray<string> => {
-  const list = sources(line.tokens)
+  const list = deciders(line.tokens)
   if (list === undefined || list.includes(undefined)) return []
   const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
   const telling = names.filter((name) => name !== "false" && !succeeding.has(name))
@@ -34,20 +36,21 @@ export const candidates = (line: CommandLine): ReadonlyArray<string> => {
 }
 
 /**
- * The hint for a command that failed; undefined where no command can be named for sure.
+ * Advises on a line that failed; undefined where no command can be named for sure.
  *
  * @since 0.1.0
  */
-export const forFailed = (line: CommandLine): string | undefined => {
+export const forFailed = (line: CommandLine): Advice.Advice | undefined => {
   const names = candidates(line)
   if (names.length === 0 || !names.every((name) => nameable.test(name))) return undefined
-  return names.length === 1
-    ? `Hint: ${help(names[0] as string)} shows how to use ${names[0]}.`
-    : `Hint: see ${names.map(help).join(" or ")}.`
+  const [first = [], ...others] = names.map(help)
+  if (others.length === 0) return Advice.line`Hint: ${first} shows how to use ${names[0] ?? ""}.`
+  const more = others.flatMap((other) => Advice.line` or ${other}`)
+  return Advice.line`Hint: see ${first}${more}.`
 }
 
 /**
- * The one program of a line that can be missing where its exit code is 127; undefined where it can't be told.
+ * Names the one program of a line that can be missing where its exit code is 127; undefined where it can't be told.
  *
  * @since 0.1.0
  */
@@ -57,25 +60,25 @@ export const missing = (line: CommandLine): string | undefined => {
 }
 
 /**
- * The hint for a command that bash did not find.
+ * Advises on a command that bash did not find.
  *
  * @since 0.1.0
  */
-export const forMissing = (name: string): string | undefined =>
+export const forMissing = (name: string): Advice.Advice | undefined =>
   nameable.test(name)
-    ? `Hint: check how it is written and whether it is installed; ${help(name)} then shows how to use it.`
+    ? Advice.line`Hint: check how it is written and whether it is installed; ${help(name)} then shows how to use it.`
     : undefined
 
 /**
- * The call that shows a command's help.
+ * Names the calls that show a command's help.
  *
  * @since 0.1.0
  */
-export const help = (name: string): string => {
-  const option = `Bash(command="${name} --help")`
-  if (!builtins.has(name)) return option
-  const builtin = `Bash(command="help ${name}")`
+export const help = (name: string): Advice.Advice => {
+  const option = Advice.run(`${name} --help`)
+  if (!builtins.has(name)) return [option]
+  const builtin = Advice.run(`help ${name}`)
   return withoutHelpOption.has(name)
-    ? `${builtin} (for the program of that name, ${option})`
-    : `${option} or ${builtin}`
+    ? Advice.line`${builtin} (for the program of that name, ${option})`
+    : Advice.line`${option} or ${builtin}`
 }

@@ -5,21 +5,21 @@
  */
 
 /**
- * What they begin with.
+ * What reserved names begin with.
  *
  * @since 0.1.0
  */
 export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:"]
 
 /**
- * Those that are one name only.
+ * The reserved names that stand for one command each.
  *
  * @since 0.1.0
  */
 export const names: ReadonlyArray<string> = ["TodoWrite"]
 
 /**
- * Whether a name is one of them.
+ * Tells whether a name is reserved.
  *
  * @since 0.1.0
  */

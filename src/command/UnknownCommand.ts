@@ -3,11 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Advice from "../domain/Advice.js"
 import { CommandNotFound } from "../domain/CommandError.js"
 import * as Hint from "./Hint.js"
 
 /**
- * For `mcp:<server>:<tool>` where no such server is configured.
+ * Answers `mcp:<server>:<tool>` where no such server is configured.
  *
  * @since 0.1.0
  * @category constructors
@@ -16,7 +17,7 @@ export const mcpServer = (command: string, servers: ReadonlyArray<string>): Comm
   unknown(command, `Unknown MCP server: ${part(command, 1)}`, "MCP servers", servers)
 
 /**
- * For `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
+ * Answers `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
  *
  * @since 0.1.0
  * @category constructors
@@ -25,7 +26,7 @@ export const skill = (command: string, skills: ReadonlyArray<string>): CommandNo
   unknown(command, `Unknown skill: ${part(command, 1)}`, "skills", skills)
 
 /**
- * For any other name of ours: `task:<type>`, `TodoWrite`.
+ * Answers any other name of ours: `task:<type>`, `TodoWrite`.
  *
  * @since 0.1.0
  * @category constructors
@@ -34,7 +35,7 @@ export const command = (name: string, commands: ReadonlyArray<string>): CommandN
   unknown(name, `Unknown command: ${name}`, "commands besides the shell's own", commands)
 
 /**
- * For a name of ours of any kind.
+ * Answers a name of ours of any kind.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,7 +50,7 @@ const unknown = (command: string, what: string, kind: string, known: ReadonlyArr
     command,
     reason: [
       `${what} (in ${command}).`,
-      known.length === 0 ? `There are no ${kind}.` : `There are these ${kind}: ${known.join(", ")}.`,
-      `Hint: correct the name; ${Hint.help(command)} then shows how to use it.`
-    ].join("\n")
+      known.length === 0 ? `There are no ${kind}.` : `There are these ${kind}: ${known.join(", ")}.`
+    ].join("\n"),
+    advice: [Advice.line`Hint: correct the name; ${Hint.help(command)} then shows how to use it.`]
   })

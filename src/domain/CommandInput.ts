@@ -9,13 +9,16 @@ import type * as Stream from "effect/Stream"
 import type { ExecutionFailed } from "./CommandError.js"
 
 /**
+ * The bytes of a standard input.
+ *
  * @since 0.1.0
  * @category models
  */
 export type CommandInput = Stream.Stream<Uint8Array, ExecutionFailed>
 
 /**
- * Set it with `Effect.locally(CommandInput.current, stream)`. The shell's own commands read nothing all the same.
+ * The standard input of commands of ours that their line gives none. Set it with
+ * `Effect.locally(CommandInput.current, stream)`. The shell's own commands read nothing all the same.
  *
  * @since 0.1.0
  * @category fiber refs

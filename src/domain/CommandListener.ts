@@ -9,6 +9,8 @@ import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
+ * Hears what a command puts out while it runs.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -23,7 +25,7 @@ export interface CommandListener {
 }
 
 /**
- * Set it with `Effect.locally(CommandListener.current, { … })`.
+ * The listener of the commands that a fiber runs. Set it with `Effect.locally(CommandListener.current, { … })`.
  *
  * @since 0.1.0
  * @category fiber refs

@@ -3,9 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
 
 /**
+ * The output and the exit code of a command, and what is known besides.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -15,6 +18,8 @@ export interface CommandResult {
   /** Standard error under the same cap. */
   readonly stderr: string
   readonly exitCode: number
+  /** What to do next, of a command of ours: it goes to standard error, after what is there. */
+  readonly advice?: ReadonlyArray<Advice.Advice>
   /** What kind of failure the exit code tells of, where the command itself knows. */
   readonly category?: FailureCategory | undefined
   /** The name that bash looked for and did not find, where that is why the command failed. */
@@ -35,7 +40,7 @@ export interface CommandResult {
 }
 
 /**
- * A result with an empty output where none is given.
+ * Makes a result; its output is empty, and its exit code 0, where none is given.
  *
  * @since 0.1.0
  * @category constructors
@@ -46,3 +51,14 @@ export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
   exitCode: 0,
   ...fields
 })
+
+/**
+ * Says a result's advice to an audience, on standard error.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const say = (result: CommandResult, audience: Advice.Audience): CommandResult => {
+  const { advice = [], ...said } = result
+  return advice.length === 0 ? result : { ...said, stderr: `${said.stderr}${Advice.render(advice, audience)}\n` }
+}

@@ -6,6 +6,8 @@
 import * as Schema from "effect/Schema"
 
 /**
+ * Fails where a name is taken already.
+ *
  * @since 0.1.0
  * @category errors
  */

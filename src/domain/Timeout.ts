@@ -5,7 +5,7 @@
  */
 
 /**
- * Milliseconds; what a timer can hold: some 24 days.
+ * The longest time that a command may take, in milliseconds: what a timer can hold, some 24 days.
  *
  * @since 0.1.0
  */

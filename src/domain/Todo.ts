@@ -9,15 +9,24 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
+ * What can be said of a task.
+ *
  * @since 0.1.0
  * @category schemas
  */
 export const Status = Schema.Literal("pending", "in_progress", "completed")
 
-/** @since 0.1.0 */
+/**
+ * What can be said of a task.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type Status = typeof Status.Type
 
 /**
+ * A task.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -30,6 +39,8 @@ export interface Todo {
 }
 
 /**
+ * How much a list may hold.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -39,7 +50,11 @@ export interface Limits {
   readonly maxContentLength: number
 }
 
-/** @since 0.1.0 */
+/**
+ * The limits where no setting says otherwise.
+ *
+ * @since 0.1.0
+ */
 export const defaultLimits: Limits = { maxItems: 50, maxContentLength: 200 }
 
 /**
@@ -147,7 +162,7 @@ const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
 const dotted = (path: ReadonlyArray<PropertyKey>): string => (path.length === 0 ? "input" : path.join("."))
 
 /**
- * How many tasks there are of each status.
+ * Counts the tasks of each status.
  *
  * @since 0.1.0
  */

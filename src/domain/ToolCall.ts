@@ -6,7 +6,7 @@
 import * as Schema from "effect/Schema"
 
 /**
- * `arguments` is JSON text, as models send it; `id` is the model's own and comes back in the ToolReturn.
+ * A model's call of a tool. `arguments` is JSON text, as models send it; `id` is the model's own and comes back in the ToolReturn.
  *
  * @since 0.1.0
  * @category models
@@ -17,7 +17,12 @@ export const ToolCall = Schema.Struct({
   arguments: Schema.String
 })
 
-/** @since 0.1.0 */
+/**
+ * A model's call of a tool.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 /**
@@ -29,7 +34,7 @@ export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 export const Arguments = Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
 /**
- * A call whose arguments may be an object yet.
+ * Makes a call of arguments that may be JSON text or an object.
  *
  * @since 0.1.0
  * @category constructors

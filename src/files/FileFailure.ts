@@ -6,57 +6,58 @@
 
 import { quote } from "../bash/Quote.js"
 import * as ShellText from "../bash/ShellText.js"
+import * as Advice from "../domain/Advice.js"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { FileError } from "./Files.js"
 
 /**
+ * Makes the failure of a command that can't do what it should with a file.
+ *
  * @param reason what is wrong with the file
- * @param advice a line of its own
  * @since 0.1.0
  * @category errors
  */
-export const make = (command: string, path: string, reason: string, advice?: string): ExecutionFailed =>
-  new ExecutionFailed({
-    cause: "io",
-    reason: `${command}: ${shown(path)}: ${reason}${advice === undefined ? "" : `\n${advice}`}`
-  })
+export const make = (
+  command: string,
+  path: string,
+  reason: string,
+  { advice = [], cause }: { readonly advice?: ReadonlyArray<Advice.Advice>; readonly cause?: FileError } = {}
+): ExecutionFailed =>
+  new ExecutionFailed({ kind: "io", reason: `${command}: ${printable(path)}: ${reason}`, advice, cause })
 
 /**
- * What `Files` failed with, as the failure of a command that wants a file that exists.
+ * Turns what `Files` failed with into the failure of a command that wants a file that exists.
  *
  * @since 0.1.0
  * @category errors
  */
-export const fromFileError = (command: string, { kind, path, reason }: FileError): ExecutionFailed => {
-  switch (kind) {
-    case "missing":
-      return make(command, path, reason, path === "" ? undefined : `${call("ls", parentOf(path))} shows what there is.`)
-    case "directory":
-      return make(command, path, reason, `${call("ls", path)} lists it.`)
-    default:
-      return make(command, path, reason)
-  }
+export const fromFileError = (command: string, error: FileError): ExecutionFailed =>
+  make(command, error.path, error.reason, { advice: adviceFor(error), cause: error })
+
+const adviceFor = ({ kind, path }: FileError): ReadonlyArray<Advice.Advice> => {
+  if (kind === "directory") return [Advice.line`${run("ls", path)} lists it.`]
+  return kind === "missing" && path !== "" ? [Advice.line`${run("ls", parentOf(path))} shows what there is.`] : []
 }
 
 /**
- * A call of the tool, for advice: `Bash(command="ls src")`.
+ * Names a program to run on a file, for advice: `ls src`.
  *
  * @since 0.1.0
+ * @category advice
  */
-export const call = (program: string, path: string): string =>
-  `Bash(command=${JSON.stringify(`${program} ${word(path)}`)})`
+export const run = (program: string, path: string): Advice.Part => Advice.run(`${program} ${toWord(path)}`)
 
 /** What is no part of a line: control characters, and bytes that are no UTF-8. */
-const unshowable = /[\p{Cc}\p{Cs}]/u
+const unprintable = /[\p{Cc}\p{Cs}]/u
 
 /**
- * A path as a word for bash, on one line, quoted only where it must be.
+ * Turns a path into a word for bash, on one line, quoted only where it must be.
  *
  * @since 0.1.0
  */
-export const word = (path: string): string => {
+export const toWord = (path: string): string => {
   const operand = path.startsWith("-") ? `./${path}` : path
-  if (unshowable.test(operand)) return `$'${operand.replace(/[\p{Cc}\p{Cs}'\\]/gu, escaped)}'`
+  if (unprintable.test(operand)) return `$'${operand.replace(/[\p{Cc}\p{Cs}'\\]/gu, escaped)}'`
   return /^[\w./:@%+,~-]+$/.test(operand) ? operand : quote(operand)
 }
 
@@ -67,12 +68,12 @@ const escaped = (char: string): string => {
 }
 
 /**
- * A path as a message shows it: as it was given, where that is one line of UTF-8.
+ * Turns a path into text for a message: as it was given, where that is one line of UTF-8.
  *
  * @since 0.1.0
  */
-export const shown = (path: string): string =>
-  path === "" ? "''" : unshowable.test(path) ? ShellText.quoted(path) : path
+export const printable = (path: string): string =>
+  path === "" ? "''" : unprintable.test(path) ? ShellText.quoted(path) : path
 
 const parentOf = (path: string): string => {
   const slash = path.replace(/\/+$/, "").lastIndexOf("/")

@@ -27,6 +27,8 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
 }
 
 /**
+ * What is read of a file.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -38,7 +40,8 @@ export interface ReadOptions {
 }
 
 /**
- * Paths are as the shell takes them, words that need not be UTF-8 (`ShellText`): relative ones from the directory that the command was called in.
+ * Reads and writes files. Paths are words as the shell takes them, which need not be UTF-8 (`ShellText`); relative ones start
+ * from the directory that the command was called in.
  *
  * @since 0.1.0
  * @category models

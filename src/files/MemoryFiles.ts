@@ -9,6 +9,8 @@ import { FileError, type Files } from "./Files.js"
 import * as Newlines from "./Newlines.js"
 
 /**
+ * Files that a test can look at.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -30,6 +32,8 @@ export interface MemoryFiles extends Files {
 export type Content = string | Uint8Array | Pick<FileError, "kind" | "reason">
 
 /**
+ * Makes files of these names and contents.
+ *
  * @param sizes the sizes of the chunks that files are read in, over and over; 64 KiB where there are none
  * @since 0.1.0
  * @category constructors

@@ -7,7 +7,7 @@
 const newline = 0x0a
 
 /**
- * How many there are.
+ * Counts the newlines among the bytes.
  *
  * @since 0.1.0
  */
@@ -40,8 +40,8 @@ const countSingly = (bytes: Uint8Array, start: number, end: number): number => {
 const block = 16 * 1024
 
 /**
- * Goes on by as many lines, or by as many as there are: the index behind the last newline of them (`bytes.length` where
- * there are too few), and how many there were.
+ * Skips lines at the beginning. Returns the index behind the last newline skipped (`bytes.length` where there are too few
+ * lines), and how many were skipped.
  *
  * @since 0.1.0
  */

@@ -11,15 +11,17 @@ import { type CommandHandler, isLineHandler, type LineOptions } from "../command
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
+import * as Advice from "../domain/Advice.js"
 import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
-import type { CommandResult } from "../domain/CommandResult.js"
+import * as CommandResult from "../domain/CommandResult.js"
+import * as Span from "../domain/Span.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType } from "./CommandType.js"
 import * as PlainCall from "./PlainCall.js"
 
 /**
- * `restart`: whether the shell is restarted before the command, which loses all its state (S21).
+ * How a command is routed. `restart`: whether the shell is restarted before the command, which loses all its state.
  *
  * @since 0.1.0
  * @category models
@@ -27,18 +29,25 @@ import * as PlainCall from "./PlainCall.js"
 export type RouteOptions = LineOptions
 
 /**
+ * Runs command lines.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class BashRouter extends Context.Tag("synapse/BashRouter")<
   BashRouter,
   {
-    /** Classifies a command line and runs it where it belongs. */
-    readonly route: (command: string, options?: RouteOptions) => Effect.Effect<CommandResult, CommandError>
+    /** Classifies a command line and runs it where it belongs. `true` stands for `{ restart: true }` (S21). */
+    readonly route: (
+      command: string,
+      options?: RouteOptions | boolean
+    ) => Effect.Effect<CommandResult.CommandResult, CommandError>
   }
 >() {}
 
 /**
+ * A router over the commands of the registry and the shell of the manager.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -49,7 +58,10 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     const sandbox = yield* SandboxManager
     const isRegistered = (name: string) => registry.find(name) !== undefined
 
-    const dispatch = (command: string, options: RouteOptions): Effect.Effect<CommandResult, CommandError> => {
+    const dispatch = (
+      command: string,
+      options: RouteOptions
+    ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
       if (identifyCommandType(line, isRegistered) === "native") return sandbox.execute(command, options)
       const handler = registry.find(line.name)
@@ -67,9 +79,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       return options.restart === true ? Effect.zipRight(sandbox.restart, running) : running
     }
 
-    return BashRouter.of({ route: (command, options = {}) => dispatch(command, options) })
+    return BashRouter.of({
+      route: (command, options = {}) =>
+        routed(dispatch(command, typeof options === "boolean" ? { restart: options } : options))
+    })
   })
 )
+
+const routed = Span.within("BashRouter.route")
 
 /** What a handler runs beneath is its own affair: the listener hears its output, once. */
 const run = (
@@ -77,7 +94,7 @@ const run = (
   plain: PlainCall.PlainCall,
   cwd: string,
   options: RouteOptions
-): Effect.Effect<CommandResult, CommandError> =>
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   Effect.suspend(() => {
     const early: Array<Uint8Array> = []
     const call = PlainCall.toCommandCall(plain, cwd, (chunk) => early.push(chunk))
@@ -85,6 +102,7 @@ const run = (
       Effect.map((result) =>
         early.length === 0 ? result : { ...result, stdout: Buffer.concat(early).toString() + result.stdout }
       ),
+      Effect.map((result) => CommandResult.say(result, Advice.model)),
       Effect.locally(CommandListener.current, {}),
       Effect.tap(CommandListener.tell)
     )
@@ -107,8 +125,7 @@ const inTime = <A, E>(
  *
  * @since 0.1.0
  */
-export const hintForMissing = (name: string): string | undefined =>
+export const hintForMissing = (name: string): Advice.Advice | undefined =>
   ReservedName.isReserved(name)
-    ? `Hint: ${name} is known to the shell, not to programs that run others (env, xargs, find -exec): ` +
-      `call it in the line itself, Bash(command="${name} …").`
+    ? Advice.line`Hint: ${name} is known to the shell, not to programs that run others (env, xargs, find -exec): call it in the line itself, ${Advice.run(`${name} …`)}.`
     : undefined

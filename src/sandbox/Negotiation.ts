@@ -16,10 +16,14 @@ import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 
 /**
+ * How a command is run.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface AttemptOptions extends ExecuteOptions {
+  /** The directory whose sandbox it runs in; the manager's own where it is not given. */
+  readonly cwd?: string | undefined
   /** Waited for when the command's turn has come: the restart of the shell that was asked for with it. */
   readonly restarted?: Effect.Effect<void>
 }
@@ -78,7 +82,9 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
     resource: result.blockedResource ?? denial.resource,
     rule: denial.rule,
     reason: denial.reason,
-    advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why].filter(Boolean).join("\n")
+    advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why]
+      .flatMap((text) => (text === "" ? [] : text.split("\n")))
+      .map((line) => [line])
   })
 
 const allowedInVain = ({ access }: Denial): string =>
@@ -92,6 +98,8 @@ const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
 })
 
 /**
+ * Makes what runs commands with whatever rights a person gives them.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -162,7 +170,7 @@ export const make = (
       }
       return yield* Effect.catchIf(
         run(command, options, [...grants, grant], known),
-        (error) => error._tag === "ExecutionFailed" && error.cause === "sandbox",
+        (error) => error._tag === "ExecutionFailed" && error.kind === "sandbox",
         (error) => toBlocked(denial, backend, result, `It was allowed once, but ${error.message}.`)
       )
     })

@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { CommandListener } from "../domain/CommandListener.js"
 import * as Interruption from "./Interruption.js"
+import type { Job } from "./Job.js"
 import { type Captured, OutputCapture } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
 import type { PipePair, PipePool } from "./PipePool.js"
@@ -61,13 +61,11 @@ export class CommandRun {
   private endInterruption: (() => void) | undefined
 
   constructor(
-    readonly text: string,
+    readonly job: Job,
     private readonly shell: Shell,
     private readonly pool: PipePool,
     readonly pipes: PipePair,
     private readonly directory: SessionDirectory,
-    private readonly listener: CommandListener,
-    private readonly timeout: number,
     settings: Settings,
     private readonly patience: Interruption.Patience
   ) {
@@ -85,7 +83,7 @@ export class CommandRun {
     if (this.over) return
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
-    this.deadline = setTimeout(() => this.stop("timeout"), Math.max(1, this.timeout - this.elapsed()))
+    this.deadline = setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - this.elapsed()))
   }
 
   /** Begins to end what the command runs; the first reason counts. */
@@ -124,7 +122,7 @@ export class CommandRun {
     this.deadline = undefined
     this.settle()
     let held = this.drain()
-    if (held.any && this.text.includes(">(")) {
+    if (held.any && this.job.text.includes(">(")) {
       for (const until = performance.now() + substitutionGrace; held.any && performance.now() < until; ) {
         await new Promise((resolve) => setTimeout(resolve, 2))
         held = this.drain()
@@ -162,7 +160,7 @@ export class CommandRun {
   /** In order: what comes while the listener still deals with the same stream's last chunk waits. */
   private tell(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
     this.heard += chunk.length
-    if (this.deaf || this.listener.onOutput === undefined) return
+    if (this.deaf || this.job.listener.onOutput === undefined) return
     const before = this.untold.get(stream)
     const copy = before === undefined ? chunk : Buffer.from(chunk)
     const telling = before === undefined ? this.hear(stream, copy) : before.then(() => this.hear(stream, copy))
@@ -182,7 +180,7 @@ export class CommandRun {
   private hear(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
     if (this.deaf) return
     try {
-      return this.listener.onOutput?.(stream, chunk)
+      return this.job.listener.onOutput?.(stream, chunk)
     } catch {
       this.deaf = true
     }

@@ -3,18 +3,16 @@
  *
  * @since 0.1.0
  */
-
-import type { Ended } from "../bridge/Commands.js"
-import { ExecutionFailed, type InvalidUsage, timedOut } from "../domain/CommandError.js"
+import * as Effect from "effect/Effect"
+import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import type { CommandRun, Outcome } from "./CommandRun.js"
+import type { Outcome } from "./CommandRun.js"
+import type { CallEnding } from "./ShellBridge.js"
 
 /**
- * Exactly one of its functions is called, once.
- *
  * @since 0.1.0
  * @category models
  */
@@ -23,58 +21,78 @@ export interface Job {
   /** Milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener
+  /** What calls from within the shell read that have no standard input of their own. */
   readonly input: CommandInput | undefined
-  readonly succeed: (result: CommandResult.CommandResult) => void
-  readonly fail: (error: ExecutionFailed | InvalidUsage) => void
-  /** Set when it is cancelled: called, with the result so far, in place of the others. */
-  cancelled?: (result: CommandResult.CommandResult) => void
-  run?: CommandRun
-  /** Whether a shell died before it came to this command: that is not tried more than once. */
-  retried?: boolean
+  /** Whether its listener was told of the interruption. */
+  isTold?: boolean
 }
 
 /**
- * Answers a command that did not come to run, unless nobody wants it any more.
+ * What there is to say of a command that ran, besides its outcome.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Findings {
+  readonly notices: ReadonlyArray<string>
+  /** The command that bash did not find last. */
+  readonly missing: string | undefined
+  /** How the one call of a command of ours ended. */
+  readonly called: CallEnding | undefined
+}
+
+/**
+ * Makes the result of a command that ran.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const refuse = (job: Job, error: ExecutionFailed): void =>
-  job.cancelled === undefined ? job.fail(error) : job.cancelled(CommandResult.make({ exitCode: ExitCode.interrupted }))
+export const result = (
+  { status, stderr, stdout }: Outcome,
+  { called, missing, notices }: Findings
+): CommandResult.CommandResult => ({
+  stdout: stdout.text,
+  stderr: stderr.text,
+  exitCode: status,
+  ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
+  ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
+  ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
+  ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
+  ...(notices.length === 0 ? {} : { notices })
+})
 
 /**
- * Answers a command that ran.
+ * Answers with a result, or fails where the command was stopped by other than its caller.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const answer = (
   job: Job,
-  { status, stderr, stdout, stopped }: Outcome,
-  notices: ReadonlyArray<string>,
-  notFound: string | undefined,
-  called: Ended | undefined
-): void => {
-  const result: CommandResult.CommandResult = {
-    stdout: stdout.text,
-    stderr: stderr.text,
-    exitCode: job.cancelled === undefined ? status : ExitCode.interrupted,
-    ...(notFound === undefined ? {} : { notFound }),
-    ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
-    ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
-    ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
-    ...(notices.length === 0 ? {} : { notices })
-  }
-  if (job.cancelled !== undefined) return job.cancelled(result)
-  if (stopped === undefined) return job.succeed(result)
-  const output = { stdout: result.stdout, stderr: result.stderr, notices }
-  job.fail(
+  stopped: Outcome["stopped"],
+  result: CommandResult.CommandResult
+): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
+  if (stopped === undefined) return Effect.succeed(result)
+  const output = { stdout: result.stdout, stderr: result.stderr, notices: result.notices ?? [] }
+  return Effect.fail(
     stopped === "timeout"
       ? timedOut(job.timeout, output)
       : new ExecutionFailed({
-          cause: "shell",
+          kind: "shell",
           reason: "the session was restarted or ended while the command ran",
           ...output
         })
   )
+}
+
+/**
+ * Tells the listener, once, that the command was interrupted, and what it had put out by then.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const tellInterrupted = (job: Job, result: CommandResult.CommandResult = CommandResult.make()): void => {
+  if (job.isTold === true) return
+  job.isTold = true
+  job.listener.onInterrupted?.({ ...result, exitCode: ExitCode.interrupted })
 }

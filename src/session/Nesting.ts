@@ -29,25 +29,21 @@ export const within =
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.locally(call, current, commands)
 
+const busy = new ExecutionFailed({
+  kind: "shell",
+  reason: "a command that the shell has called can't run another in that shell, which waits for it"
+})
+
 /**
  * Runs what needs a shell with these commands; fails with ExecutionFailed where that shell waits for this fiber.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const refuse =
-  (commands: unknown) =>
-  <A, E, R>(execution: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExecutionFailed, R> =>
-    Effect.flatMap(
-      FiberRef.get(current),
-      (caller): Effect.Effect<A, E | ExecutionFailed, R> => (caller === commands ? Effect.fail(busy) : execution)
-    )
-
-/**
- * @since 0.1.0
- * @category errors
- */
-export const busy = new ExecutionFailed({
-  cause: "shell",
-  reason: "a command that the shell has called can't run another in that shell, which waits for it"
-})
+export const refuse = <A, E, R>(
+  commands: unknown,
+  execution: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | ExecutionFailed, R> =>
+  Effect.withFiberRuntime(
+    (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy : execution)
+  )

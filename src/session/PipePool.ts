@@ -45,12 +45,17 @@ export class PipePool {
 
   constructor(private readonly directory: SessionDirectory) {}
 
-  /** A pair that nobody else writes to. Only where none is left is there something to wait for. */
-  take(): PipePair | Promise<PipePair> {
+  /** Takes a pair that nobody else writes to; undefined where none is left. */
+  take(): PipePair | undefined {
     const pair = this.free.pop()
     if (pair !== undefined) return pair
     const paths = this.directory.takePair()
-    return paths === undefined ? this.directory.addPairs().then(() => this.take()) : this.open(paths)
+    return paths === undefined ? undefined : this.open(paths)
+  }
+
+  /** Makes more pairs where none is left; rejects with what mkfifo says. */
+  async fill(): Promise<void> {
+    if (this.free.length === 0 && !this.directory.hasPair) await this.directory.addPairs()
   }
 
   give(pair: PipePair): void {

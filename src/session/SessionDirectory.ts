@@ -146,6 +146,11 @@ export class SessionDirectory {
     return this.free.pop()
   }
 
+  /** Whether there is a pair of FIFOs that nobody uses. */
+  get hasPair(): boolean {
+    return this.free.length > 0
+  }
+
   /** Makes more pairs, and whatever other FIFOs are named; rejects with what mkfifo says. */
   async addPairs(others: ReadonlyArray<string> = []): Promise<void> {
     const made = Array.from({ length: batch }, () => {

@@ -7,10 +7,15 @@ import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../domain/CommandError.js"
 import { FrameReader } from "./FrameReader.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
+import type { ShellBridge } from "./ShellBridge.js"
 import type { Launch } from "./ShellLauncher.js"
 
 /**
@@ -20,12 +25,15 @@ import type { Launch } from "./ShellLauncher.js"
 export interface StartOptions {
   readonly launch: Launch
   readonly directory: SessionDirectory
+  readonly bridge: Context.Tag.Service<ShellBridge>
   /** Where the process starts. */
   readonly spawnCwd: string
   /** Where the shell goes then, if it can. */
   readonly cwd: string | undefined
   /** Whether the directory holds a state to start with. */
   readonly restore: boolean
+  /** Called once, when the process is gone and its last words are heard. */
+  readonly onExit: (shell: Shell) => void
 }
 
 /**
@@ -43,7 +51,7 @@ export interface ShellListener {
 /** What a shell may say on its own standard error is kept to this: it serves as the reason when one cannot start. */
 const maxComplaint = 4096
 
-/** A shell that has not answered by then will not. */
+/** Milliseconds; a shell that has not answered by then will not. */
 const startTimeout = 60_000
 
 /** After a shell's exit, what it said last may still be on its way. */
@@ -53,6 +61,15 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
   if (code !== null) return code
   return 128 + (signal === null ? 0 : Os.constants.signals[signal])
 }
+
+/**
+ * Makes the error of a command for which there is no shell.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const noShell = (reason: string): ExecutionFailed =>
+  new ExecutionFailed({ kind: "shell", reason: `no shell: ${reason}` })
 
 /**
  * @since 0.1.0
@@ -65,12 +82,15 @@ export class Shell {
   alive = true
   /** Settled once the process is gone and its last words are heard. */
   readonly ended: Promise<void>
-  listener: ShellListener | undefined
-  private inner = 0
   /** What it said last on its own standard error: nothing of a command's. */
   complaint = ""
+  private listener: ShellListener | undefined
+  private inner = 0
 
-  private constructor(private readonly child: ChildProcess.ChildProcessWithoutNullStreams) {
+  constructor(
+    private readonly child: ChildProcess.ChildProcessWithoutNullStreams,
+    onExit: (shell: Shell) => void
+  ) {
     this.spawned = child.pid ?? 0
     // Writing to a shell that has just died is told by its exit.
     child.stdin.on("error", () => {})
@@ -89,6 +109,7 @@ export class Shell {
         const gone = () => {
           clearTimeout(told)
           child.stderr.destroy()
+          onExit(this)
           this.listener?.onExit(exitCode(code, signal))
           resolve()
         }
@@ -98,61 +119,10 @@ export class Shell {
     })
   }
 
-  /** Starts a shell; throws with the reason, in the shell's own words if it had any, where none can be started. */
-  static async start(options: StartOptions): Promise<Shell> {
-    const { directory, launch, spawnCwd } = options
-    const { spawnable } = launch
-    if (!Fs.statSync(spawnCwd, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new Error(`the working directory ${spawnCwd} does not exist`)
-    }
-    const child = ChildProcess.spawn(spawnable.program, spawnable.args, {
-      cwd: spawnCwd,
-      detached: true,
-      env: launch.environment,
-      stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
-      // The types know this only of a list of three.
-    }) as ChildProcess.ChildProcessWithoutNullStreams
-    const name = [spawnable.program, ...spawnable.args].join(" ")
-    if (child.pid === undefined) {
-      // Where descriptors were wanting, there are no streams either.
-      const [error] = await once(child, "error")
-      throw new Error(`${spawnable.program} could not be started: ${error.message}`)
-    }
-    const shell = new Shell(child)
-    return new Promise<Shell>((resolve, reject) => {
-      const failed = (what: string) => {
-        clearTimeout(patience)
-        shell.listener = undefined
-        shell.kill()
-        const words = shell.complaint
-          .replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "")
-          .trim()
-        reject(launch.explain(words) ?? new Error(`${name} ${what}${words === "" ? "" : `: ${words}`}`))
-      }
-      const patience = setTimeout(() => failed(`gave no sign of life in ${startTimeout} ms`), startTimeout)
-      shell.listener = {
-        onExit: (code) => failed(`ended at once with exit code ${code}`),
-        onFrame: (body) => {
-          const [pid, version] = body.split(" ")
-          if (version === undefined || version === "") return failed("is not bash, and no other shell will do")
-          clearTimeout(patience)
-          shell.inner = Number(pid)
-          const proven = launch.started(shell.spawned)
-          if (proven === undefined) return resolve(shell)
-          proven.then(
-            () => resolve(shell),
-            (error) => {
-              shell.listener = undefined
-              shell.kill()
-              reject(error)
-            }
-          )
-        }
-      }
-      const nonce = Protocol.makeNonce()
-      shell.frames.expect(nonce)
-      shell.write(Protocol.startUp(directory, nonce, options.restore, options.cwd))
-    })
+  /** From here on, `listener` hears the frames of this nonce, and the shell's end. */
+  hear(nonce: string, listener: ShellListener): void {
+    this.frames.expect(nonce)
+    this.listener = listener
   }
 
   write(text: string | Buffer): void {
@@ -181,4 +151,79 @@ export class Shell {
       this.child.kill("SIGKILL")
     }
   }
+
+  /** Has it read its first lines, and waits for its answer; fails with what is wrong with it. */
+  greet(text: (nonce: string) => string): Effect.Effect<void, string> {
+    return Effect.async((resume) => {
+      const nonce = Protocol.makeNonce()
+      this.hear(nonce, {
+        onExit: (code) => resume(Effect.fail(`ended at once with exit code ${code}`)),
+        onFrame: (body) => {
+          const [pid, version] = body.split(" ")
+          if (version === undefined || version === "") {
+            return resume(Effect.fail("is not bash, and no other shell will do"))
+          }
+          this.inner = Number(pid)
+          resume(Effect.void)
+        }
+      })
+      this.write(text(nonce))
+    })
+  }
 }
+
+const spawn = ({ launch, onExit, spawnCwd }: StartOptions): Effect.Effect<Shell, ExecutionFailed> =>
+  Effect.gen(function* () {
+    const { args, program } = launch.spawnable
+    const child = yield* Effect.try({
+      try: () => {
+        if (!Fs.statSync(spawnCwd, { throwIfNoEntry: false })?.isDirectory()) {
+          throw new Error(`the working directory ${spawnCwd} does not exist`)
+        }
+        return ChildProcess.spawn(program, args, {
+          cwd: spawnCwd,
+          detached: true,
+          env: launch.environment,
+          stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
+          // The types know this only of a list of three.
+        }) as ChildProcess.ChildProcessWithoutNullStreams
+      },
+      catch: (error) => noShell(error instanceof Error ? error.message : String(error))
+    })
+    if (child.pid !== undefined) return new Shell(child, onExit)
+    // Where descriptors were wanting, there are no streams either.
+    const [error] = yield* Effect.promise(() => once(child, "error"))
+    return yield* noShell(`${program} could not be started: ${error.message}`)
+  })
+
+/** Bash's complaints about having no terminal say nothing about why it ended. */
+const wordsOf = (shell: Shell) =>
+  shell.complaint.replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "").trim()
+
+/**
+ * Starts a shell; fails with the reason, in the shell's own words if it had any, where none can be started. The shell is
+ * killed with the scope, if it still lives then.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const start = (options: StartOptions): Effect.Effect<Shell, ExecutionFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { bridge, cwd, directory, launch, restore } = options
+    const shell = yield* Effect.acquireRelease(spawn(options), (shell) => Effect.sync(() => shell.kill()))
+    yield* shell
+      .greet((nonce) => Protocol.startUp(directory, bridge, nonce, restore, cwd))
+      .pipe(
+        Effect.timeoutFail({
+          duration: startTimeout,
+          onTimeout: () => `gave no sign of life in ${startTimeout} ms`
+        }),
+        Effect.mapError((what) => {
+          const words = wordsOf(shell)
+          const name = [launch.spawnable.program, ...launch.spawnable.args].join(" ")
+          return launch.explain(words) ?? noShell(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
+        })
+      )
+    yield* launch.started(shell.spawned)
+    return shell
+  })

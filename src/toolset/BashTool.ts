@@ -11,14 +11,18 @@ import * as CommandLine from "../bash/CommandLine.js"
 import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
+import * as Advice from "../domain/Advice.js"
 import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter, hintForMissing } from "../router/BashRouter.js"
 import * as Tool from "./Tool.js"
 
 /**
+ * The tool as a service.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -71,6 +75,8 @@ export const Parameters = Schema.Struct({
 })
 
 /**
+ * The tool over a router. Its description names the commands of the registry.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -85,12 +91,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
       parameters: Parameters,
       example: 'Bash(command="ls -la")',
       run: ({ command, restart, timeout }) =>
-        toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout }),
+        ran(toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout })),
       hint: (params, result) => hint((params as typeof Parameters.Type).command, result),
       category: (params, result) => category((params as typeof Parameters.Type).command, result)
     })
   })
 )
+
+const ran = Span.within("BashTool.run")
 
 /** The tool's own name at the start of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
 const toolForm = /^\s*Bash\s*(?:\(|\s|$)/
@@ -112,7 +120,12 @@ const nameInCommand = (command: string): InvalidUsage => {
   })
 }
 
-const hint = (command: string, { exitCode, notFound }: CommandResult): string | undefined => {
+const hint = (command: string, result: CommandResult): string | undefined => {
+  const advice = adviceFor(command, result)
+  return advice === undefined ? undefined : Advice.render([advice], Advice.model)
+}
+
+const adviceFor = (command: string, { exitCode, notFound }: CommandResult): Advice.Advice | undefined => {
   if (notFound === undefined && exitCode !== ExitCode.notFound) return Hint.forFailed(CommandLine.parse(command))
   const name = notFound ?? Hint.missing(CommandLine.parse(command))
   return name === undefined ? undefined : (hintForMissing(name) ?? Hint.forMissing(name))

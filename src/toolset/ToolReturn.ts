@@ -1,17 +1,19 @@
 /**
- * What a model gets back for a tool call; and the one place where errors become results.
+ * What a model gets back for a tool call.
  *
  * @since 0.1.0
  */
-import * as Cause from "effect/Cause"
 import type * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
+import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 
 /**
+ * The answer to a ToolCall.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -60,7 +62,7 @@ export interface Extras {
  * @since 0.1.0
  * @category models
  */
-export interface Context {
+export interface ExitOptions {
   /** What an interrupted command had put out. */
   readonly partial?: CommandResult.CommandResult | undefined
   /** What to tell the model about a result with a non-zero exit code. */
@@ -78,14 +80,23 @@ export interface Context {
 export const fromExit = (
   call: Pick<ToolCall, "id" | "name">,
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
-  context: Context = {}
+  options: ExitOptions = {}
 ): ToolReturn => {
-  if (exit._tag === "Success") {
-    return exit.value.exitCode === ExitCode.success ? succeeded(call, exit.value) : failed(call, exit.value, context)
-  }
-  if (Cause.isInterruptedOnly(exit.cause)) return interrupted(call, context.partial ?? CommandResult.make())
-  const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  return error === undefined ? died(call, exit.cause) : fromError(call, error)
+  const { partial = CommandResult.make() } = options
+  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`), {
+    Completed: ({ result }) => {
+      const said = CommandResult.say(result, Advice.model)
+      return said.exitCode === ExitCode.success ? succeeded(call, said) : failed(call, said, options)
+    },
+    Failed: ({ error }) => fromError(call, error),
+    Interrupted: ({ exitCode, text }) =>
+      make(call, true, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
+    Died: ({ category, exitCode, text }) =>
+      make(call, true, `${text}\nThis is an error of the tool, not of the call.`, CommandResult.make(), {
+        exitCode,
+        failureCategory: category
+      })
+  })
 }
 
 /**
@@ -117,7 +128,7 @@ type Output = Omit<CommandResult.CommandResult, "exitCode">
 const succeeded = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult) =>
   make(call, false, "Command executed successfully.", result, { exitCode: result.exitCode, ...outputOf(result) })
 
-const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, context: Context) => {
+const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
   const { exitCode, notFound } = result
   const what = `Command failed with exit code ${exitCode}`
   const sentence = notFound === undefined ? `${what}.` : `${what}: ${notFound}: command not found.`
@@ -132,31 +143,12 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
     })
   }
-  const hint = context.hint?.(result)
+  const hint = options.hint?.(result)
   return make(call, true, hint === undefined ? sentence : `${sentence}\n${hint}`, result, {
     exitCode,
     ...outputOf(result),
-    failureCategory: notFound === undefined ? (context.category?.(result) ?? "execution_error") : "command_not_found"
+    failureCategory: notFound === undefined ? (options.category?.(result) ?? "execution_error") : "command_not_found"
   })
-}
-
-const interrupted = (call: Pick<ToolCall, "id">, partial: CommandResult.CommandResult) =>
-  make(call, true, "Command interrupted before it ended.", partial, {
-    exitCode: ExitCode.interrupted,
-    ...outputOf(partial),
-    interrupted: true
-  })
-
-const died = (call: Pick<ToolCall, "id" | "name">, cause: Cause.Cause<unknown>) => {
-  const defect = Cause.squash(cause)
-  const reason = defect instanceof Error && defect.message !== "" ? defect.message : String(defect)
-  return make(
-    call,
-    true,
-    `The tool ${call.name} failed unexpectedly: ${reason}\nThis is an error of the tool, not of the call.`,
-    CommandResult.make(),
-    { exitCode: ExitCode.failure, failureCategory: "execution_error" }
-  )
 }
 
 const outputOf = (output: Output): Extras => ({

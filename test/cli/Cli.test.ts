@@ -1,12 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as ToolFormat from "../../src/toolset/ToolFormat.js"
 import { run } from "../support/cli/Program.js"
 
 const usage = [
   "Usage:",
   "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json] <command>",
   "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json]",
-  "  synapse tools [--json]",
+  "  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]",
   "  synapse sandbox policy [--json]",
   "  synapse sandbox explain [--json] [--write] <path>",
   "  synapse sandbox allow <path>",
@@ -62,7 +63,7 @@ describe("synapse", () => {
       }
       assert.strictEqual(
         (yield* run(["tools", "extra"])).stderr,
-        "synapse: Received unknown argument: 'extra'\nUsage:\n  synapse tools [--json]\nHelp: synapse tools --help\n"
+        "synapse: Received unknown argument: 'extra'\nUsage:\n  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]\nHelp: synapse tools --help\n"
       )
       assert.strictEqual((yield* run(["call", "--bogus"])).exitCode, 2)
     })
@@ -96,6 +97,28 @@ describe("synapse tools", () => {
       const { stdout } = yield* run(["tools"])
       assert.match(stdout, /^Bash\n\nRuns a command in a persistent bash/)
       assert.include(stdout, "\n  bash <command>\n      Runs a command in this session")
+    })
+  )
+
+  it.effect("S41: prints what each API takes as its list of tools", () =>
+    Effect.gen(function* () {
+      for (const format of ToolFormat.formats) {
+        const { exitCode, stderr, stdout } = yield* run(["tools", "--format", format])
+        assert.deepStrictEqual([exitCode, stderr], [0, ""])
+        // The description is the same in all of them, and long.
+        const tools = JSON.parse(stdout, (key, value) =>
+          key === "description" && typeof value === "string" ? value.slice(0, 40) : value
+        )
+        expect(tools).toMatchSnapshot(format)
+      }
+    })
+  )
+
+  it.effect("names the formats that there are", () =>
+    Effect.gen(function* () {
+      const { exitCode, stderr, stdout } = yield* run(["tools", "--format", "gemini"])
+      assert.deepStrictEqual([exitCode, stdout], [2, ""])
+      for (const format of ToolFormat.formats) assert.include(stderr, format)
     })
   )
 })

@@ -37,7 +37,7 @@ describe("synapse exec", () => {
     Effect.gen(function* () {
       const timeout = yield* run(
         ["exec", "sleep 9"],
-        () => new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms" })
+        () => new ExecutionFailed({ kind: "timeout", reason: "Command execution timeout: 5 ms" })
       )
       assert.deepStrictEqual(timeout, {
         exitCode: 124,

@@ -247,4 +247,31 @@ describe("synapse read, write and edit", () => {
       fs.rmSync(directory, { recursive: true })
     }
   })
+
+  it("tell a person what to type, and a model what to call", async () => {
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
+    const file = path.join(directory, "f")
+    try {
+      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
+      const more = `read: ${file}: more lines follow line 1: `
+      const said = async (...args: ReadonlyArray<string>) => (await run(args)).stderr
+      assert.strictEqual(await said("read", file, "--limit", "1"), `${more}synapse read ${file} --offset 1 --limit 1\n`)
+      assert.strictEqual(await said("exec", `read ${file} --limit 1`), `${more}read ${file} --offset 1 --limit 1\n`)
+      const missing = `read: ${directory}/no: No such file or directory\n`
+      assert.strictEqual(await said("read", `${directory}/no`), `${missing}\`ls ${directory}\` shows what there is.\n`)
+      assert.strictEqual(
+        await said("exec", `read ${directory}/no`),
+        `${missing}Bash(command="ls ${directory}") shows what there is.\n`
+      )
+      assert.strictEqual(
+        await said("edit", file),
+        "edit: <old> is missing.\nUsage: synapse edit <file> <old> <new> [--all]\n`synapse edit --help` shows more.\n"
+      )
+      // What is in the file looks like ours, and stays as it is.
+      const absent = await said("edit", file, "Usage: read g", "x")
+      assert.include(absent, "\tUsage: read f\n")
+    } finally {
+      fs.rmSync(directory, { recursive: true })
+    }
+  })
 })

@@ -1,6 +1,3 @@
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,6 +5,9 @@ import * as FastCheck from "effect/FastCheck"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../src/command/CommandGrammar.js"
 import type { CommandCall } from "../../src/command/CommandHandler.js"
+import * as Parameter from "../../src/command/Parameter.js"
+import * as Advice from "../../src/domain/Advice.js"
+import * as CommandError from "../../src/domain/CommandError.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 
 const usage = "edit <file> <old> [<new>] [--all] [--offset N] [--limit N] [--mode slow|fast]"
@@ -18,13 +18,13 @@ const grammar = CommandGrammar.make({
   usage,
   help: "edit - change a file\n",
   config: {
-    all: Options.boolean("all"),
-    offset: CommandGrammar.count("offset").pipe(Options.withDefault(0)),
-    limit: CommandGrammar.count("limit", 1).pipe(Options.withAlias("n"), Options.optional),
-    mode: Options.choice("mode", ["slow", "fast"]).pipe(Options.withDefault("slow")),
-    file: Args.text({ name: "file" }),
-    old: Args.text({ name: "old" }),
-    replacement: Args.text({ name: "new" }).pipe(Args.withDefault("default"))
+    all: Parameter.flag("all"),
+    offset: Parameter.count("offset").pipe(Parameter.withDefault(0)),
+    limit: Parameter.count("limit", 1).pipe(Parameter.withAlias("n"), Parameter.optional),
+    mode: Parameter.choice("mode", ["slow", "fast"]).pipe(Parameter.withDefault("slow")),
+    file: Parameter.operand("file"),
+    old: Parameter.operand("old"),
+    replacement: Parameter.operand("new").pipe(Parameter.withDefault("default"))
   }
 })
 
@@ -33,7 +33,7 @@ const parsed = (...args: ReadonlyArray<string>) =>
   Effect.map(Effect.either(grammar.parse(args)), (either) =>
     Either.isRight(either)
       ? either.right
-      : either.left.reason.replace(`\nUsage: ${usage}\nBash(command="edit --help") shows more.`, "")
+      : either.left.message.replace(`\nUsage: ${usage}\nBash(command="edit --help") shows more.`, "")
   )
 
 const defaults = {
@@ -117,7 +117,7 @@ describe("CommandGrammar", () => {
             ] as const
         ),
         [["f", "a", "--limit=0"], '--limit must be a whole number from 1 to 9007199254740991; it was "0".'],
-        [["f", "a", "--mode", "quick"], '--mode: Expected one of the following cases: slow, fast; it was "quick".']
+        [["f", "a", "--mode", "quick"], '--mode must be one of slow, fast; it was "quick".']
       ]
       for (const [args, reason] of refusals) assert.strictEqual(yield* parsed(...args), `edit: ${reason}`)
       const error = yield* Effect.flip(grammar.parse([]))
@@ -136,12 +136,12 @@ describe("CommandGrammar", () => {
         usage: "task",
         help: "",
         config: {
-          prompt: Options.text("prompt"),
-          tags: Options.text("tag").pipe(Options.repeated),
-          files: Args.text({ name: "file" }).pipe(Args.repeated)
+          prompt: Parameter.option("prompt"),
+          tags: Parameter.option("tag").pipe(Parameter.repeated),
+          files: Parameter.operand("file").pipe(Parameter.repeated)
         }
       })
-      assert.match((yield* Effect.flip(task.parse(["a"]))).reason, /^task: --prompt is missing\.\n/)
+      assert.match((yield* Effect.flip(task.parse(["a"]))).reason, /^task: --prompt is missing\.$/)
       assert.deepStrictEqual(yield* task.parse(["a", "--tag=x", "--prompt", "-h", "b", "--tag", "--version"]), {
         prompt: "-h",
         tags: ["x", "--version"],
@@ -200,15 +200,22 @@ describe("CommandGrammar", () => {
     })
   )
 
-  it.effect("reads the same as a command of @effect/cli", () =>
-    Effect.gen(function* () {
-      const mounted = Command.withHandler(grammar.command, (params) =>
-        Effect.sync(() => assert.deepStrictEqual(flat(params), { ...defaults, offset: 2, file: "f", old: "a" }))
-      )
-      assert.strictEqual(mounted.descriptor, grammar.command.descriptor)
-      yield* mounted.handler(yield* grammar.parse(["f", "a", "--offset", "2"]))
-    })
-  )
+  it("says what to do next as data, which is put in the words of whoever reads it", () => {
+    const error = CommandGrammar.misuse({ name: "edit", usage: "edit <file>" }, "no.", [
+      ["edit a"],
+      ["edit <<E", "b", "E"]
+    ])
+    assert.strictEqual(error.reason, "edit: no.")
+    assert.strictEqual(
+      error.message,
+      'edit: no.\nUsage: edit <file>\n  edit a\n  edit <<E\n  b\n  E\nBash(command="edit --help") shows more.'
+    )
+    assert.strictEqual(
+      CommandError.toText(error, Advice.person(["edit"])),
+      "edit: no.\nUsage: synapse edit <file>\n  synapse edit a\n  synapse edit <<E\n  b\n  E\n`synapse edit --help` shows more."
+    )
+    assert.strictEqual(CommandGrammar.helpFor(grammar, ["-h"], Advice.person(["edit"])), `Usage: synapse ${usage}\n`)
+  })
 })
 
 describe("toHandler", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as Hint from "../../src/command/Hint.js"
+import * as Advice from "../../src/domain/Advice.js"
 
 const names = (text: string): string => Hint.candidates(CommandLine.parse(text)).join(" ")
 
@@ -71,7 +72,10 @@ describe("the names for a hint", () => {
 })
 
 describe("Hint", () => {
-  const forFailed = (text: string) => Hint.forFailed(CommandLine.parse(text))
+  const forModel = (advice: Advice.Advice | undefined) =>
+    advice === undefined ? undefined : Advice.render([advice], Advice.model)
+  const forFailed = (text: string) => forModel(Hint.forFailed(CommandLine.parse(text)))
+  const forMissing = (name: string) => forModel(Hint.forMissing(name))
 
   it("S16: suggests the help of the command that failed", () => {
     assert.strictEqual(forFailed("ls /nonexistent"), 'Hint: Bash(command="ls --help") shows how to use ls.')
@@ -98,7 +102,7 @@ describe("Hint", () => {
   it("gives none for a name that can't stand in it", () => {
     assert.isUndefined(forFailed("'a b' x"))
     assert.isUndefined(forFailed("'a\"b'"))
-    assert.isUndefined(Hint.forMissing('x"y'))
+    assert.isUndefined(forMissing('x"y'))
   })
 
   it("knows the one program of a line that can be missing", () => {
@@ -109,7 +113,7 @@ describe("Hint", () => {
 
   it("says of a missing command what may be wrong", () => {
     assert.strictEqual(
-      Hint.forMissing("nosuch"),
+      forMissing("nosuch"),
       'Hint: check how it is written and whether it is installed; Bash(command="nosuch --help") then shows how to use it.'
     )
   })

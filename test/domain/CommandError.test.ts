@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Blocked, CommandNotFound, ExecutionFailed, InvalidUsage, timedOut } from "../../src/domain/CommandError.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
+import * as FileFailure from "../../src/files/FileFailure.js"
+import { FileError } from "../../src/files/Files.js"
 
 describe("CommandError", () => {
   it("knows its category, its exit code and its message", () => {
@@ -8,8 +10,8 @@ describe("CommandError", () => {
       new CommandNotFound({ command: "x", reason: "no x" }),
       new InvalidUsage({ reason: "wrong" }),
       new Blocked({ resource: "/a", rule: "~/.ssh", reason: "a secret" }),
-      new ExecutionFailed({ cause: "shell", reason: "it died" }),
-      new ExecutionFailed({ cause: "timeout", reason: "too long" })
+      new ExecutionFailed({ kind: "shell", reason: "it died" }),
+      new ExecutionFailed({ kind: "timeout", reason: "too long" })
     ]
     assert.deepStrictEqual(
       errors.map(({ category, exitCode, message }) => ({ category, exitCode, message })),
@@ -25,6 +27,12 @@ describe("CommandError", () => {
         { category: "execution_error", exitCode: 124, message: "too long" }
       ]
     )
+  })
+
+  it("keeps what it comes from", () => {
+    const cause = new FileError({ path: "f", kind: "io", reason: "Input/output error" })
+    assert.strictEqual(FileFailure.fromFileError("read", cause).cause, cause)
+    assert.isUndefined(timedOut(5).cause)
   })
 
   it("says the same of every timeout", () => {

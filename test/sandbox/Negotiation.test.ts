@@ -34,7 +34,7 @@ const guarded = () => {
   return provider
 }
 
-const cannot = new ExecutionFailed({ cause: "sandbox", reason: "this sandbox can't be changed while it runs" })
+const cannot = new ExecutionFailed({ kind: "sandbox", reason: "this sandbox can't be changed while it runs" })
 
 describe("a command that the policy denies", () => {
   it.live("is blocked where nobody is to be asked, and the error says by which rule", () =>

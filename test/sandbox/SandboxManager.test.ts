@@ -10,7 +10,7 @@ import { FakeProvider, type Options, withManager } from "../support/sandbox/Mana
 const inDirectory = <A, E>(use: (options: Options) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(Directory.make, (home) => use({ home, cwd: home })))
 
-const fails = (reason: string, cause: ExecutionFailed["cause"] = "sandbox") => new ExecutionFailed({ cause, reason })
+const fails = (reason: string, kind: ExecutionFailed["kind"] = "sandbox") => new ExecutionFailed({ kind, reason })
 
 const patterns = (provider: FakeProvider) =>
   provider.policies.map(({ whitelist }) =>
@@ -178,17 +178,17 @@ describe("SandboxManager", () => {
   it.live("S57: gives up at the second crash, and retries no other failure", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        for (const [cause, runs] of [
+        for (const [kind, runs] of [
           ["crash", 2],
           ["timeout", 1],
           ["shell", 1],
           ["io", 1],
           ["sandbox", 1]
         ] as const) {
-          const provider = new FakeProvider(() => fails("no", cause))
+          const provider = new FakeProvider(() => fails("no", kind))
           const error = yield* withManager(provider, options, ({ execute }) => Effect.flip(execute("a")))
           assert.strictEqual(error.message, "no")
-          assert.strictEqual(provider.events.filter((event) => event.startsWith("run")).length, runs, cause)
+          assert.strictEqual(provider.events.filter((event) => event.startsWith("run")).length, runs, kind)
         }
       })
     )

@@ -93,7 +93,7 @@ describe("timeout", () => {
       assert.deepStrictEqual(
         error,
         new ExecutionFailed({
-          cause: "timeout",
+          kind: "timeout",
           reason: "Command execution timeout: it ran longer than 200 ms and was ended",
           stdout: "out\n",
           stderr: "err\n"
@@ -202,7 +202,7 @@ describe("restart", () => {
         yield* Effect.flip(Fiber.join(fiber)).pipe(Effect.map((error) => ({ ...error, notices: [] }))),
         {
           ...new ExecutionFailed({
-            cause: "shell",
+            kind: "shell",
             reason: "the session was restarted or ended while the command ran",
             stdout: "on\n"
           }),

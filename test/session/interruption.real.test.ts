@@ -96,7 +96,7 @@ describe("timeout", () => {
             assert.deepStrictEqual(
               failed,
               new ExecutionFailed({
-                cause: "timeout",
+                kind: "timeout",
                 reason: "Command execution timeout: it ran longer than 300 ms and was ended",
                 stdout: `on${says}`,
                 // @effect-diagnostics-next-line unsafeEffectTypeAssertion:off
@@ -143,7 +143,7 @@ describe("timeout", () => {
           assert.deepStrictEqual(
             failed,
             new ExecutionFailed({
-              cause: "timeout",
+              kind: "timeout",
               reason: "Command execution timeout: it ran longer than 100 ms and was ended",
               notices: stateLost(there)
             })

@@ -25,7 +25,7 @@ const fails = (
                 const error = yield* Effect.flip(run("echo never"))
                 assert.instanceOf(error, ExecutionFailed)
                 assert.match(error.message, reason)
-                assert.deepStrictEqual(error, new ExecutionFailed({ cause: "shell", reason: error.message }))
+                assert.deepStrictEqual(error, new ExecutionFailed({ kind: "shell", reason: error.message }))
               }
             }),
           settings(directory)
@@ -142,7 +142,7 @@ describe("a place for the session's files", () => {
         const error = yield* Effect.flip(subject.run("echo never")).pipe(
           withVariable(variable, value(subject.directory))
         )
-        assert.deepStrictEqual(error, new ExecutionFailed({ cause: "shell", reason: error.message }))
+        assert.deepStrictEqual(error, new ExecutionFailed({ kind: "shell", reason: error.message }))
         assert.match(error.message, reason)
         assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
       })

@@ -15,7 +15,7 @@ const handler = (name: string, run: CommandHandler["run"], usesFiles = false): C
   run
 })
 
-const toFailure = ({ kind, message }: FileError) => new ExecutionFailed({ cause: "io", reason: `${kind}: ${message}` })
+const toFailure = ({ kind, message }: FileError) => new ExecutionFailed({ kind: "io", reason: `${kind}: ${message}` })
 
 const inputOf = ({ stdin }: CommandCall) =>
   stdin === undefined ? Effect.succeed(null) : Stream.mkString(Stream.decodeText(stdin))
@@ -74,7 +74,7 @@ export const half = handler(
         path,
         Stream.concat(
           Stream.succeed(Buffer.alloc(100_000, "x")),
-          Stream.fail(new ExecutionFailed({ cause: "io", reason: "half: no more" }))
+          Stream.fail(new ExecutionFailed({ kind: "io", reason: "half: no more" }))
         )
       )
       .pipe(

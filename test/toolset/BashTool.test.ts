@@ -13,7 +13,7 @@ const layer = TestSynapse.layer((command) => {
     return { exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: command not found\n" }
   if (/\benv mcp:/.test(command)) return { exitCode: 127 }
   if (/\bslow\b/.test(command)) {
-    return new ExecutionFailed({ cause: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
+    return new ExecutionFailed({ kind: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
   }
   if (/\bls\b/.test(command)) return { exitCode: 2 }
   if (/\bnope\b|\b127\b/.test(command)) return { exitCode: 127 }

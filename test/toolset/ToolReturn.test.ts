@@ -73,7 +73,7 @@ describe("ToolReturn.fromExit", () => {
 
   it("keeps the output of a command that ran out of its time", () => {
     const reason = "Command execution timeout: it ran longer than 5 ms and was ended"
-    const error = new ExecutionFailed({ cause: "timeout", reason, stdout: "a\n", notices: ["New shell."] })
+    const error = new ExecutionFailed({ kind: "timeout", reason, stdout: "a\n", notices: ["New shell."] })
     assert.deepStrictEqual(failed(error), {
       toolCallId: "1",
       isError: true,

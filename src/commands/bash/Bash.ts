@@ -17,6 +17,8 @@ import { help } from "./Bash.help.js"
 const usage = "bash <command>"
 
 /**
+ * Makes the handler of `bash`.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -5,16 +5,30 @@
  */
 import { prefixTable } from "./Edit.matches.js"
 
-/** What a byte is compared as; 0 for what is passed over: white space. */
+/**
+ * What each byte is compared as; 0 for what is passed over: white space.
+ *
+ * @since 0.1.0
+ */
 export const folded: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === 0x20 || (byte >= 0x09 && byte <= 0x0d) ? 0 : byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
 )
 
+/**
+ * A part of a file: the indices of its first byte and of the one behind its last.
+ *
+ * @since 0.1.0
+ */
 export interface Region {
   readonly start: number
   readonly end: number
 }
 
+/**
+ * What was found of a text.
+ *
+ * @since 0.1.0
+ */
 export interface Found {
   /** The first matches, from their first to their last byte that is no white space. */
   readonly matches: ReadonlyArray<Region>
@@ -24,7 +38,13 @@ export interface Found {
   readonly length: number
 }
 
-/** In time that grows with the file only. */
+/**
+ * Finds a text without regard to white space and case, in time that grows with the file only.
+ *
+ * @param most how many matches are looked for
+ *
+ * @since 0.1.0
+ */
 export const find = (bytes: Uint8Array, text: Uint8Array, most: number): Found => {
   const key = Uint8Array.from(text, (byte) => folded[byte] as number).filter((byte) => byte !== 0)
   const table = prefixTable(key)
@@ -64,7 +84,11 @@ const mostWhiteSpace = 10_000
 
 const within = "blanks within a line"
 
-/** In what the text differs from a match of it, in words. */
+/**
+ * Names in what the text differs from a match of it.
+ *
+ * @since 0.1.0
+ */
 export const differences = (bytes: Uint8Array, { end, start }: Region, text: Uint8Array): ReadonlyArray<string> => {
   const said = new Set<string>()
   const textStart = gapEnd(text, 0)

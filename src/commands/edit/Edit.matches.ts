@@ -5,7 +5,11 @@
  * @since 0.1.0
  */
 
-/** For each prefix of the pattern, the longest other prefix that it ends in. */
+/**
+ * Finds, for each prefix of the pattern, the longest other prefix that it ends in.
+ *
+ * @since 0.1.0
+ */
 export const prefixTable = (pattern: Uint8Array): Int32Array => {
   const table = new Int32Array(pattern.length)
   for (let at = 1, length = 0; at < pattern.length; at++) {
@@ -16,6 +20,11 @@ export const prefixTable = (pattern: Uint8Array): Int32Array => {
   return table
 }
 
+/**
+ * Bytes that are looked for.
+ *
+ * @since 0.1.0
+ */
 export class Pattern {
   private readonly table: Int32Array
 

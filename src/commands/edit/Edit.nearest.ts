@@ -17,7 +17,11 @@ const shownLines = 6
 /** How many bytes are shown of a line. */
 const shownBytes = 200
 
-/** A few lines, the last without a newline. */
+/**
+ * Shows what comes nearest to a text, in a few lines, the last without a newline.
+ *
+ * @since 0.1.0
+ */
 export const report = (bytes: Uint8Array, old: string): string => {
   if (bytes.length === 0) return "The file is empty."
   const text = ShellText.encode(old)
@@ -29,7 +33,7 @@ export const report = (bytes: Uint8Array, old: string): string => {
 const matching = (bytes: Uint8Array, match: Loose.Region, text: Uint8Array): string => {
   const differences = Loose.differences(bytes, match, text)
   const what = differences.length === 0 ? "white space" : differences.join("; ")
-  return `${linesOf(bytes, match)} but for: ${what}\n${shown(bytes, match)}`
+  return `${linesOf(bytes, match)} but for: ${what}\n${numbered(bytes, match)}`
 }
 
 /** `Line 3 matches`, `Lines 3-5 match` */
@@ -61,7 +65,7 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", '
 
 const placeOf = (bytes: Uint8Array, text: string): string | undefined => {
   const [match] = Loose.find(bytes, ShellText.encode(text), 1).matches
-  return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${shown(bytes, match)}`
+  return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
 }
 
 /** Where the file goes on otherwise than the text, after a line of it, or after half of it. */
@@ -77,7 +81,7 @@ const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length 
   while (at < bytes.length && Loose.folded[bytes[at] as number] === 0) at++
   const until = `from line ${lineOf(bytes, beginning.start)} on <old> matches (white space and case aside), until`
   if (at === bytes.length) return `${capital(until)} the file ends; <old> goes on: ${excerpt(rest, 0)}`
-  const there = shown(bytes, { start: at, end: at })
+  const there = numbered(bytes, { start: at, end: at })
   return `${capital(until)} line ${lineOf(bytes, at)}:\n${there}\nwhere <old> has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
 }
 
@@ -89,13 +93,13 @@ const linesLike = (bytes: Uint8Array, old: string): string => {
     .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
   const similar = Similar.find(bytes, ShellText.encode(line), places)
   if (similar.length === 0) return "No line of the file is like it."
-  return ["The nearest lines:", ...similar.map(({ start }) => shown(bytes, { start, end: start }))].join("\n")
+  return ["The nearest lines:", ...similar.map(({ start }) => numbered(bytes, { start, end: start }))].join("\n")
 }
 
 const lineOf = (bytes: Uint8Array, at: number): number => Newlines.count(bytes.subarray(0, at)) + 1
 
 /** The lines of a region, numbered. */
-const shown = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
+const numbered = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
   const lines: Array<string> = []
   let number = lineOf(bytes, start)
   for (let at = start; ; number++) {

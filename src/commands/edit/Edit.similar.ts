@@ -19,7 +19,11 @@ interface Scored extends Region {
   readonly score: number
 }
 
-/** In time that grows with the file only; the most similar first. */
+/**
+ * Finds the lines that are most like a line, the most similar first, in time that grows with the file only.
+ *
+ * @since 0.1.0
+ */
 export const find = (bytes: Uint8Array, line: Uint8Array, most: number): ReadonlyArray<Region> => {
   const key = fold(line)
   return candidates(bytes, key)

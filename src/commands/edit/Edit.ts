@@ -4,14 +4,13 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
-import * as Args from "@effect/cli/Args"
-import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
-import { InvalidUsage } from "../../domain/CommandError.js"
+import * as Parameter from "../../command/Parameter.js"
+import * as Advice from "../../domain/Advice.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as FileFailure from "../../files/FileFailure.js"
@@ -21,22 +20,22 @@ import { Pattern } from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
 import { Turns } from "./Edit.turns.js"
 
-const usage = "edit <file> <old> <new> [--all]"
-
 /**
+ * How `edit` is called.
+ *
  * @since 0.1.0
  * @category grammar
  */
 export const grammar = CommandGrammar.make({
   name: "edit",
   summary: "Replaces a text in a file: its first occurrence, or every one.",
-  usage,
+  usage: "edit <file> <old> <new> [--all]",
   help,
   config: {
-    file: Args.text({ name: "file" }),
-    old: Args.text({ name: "old" }),
-    replacement: Args.text({ name: "new" }),
-    all: Options.boolean("all")
+    file: Parameter.operand("file"),
+    old: Parameter.operand("old"),
+    replacement: Parameter.operand("new"),
+    all: Parameter.flag("all")
   }
 })
 
@@ -44,7 +43,7 @@ export const grammar = CommandGrammar.make({
 const largest = 1024 ** 3
 
 /**
- * One handler's edits of one file run one after the other, so that none undoes another that runs beside it. A file is known by
+ * Makes the handler of `edit`. Its edits of one file run one after the other, so that none undoes another that runs beside it. A file is known by
  * its path, without a look at the disk: two names of one file (a symbolic or hard link) are two files, and edits by both of
  * them at once may undo one another.
  *
@@ -56,8 +55,13 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   return CommandGrammar.toHandler(
     grammar,
     ({ all, file, old, replacement }, { cwd, files }) => {
-      if (old === "") return refuse(`<old> is empty: use "write" for a new file, or name the text to insert at.`)
-      if (old === replacement) return refuse("<old> and <new> are the same: nothing would change.")
+      if (old === "")
+        return CommandGrammar.misuse(
+          grammar,
+          `<old> is empty: use "write" for a new file, or name the text to insert at.`
+        )
+      if (old === replacement)
+        return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
       return turns.take(Path.resolve("/", cwd, file), replace(files, file, { old, replacement, all }))
     },
     { usesFiles: true }
@@ -75,7 +79,7 @@ const replace = Effect.fnUntraced(
     const bytes = yield* contentOf(files, file)
     const pattern = new Pattern(ShellText.encode(old))
     const first = pattern.indexIn(bytes, 0)
-    const path = FileFailure.shown(file)
+    const path = FileFailure.printable(file)
     if (first < 0) {
       const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${Nearest.report(bytes, old)}\n`
       return CommandResult.make({ stderr, exitCode: ExitCode.failure })
@@ -104,8 +108,8 @@ const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file
   let size = 0
   yield* Stream.runForEach(files.read(file, { regular: true }), (chunk) => {
     if (size + chunk.length > largest) {
-      const advice = "sed edits it as a stream."
-      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", advice))
+      const advice = [Advice.line`sed edits it as a stream.`]
+      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", { advice }))
     }
     if (size + chunk.length > buffer.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, size + chunk.length))
@@ -118,6 +122,3 @@ const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file
   })
   return buffer.subarray(0, size)
 })
-
-const refuse = (reason: string) =>
-  new InvalidUsage({ reason: `edit: ${reason}\nUsage: ${usage}\nBash(command="edit --help") shows more.` })

@@ -11,7 +11,11 @@ interface Turn {
   users: number
 }
 
-/** It holds no more names than are in use. */
+/**
+ * Lets what works under one name run one after the other. It holds no more names than are in use.
+ *
+ * @since 0.1.0
+ */
 export class Turns {
   private readonly turns = new Map<string, Turn>()
 

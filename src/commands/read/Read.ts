@@ -3,14 +3,14 @@
  *
  * @since 0.1.0
  */
-import * as Args from "@effect/cli/Args"
-import * as Options from "@effect/cli/Options"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
+import * as Parameter from "../../command/Parameter.js"
+import * as Advice from "../../domain/Advice.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import { help } from "./Read.help.js"
@@ -18,15 +18,17 @@ import { LineWindow } from "./Read.window.js"
 
 /** A number of lines. What is too large for a number is more than any file has. */
 const lines = (name: string, least: number) =>
-  Options.text(name).pipe(
-    Options.withPseudoName("N"),
-    Options.filterMap((text) => {
+  Parameter.option(name).pipe(
+    Parameter.withPlaceholder("N"),
+    Parameter.filterMap((text) => {
       const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
       return value >= least ? Option.some(value) : Option.none()
     }, `--${name} must be a whole number from ${least}`)
   )
 
 /**
+ * How `read` is called.
+ *
  * @since 0.1.0
  * @category grammar
  */
@@ -36,9 +38,9 @@ export const grammar = CommandGrammar.make({
   usage: "read <file> [--offset N] [--limit N]",
   help,
   config: {
-    file: Args.text({ name: "file" }),
-    offset: lines("offset", 0).pipe(Options.withDefault(0)),
-    limit: lines("limit", 1).pipe(Options.optional)
+    file: Parameter.operand("file"),
+    offset: lines("offset", 0).pipe(Parameter.withDefault(0)),
+    limit: lines("limit", 1).pipe(Parameter.optional)
   }
 })
 
@@ -56,7 +58,7 @@ const deep = 1000
 const held = 128 * 1024
 
 /**
- * Reads no further than the window goes. Nothing is held but what is put out next.
+ * Makes the handler of `read`. It reads no further than the window goes. Nothing is held but what is put out next.
  *
  * @since 0.1.0
  * @category constructors
@@ -79,29 +81,31 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
         Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
       )
       window.end()
-      return CommandResult.make({ stdout: window.take(), stderr: notes(file, window, Option.getOrUndefined(limit)) })
+      return CommandResult.make({ stdout: window.take(), advice: notes(file, window, Option.getOrUndefined(limit)) })
     }),
     { usesFiles: true }
   )
 )
 
-const notText = (file: string, kind: "binary" | "utf-16") =>
-  kind === "utf-16"
-    ? FileFailure.make("read", file, "UTF-16 text", `${FileFailure.call("iconv -f UTF-16 -t UTF-8", file)} shows it.`)
-    : FileFailure.make(
-        "read",
-        file,
-        "binary file: it has NUL bytes",
-        `${FileFailure.call("ls -lh", file)} shows its size, ${FileFailure.call("od -A d -c -N 256", file)} its beginning.`
-      )
+const notText = (file: string, kind: "binary" | "utf-16") => {
+  const run = (program: string) => FileFailure.run(program, file)
+  return kind === "utf-16"
+    ? FileFailure.make("read", file, "UTF-16 text", {
+        advice: [Advice.line`${run("iconv -f UTF-16 -t UTF-8")} shows it.`]
+      })
+    : FileFailure.make("read", file, "binary file: it has NUL bytes", {
+        advice: [Advice.line`${run("ls -lh")} shows its size, ${run("od -A d -c -N 256")} its beginning.`]
+      })
+}
 
 /** What the window does not show, for standard error: standard output is the lines and nothing else. */
-const notes = (file: string, window: LineWindow, limit: number | undefined): string => {
-  const next = `read ${FileFailure.word(file)} --offset ${window.line}${limit === undefined ? "" : ` --limit ${limit}`}`
+const notes = (file: string, window: LineWindow, limit: number | undefined): ReadonlyArray<Advice.Advice> => {
+  const name = FileFailure.printable(file)
+  const next = `read ${FileFailure.toWord(file)} --offset ${window.line}${limit === undefined ? "" : ` --limit ${limit}`}`
   return [
-    ...(window.hasCarriageReturns
-      ? [`read: ${FileFailure.shown(file)}: lines end in CRLF, shown without the CR\n`]
-      : []),
-    ...(window.hasMore ? [`read: ${FileFailure.shown(file)}: more lines follow line ${window.line}: ${next}\n`] : [])
-  ].join("")
+    ...(window.hasCarriageReturns ? [Advice.line`read: ${name}: lines end in CRLF, shown without the CR`] : []),
+    ...(window.hasMore
+      ? [Advice.line`read: ${name}: more lines follow line ${`${window.line}`}: ${Advice.typed(next)}`]
+      : [])
+  ]
 }

@@ -7,7 +7,11 @@
 import { StringDecoder } from "node:string_decoder"
 import * as Newlines from "../../files/Newlines.js"
 
-/** Characters (Unicode code points) of a line that are shown. */
+/**
+ * How many characters (Unicode code points) of a line are shown.
+ *
+ * @since 0.1.0
+ */
 export const longestLine = 2000
 
 /** The bytes in which a NUL says that this is no text. */
@@ -16,6 +20,11 @@ const examined = 8 * 1024
 /** Of a line, the UTF-16 units that hold `longestLine` characters in any case. */
 const longestHead = longestLine * 2
 
+/**
+ * Numbers the lines of a window, as the bytes of the file come.
+ *
+ * @since 0.1.0
+ */
 export class LineWindow {
   /** What it is, where it is no text that could be shown. */
   binary: "binary" | "utf-16" | undefined

@@ -4,7 +4,11 @@
  * @since 0.1.0
  */
 
-/** How it is called, for whom has called it without anything. */
+/**
+ * The usage of `TodoWrite`, for a call without any input.
+ *
+ * @since 0.1.0
+ */
 export const usageText = `USAGE
   TodoWrite '{"todos":[{"content":"Run the tests","activeForm":"Running the tests","status":"pending"}]}'
 
@@ -13,6 +17,11 @@ export const usageText = `USAGE
   EOF
 `
 
+/**
+ * The help of `TodoWrite`.
+ *
+ * @since 0.1.0
+ */
 export const help = `TodoWrite - replace the list of tasks
 
 ${usageText}

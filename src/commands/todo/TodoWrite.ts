@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Args from "@effect/cli/Args"
 import * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -11,6 +10,7 @@ import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
+import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as JsonText from "../../domain/JsonText.js"
@@ -24,11 +24,11 @@ const grammar = CommandGrammar.make({
   summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
   usage: `TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}'`,
   help,
-  config: { words: Args.repeated(Args.text({ name: "json" })) }
+  config: { words: Parameter.repeated(Parameter.operand("json")) }
 })
 
 /**
- * What is wrong with the input is a result: exit code 1, and the list stays as it was.
+ * Makes the handler of `TodoWrite`. What is wrong with the input is a result: exit code 1, and the list stays as it was.
  *
  * @since 0.1.0
  * @category constructors
@@ -43,9 +43,9 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       const value = yield* parse(text, words.length > 0)
       const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
       yield* store.set(todos)
-      return CommandResult.make({ stdout: show(todos) })
+      return CommandResult.make({ stdout: summaryOf(todos) })
     },
-    Effect.catchTag("Refusal", ({ reason }) =>
+    Effect.catchTag("BadInput", ({ reason }) =>
       Effect.succeed(
         CommandResult.make({ stderr: `${reason}\n`, exitCode: ExitCode.failure, category: "invalid_usage" })
       )
@@ -57,9 +57,9 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
   })
 })
 
-class Refusal extends Data.TaggedError("Refusal")<{ readonly reason: string }> {}
+class BadInput extends Data.TaggedError("BadInput")<{ readonly reason: string }> {}
 
-const missing = new Refusal({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
+const missing = new BadInput({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
 
 const howToQuote = `Put the JSON in single quotes: TodoWrite '{"todos":[...]}'
 or, where it has single quotes itself, in a heredoc:
@@ -67,18 +67,18 @@ TodoWrite <<'EOF'
 {"todos":[...]}
 EOF`
 
-const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, Refusal> => {
+const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
   const [word = "", ...more] = words
   // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
   if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
   return Either.left(
-    new Refusal({
+    new BadInput({
       reason: `Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`
     })
   )
 }
 
-const notUtf8 = new Refusal({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
+const notUtf8 = new BadInput({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
 
 const megabytes = 8
 
@@ -95,7 +95,7 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
     }
   )
   if (size > limit) {
-    return yield* new Refusal({ reason: `Input too large: standard input has more than ${megabytes} MiB.` })
+    return yield* new BadInput({ reason: `Input too large: standard input has more than ${megabytes} MiB.` })
   }
   return yield* Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
@@ -103,10 +103,10 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
   })
 })
 
-const parse = (text: string, isArgument: boolean): Either.Either<unknown, Refusal> =>
+const parse = (text: string, isArgument: boolean): Either.Either<unknown, BadInput> =>
   Either.mapLeft(JsonText.parse(text), ({ path, reason }) => {
     const problem = `Invalid JSON format\n${line({ path: path === "" ? "input" : path, message: reason })}`
-    return new Refusal({ reason: isArgument && path === "" ? `${problem}\n${howToQuote}` : problem })
+    return new BadInput({ reason: isArgument && path === "" ? `${problem}\n${howToQuote}` : problem })
   })
 
 const positive = (name: string, fallback: number): Effect.Effect<number> =>
@@ -126,10 +126,10 @@ const limits: Effect.Effect<Todo.Limits> = Effect.all({
 
 const mostProblems = 50
 
-const notValid = (problems: ReadonlyArray<Todo.Problem>): Refusal => {
+const notValid = (problems: ReadonlyArray<Todo.Problem>): BadInput => {
   const more = problems.length - mostProblems
   const lines = problems.slice(0, mostProblems).map(line)
-  return new Refusal({
+  return new BadInput({
     reason: ["Validation failed", ...lines, ...(more > 0 ? [`... and ${more} more problems`] : [])].join("\n")
   })
 }
@@ -140,7 +140,7 @@ const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)
 
 const marks: Readonly<Record<Todo.Status, string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
-const show = (todos: ReadonlyArray<Todo.Todo>): string => {
+const summaryOf = (todos: ReadonlyArray<Todo.Todo>): string => {
   const { completed, in_progress, pending } = Todo.count(todos)
   return [
     `Todo list updated: ${completed} completed, ${in_progress} in progress, ${pending} pending`,

@@ -3,39 +3,38 @@
  *
  * @since 0.1.0
  */
-import * as Args from "@effect/cli/Args"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
-import { InvalidUsage } from "../../domain/CommandError.js"
+import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as Newlines from "../../files/Newlines.js"
 import { help } from "./Write.help.js"
 
-const usage = "write <file> <content>"
-
 /**
+ * How `write` is called.
+ *
  * @since 0.1.0
  * @category grammar
  */
 export const grammar = CommandGrammar.make({
   name: "write",
   summary: "Writes a file whole, new or not; without <content>, what comes on standard input.",
-  usage,
+  usage: "write <file> <content>",
   help,
   config: {
-    file: Args.text({ name: "file" }),
-    content: Args.text({ name: "content" }).pipe(Args.optional)
+    file: Parameter.operand("file"),
+    content: Parameter.operand("content").pipe(Parameter.optional)
   }
 })
 
 /**
- * Standard input goes through as it comes; where there is a content argument, nobody reads it.
+ * Makes the handler of `write`. Standard input goes through as it comes; where there is a content argument, nobody reads it.
  *
  * @since 0.1.0
  * @category constructors
@@ -55,7 +54,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
         "FileError",
         failed
       )
-      const stdout = `Written ${tally.bytes} bytes (${tally.lines} lines) to ${FileFailure.shown(file)}\n`
+      const stdout = `Written ${tally.bytes} bytes (${tally.lines} lines) to ${FileFailure.printable(file)}\n`
       return CommandResult.make({ stdout })
     }),
     { usesFiles: true }
@@ -80,18 +79,15 @@ class Tally {
   }
 }
 
-const withoutContent = new InvalidUsage({
-  reason: `write: <content> is missing, and nothing comes on standard input; nothing was written.
-Usage: ${usage}
-  write notes.txt 'one line'
-  write notes.txt <<'EOF'
-  any number of lines
-  EOF
-Bash(command="write --help") shows more.`
-})
+const withoutContent = CommandGrammar.misuse(
+  grammar,
+  "<content> is missing, and nothing comes on standard input; nothing was written.",
+  [["write notes.txt 'one line'"], ["write notes.txt <<'EOF'", "any number of lines", "EOF"]]
+)
 
 const failed = (error: FileError) => {
   const { kind, path, reason } = error
-  if (kind === "directory") return FileFailure.make("write", path, `not a writable file: ${reason}`)
-  return FileFailure.make("write", path, reason)
+  return FileFailure.make("write", path, kind === "directory" ? `not a writable file: ${reason}` : reason, {
+    cause: error
+  })
 }

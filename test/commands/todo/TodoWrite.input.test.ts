@@ -39,7 +39,7 @@ describe("the input of TodoWrite", () => {
         yield* write({ stdin: Stream.make(bytes('{"todos":[]}'), Uint8Array.of(0xff)) }),
         refused("Invalid JSON format", "- input: it is no UTF-8")
       )
-      const error = new ExecutionFailed({ cause: "io", reason: "gone" })
+      const error = new ExecutionFailed({ kind: "io", reason: "gone" })
       assert.strictEqual(yield* Effect.flip(write({ stdin: Stream.fail(error) })), error)
     })
   )

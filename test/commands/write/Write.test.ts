@@ -108,7 +108,7 @@ Bash(command="write --help") shows more.`
   it.effect("leaves the file where standard input fails", () =>
     Effect.gen(function* () {
       const files = MemoryFiles.make({ f: "before" })
-      const broken = new ExecutionFailed({ cause: "shell", reason: "the shell has ended" })
+      const broken = new ExecutionFailed({ kind: "shell", reason: "the shell has ended" })
       const handler = yield* Write.make
       const stdin = Stream.concat(Stream.succeed(Buffer.from("a")), Stream.fail(broken))
       const call = { name: "write", args: ["f"], cwd: "/", write: () => Effect.void, files, stdin }

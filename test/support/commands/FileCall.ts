@@ -2,6 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { CommandHandler } from "../../../src/command/CommandHandler.js"
+import * as Advice from "../../../src/domain/Advice.js"
+import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 
 export interface Ground {
@@ -26,7 +28,7 @@ export const run = (make: Effect.Effect<CommandHandler>, args: ReadonlyArray<str
       },
       {}
     )
-    const { exitCode, stderr, stdout } = result
+    const { exitCode, stderr, stdout } = CommandResult.say(result, Advice.model)
     return { exitCode, stderr, stdout: Buffer.concat(chunks).toString() + stdout, parts: chunks.length }
   })
 

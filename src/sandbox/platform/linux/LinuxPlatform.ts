@@ -67,7 +67,7 @@ export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.Sandb
   readonly wrap: (options: SandboxPlatform.WrapOptions) => Effect.Effect<LinuxWrapped, ExecutionFailed, Scope.Scope>
 }
 
-const fail = (reason: string) => new ExecutionFailed({ cause: "sandbox", reason })
+const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFailed> =>
   Effect.try({

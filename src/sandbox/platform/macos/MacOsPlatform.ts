@@ -27,7 +27,7 @@ const isExecutable = (program: string): boolean => {
 
 const missing = (program: string) =>
   new ExecutionFailed({
-    cause: "sandbox",
+    kind: "sandbox",
     reason: `sandbox-exec is required to run commands in the sandbox, and ${program} can't be run. It is a part of macOS: on another system use its own sandbox. To run commands without a sandbox on purpose: synapse exec --no-sandbox`
   })
 

@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
         assert.match(said.stderr, /^bwrap: Can't find source path/)
         const error = wrapped.explain("bwrap: Can't chdir to /gone: No such file or directory\n")
         assert.deepStrictEqual(
-          [error.cause, error.message],
+          [error.kind, error.message],
           [
             "sandbox",
             "no sandbox: bwrap failed: Can't chdir to /gone: No such file or directory. To run without a sandbox on purpose: --no-sandbox."

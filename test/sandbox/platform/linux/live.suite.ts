@@ -105,7 +105,7 @@ export const live = (title: string): void => {
               `${project}/../gone`
             ]) {
               const error = yield* Effect.flip(door.addBind(path))
-              assert.strictEqual(error.cause, "sandbox")
+              assert.strictEqual(error.kind, "sandbox")
             }
             assert.deepStrictEqual(yield* door.addBind(`${project}/sub`), [])
           })

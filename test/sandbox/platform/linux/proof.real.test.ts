@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
         inProject({ bwrap: () => text }, (project) =>
           Effect.gen(function* () {
             const error = yield* Effect.flip(execute(`touch ${project}/ran`))
-            assert.deepStrictEqual([error._tag, "cause" in error && error.cause], ["ExecutionFailed", "sandbox"])
+            assert.deepStrictEqual([error._tag, "kind" in error && error.kind], ["ExecutionFailed", "sandbox"])
             assert.deepStrictEqual(Directory.list(project), [])
           })
         ),

@@ -30,7 +30,7 @@ describe("the adapter for macOS", () => {
 
   it.effect("refuses where there is no sandbox-exec", () =>
     Effect.map(Effect.flip(wrap("/nowhere/sandbox-exec")), (error) => {
-      assert.strictEqual(error.cause, "sandbox")
+      assert.strictEqual(error.kind, "sandbox")
       assert.match(error.message, /^sandbox-exec is required/)
     })
   )

@@ -49,7 +49,7 @@ export interface LiveNamespace {
 
 const { isWithin } = MountTable
 
-const fail = (reason: string) => new ExecutionFailed({ cause: "sandbox", reason })
+const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /** Whether a process has a pid of its own somewhere inside. */
 const isInside = (pid: number): boolean => {

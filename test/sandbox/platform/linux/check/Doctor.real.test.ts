@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
           environment: { PATH: "/nowhere" }
         })
       )
-      assert.strictEqual(error.cause, "sandbox")
+      assert.strictEqual(error.kind, "sandbox")
       assert.match(error.message, /bwrap is required.*apt install bubblewrap.*--no-sandbox/)
       assert.deepStrictEqual(Fs.readdirSync(directory), [])
     }).pipe(Effect.scoped)

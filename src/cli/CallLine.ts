@@ -13,27 +13,31 @@ import * as ToolCall from "../domain/ToolCall.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 
 /**
+ * What a line asks for.
+ *
  * @since 0.1.0
  * @category models
  */
-export type Request = Data.TaggedEnum<{
+export type CallLine = Data.TaggedEnum<{
   Call: { readonly call: ToolCall.ToolCall }
   Cancel: { readonly id: string }
 }>
 
 /**
+ * Makes a CallLine, and takes one apart with `$match`.
+ *
  * @since 0.1.0
  * @category constructors
  */
-export const Request = Data.taggedEnum<Request>()
+export const CallLine = Data.taggedEnum<CallLine>()
 
 /**
- * An answer to a line that is none of the two. It has the id of the call, if that can be told.
+ * The answer to a line that is none of the two. It has the id of the call, if that can be told.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Refusal extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
+export interface Rejection extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
   readonly toolCallId: string | null
 }
 
@@ -47,30 +51,30 @@ const Cancel = Schema.Struct({ cancel: Schema.String })
 const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
 
 /**
- * Reads a line. Keys that mean nothing here are passed over.
+ * Reads a line. Keys that it does not know are ignored.
  *
  * @since 0.1.0
  */
-export const parse = (line: string): Either.Either<Request, Refusal> => {
+export const parse = (line: string): Either.Either<CallLine, Rejection> => {
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch (error) {
     const { message } = error as SyntaxError
-    return Either.left(refuse(null, `The line is not JSON: ${message}. ${form}`, message))
+    return Either.left(reject(null, `The line is not JSON: ${message}. ${form}`, message))
   }
-  if (!Predicate.isReadonlyRecord(value)) return Either.left(refuse(null, `The line is no JSON object. ${form}`))
-  const decoded: Either.Either<Request, ParseResult.ParseError> =
+  if (!Predicate.isReadonlyRecord(value)) return Either.left(reject(null, `The line is no JSON object. ${form}`))
+  const decoded: Either.Either<CallLine, ParseResult.ParseError> =
     "cancel" in value
-      ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => Request.Cancel({ id: cancel }))
+      ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => CallLine.Cancel({ id: cancel }))
       : Either.map(Schema.decodeUnknownEither(Call, { errors: "all" })(value), (call) =>
-          Request.Call({ call: ToolCall.make(call) })
+          CallLine.Call({ call: ToolCall.make(call) })
         )
   return Either.mapLeft(decoded, (error) => {
     const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(
       ({ message, path }) => `${path.join(".")}: ${message}`
     )
-    return refuse(
+    return reject(
       typeof value["id"] === "string" ? value["id"] : null,
       `Invalid parameters: ${problems.join("; ")}. ${form}`
     )
@@ -78,10 +82,12 @@ export const parse = (line: string): Either.Either<Request, Refusal> => {
 }
 
 /**
+ * Answers a line that is wrong.
+ *
  * @since 0.1.0
  * @category constructors
  */
-export const refuse = (id: string | null, reason: string, parseError?: string): Refusal => ({
+export const reject = (id: string | null, reason: string, parseError?: string): Rejection => ({
   ...ToolReturn.fromError(
     { id: id ?? "" },
     new InvalidUsage({ reason }),

@@ -1,0 +1,96 @@
+/**
+ * The program's words, before `@effect/cli` reads them: it takes a `true` or a `no` after a flag for the flag's value, and an
+ * option's second occurrence for an unknown word.
+ *
+ * @since 0.1.0
+ */
+import type * as Usage from "@effect/cli/Usage"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+
+/**
+ * An option of the program.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ProgramOption {
+  /** Its long name, where it has one. */
+  readonly name: string
+  /** Whether it stands alone, with no value after it. */
+  readonly isFlag: boolean
+  readonly isRepeated: boolean
+}
+
+/**
+ * The options of the program by their names.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ProgramOptions = ReadonlyMap<string, ProgramOption>
+
+/**
+ * Finds the options that usages name.
+ *
+ * @since 0.1.0
+ */
+export const optionsOf = (usages: ReadonlyArray<Usage.Usage>): ProgramOptions => {
+  const options = new Map<string, ProgramOption>()
+  const take = (usage: Usage.Usage, isRepeated: boolean): void => {
+    switch (usage._tag) {
+      case "Named": {
+        const names = usage.names.filter((name) => name.startsWith("-"))
+        const isFlag = Option.isNone(usage.acceptedValues)
+        const long = names.find((name) => name.startsWith("--"))
+        for (const name of names) options.set(name, { name: long ?? name, isFlag, isRepeated })
+        return
+      }
+      case "Optional":
+        return take(usage.usage, isRepeated)
+      case "Repeated":
+        return take(usage.usage, true)
+      case "Alternation":
+      case "Concat":
+        take(usage.left, isRepeated)
+        return take(usage.right, isRepeated)
+      default:
+    }
+  }
+  for (const usage of usages) take(usage, false)
+  return options
+}
+
+/**
+ * Says of each flag that it is set, `--json=true`, so that the next word is not taken for its value. What stands after `--`
+ * stays as it is, and so does what is no option. On the left is what is wrong.
+ *
+ * @since 0.1.0
+ */
+export const normalise = (
+  args: ReadonlyArray<string>,
+  options: ProgramOptions
+): Either.Either<ReadonlyArray<string>, string> => {
+  const words: Array<string> = []
+  const given = new Set<string>()
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] as string
+    if (word === "--") return Either.right([...words, ...args.slice(at)])
+    const equals = word.indexOf("=")
+    const name = equals < 0 ? word : word.slice(0, equals)
+    const option = options.get(name)
+    if (option === undefined) {
+      words.push(word)
+      continue
+    }
+    if (given.has(option.name) && !option.isRepeated) return Either.left(`${name} is given twice.`)
+    given.add(option.name)
+    const value = equals >= 0 ? word.slice(equals + 1) : option.isFlag ? "true" : args[++at]
+    // Of what may be repeated, @effect/cli drops empty values: `--deny "$UNSET"` would deny nothing.
+    if (option.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
+    if (equals >= 0) words.push(word)
+    else if (option.isFlag) words.push(`${name}=true`)
+    else words.push(word, ...(value === undefined ? [] : [value]))
+  }
+  return Either.right(words)
+}

@@ -1,0 +1,184 @@
+/**
+ * What a command takes: operands (`<file>`), options with a value (`--limit N`) and flags (`--all`).
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Pipeable from "effect/Pipeable"
+import * as Arguments from "./Arguments.js"
+
+/**
+ * How a parameter is given on a command line.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Form {
+  readonly kind: "operand" | "option" | "flag"
+  /** As a usage names it: `<file>`, `--limit`. */
+  readonly name: string
+  /** Other names of an option: `-n`. */
+  readonly aliases: ReadonlyArray<string>
+  /** What stands for the value in a usage: `N`. */
+  readonly placeholder: string
+  readonly isRequired: boolean
+  /** Whether it may be given more than once. */
+  readonly isRepeated: boolean
+}
+
+/**
+ * One thing that a command takes, and how it is read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Parameter<out A> extends Pipeable.Class() {
+  constructor(
+    readonly form: Form,
+    /** Reads the values that were given, in their order; on the left is what is wrong with them. */
+    readonly read: (values: ReadonlyArray<string>) => Either.Either<A, string>
+  ) {
+    super()
+  }
+}
+
+const text = (form: Pick<Form, "kind" | "name">): Parameter<string> =>
+  new Parameter({ ...form, aliases: [], placeholder: "text", isRequired: true, isRepeated: false }, ([value]) =>
+    value === undefined ? Either.left(`${form.name} is missing.`) : Either.right(value)
+  )
+
+/**
+ * An operand: any text, the empty one too. Operands are taken in the order of their definition, and one that may be left out
+ * stands after those that may not.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const operand = (name: string): Parameter<string> => text({ kind: "operand", name: `<${name}>` })
+
+/**
+ * An option with a value: `--name value` or `--name=value`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const option = (name: string): Parameter<string> => text({ kind: "option", name: `--${name}` })
+
+/**
+ * An option that stands alone; `--name=false` is as if it was not given.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const flag = (name: string): Parameter<boolean> =>
+  new Parameter({ ...text({ kind: "flag", name: `--${name}` }).form, isRequired: false }, ([value]) =>
+    Either.right(value === "true")
+  )
+
+/**
+ * An option whose value is a whole number that is not negative, in decimal digits.
+ *
+ * @param least the smallest that it may be
+ * @since 0.1.0
+ * @category constructors
+ */
+export const count = (name: string, least = 0): Parameter<number> =>
+  option(name).pipe(
+    withPlaceholder("N"),
+    filterMap((text) => {
+      const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+      return Number.isSafeInteger(value) && value >= least ? Option.some(value) : Option.none()
+    }, `--${name} must be a whole number from ${least} to ${Number.MAX_SAFE_INTEGER}`)
+  )
+
+/**
+ * An option whose value is one of these texts.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const choice = <const Choices extends ReadonlyArray<string>>(
+  name: string,
+  choices: Choices
+): Parameter<Choices[number]> =>
+  option(name).pipe(
+    withPlaceholder(choices.join("|")),
+    filterMap(
+      (text) => Option.fromNullable(choices.find((choice) => choice === text)),
+      `--${name} must be one of ${choices.join(", ")}`
+    )
+  )
+
+/**
+ * Turns the value into another, or refuses it.
+ *
+ * @param message what a right value is: `--limit must be a whole number`
+ * @since 0.1.0
+ * @category combinators
+ */
+export const filterMap =
+  <A, B>(f: (value: A) => Option.Option<B>, message: string) =>
+  (self: Parameter<A>): Parameter<B> =>
+    new Parameter(self.form, (values) =>
+      Either.flatMap(self.read(values), (value) =>
+        Either.fromOption(f(value), () => `${message}; it was ${Arguments.quoted(values.at(-1) ?? "")}.`)
+      )
+    )
+
+/**
+ * Names what stands for an option's value in a usage.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withPlaceholder =
+  (placeholder: string) =>
+  <A>(self: Parameter<A>): Parameter<A> =>
+    new Parameter({ ...self.form, placeholder }, self.read)
+
+/**
+ * Gives an option a name of one letter as well: `-n`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withAlias =
+  (letter: string) =>
+  <A>(self: Parameter<A>): Parameter<A> =>
+    new Parameter({ ...self.form, aliases: [...self.form.aliases, `-${letter}`] }, self.read)
+
+/**
+ * Takes another value where the parameter is left out.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withDefault =
+  <B>(value: B) =>
+  <A>(self: Parameter<A>): Parameter<A | B> =>
+    new Parameter<A | B>({ ...self.form, isRequired: false }, (values) =>
+      values.length === 0 ? Either.right(value) : self.read(values)
+    )
+
+/**
+ * Lets the parameter be left out.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const optional = <A>(self: Parameter<A>): Parameter<Option.Option<A>> =>
+  new Parameter({ ...self.form, isRequired: false }, (values) =>
+    values.length === 0 ? Either.right(Option.none()) : Either.map(self.read(values), Option.some)
+  )
+
+/**
+ * Lets the parameter be given any number of times. An operand takes all words that are left.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const repeated = <A>(self: Parameter<A>): Parameter<ReadonlyArray<A>> =>
+  new Parameter({ ...self.form, isRequired: false, isRepeated: true }, (values) =>
+    Either.all(values.map((value) => self.read([value])))
+  )

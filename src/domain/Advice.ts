@@ -1,0 +1,146 @@
+/**
+ * What to do next, as data: an error or a result carries it, and each audience reads it in words of its own.
+ *
+ * @since 0.1.0
+ */
+import * as FiberRef from "effect/FiberRef"
+import * as GlobalValue from "effect/GlobalValue"
+import * as Schema from "effect/Schema"
+
+/**
+ * A command to run: a model calls the tool with it, `Bash(command="ls src")`; a person types it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Run = Schema.TaggedStruct("Run", { command: Schema.String })
+
+/**
+ * A command as it is typed, without its being called: a usage, an example.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Typed = Schema.TaggedStruct("Typed", { line: Schema.String })
+
+/**
+ * A part of a line of advice: text, or a command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Part = Schema.Union(Schema.String, Run, Typed)
+
+/**
+ * A part of a line of advice: text, or a command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Part = typeof Part.Type
+
+/**
+ * One line of advice, in its parts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const Advice = Schema.Array(Part)
+
+/**
+ * One line of advice, in its parts.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Advice = typeof Advice.Type
+
+/**
+ * Names a command to run.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const run = (command: string): Part => Run.make({ command })
+
+/**
+ * Names a command as it is typed.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const typed = (line: string): Part => Typed.make({ line })
+
+/**
+ * Makes a line of advice.
+ *
+ * @example
+ * ```ts
+ * import { Advice } from "synapse-shell"
+ *
+ * const advice = Advice.line`${Advice.run("ls src")} shows what there is.`
+ *
+ * Advice.render([advice], Advice.model) // Bash(command="ls src") shows what there is.
+ * Advice.render([advice], Advice.person([])) // `ls src` shows what there is.
+ * ```
+ * @since 0.1.0
+ * @category constructors
+ */
+export const line = (texts: TemplateStringsArray, ...parts: ReadonlyArray<Part | Advice>): Advice =>
+  texts.flatMap((text, index) => [text, ...[parts[index] ?? []].flat()]).filter((part) => part !== "")
+
+/**
+ * Who reads advice, and so how commands are named to them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Audience {
+  /** Names a command to run. */
+  readonly run: (command: string) => string
+  /** Names a command as it is typed. */
+  readonly typed: (line: string) => string
+}
+
+/**
+ * A model, which runs commands by calling the tool: `Bash(command="ls src")`.
+ *
+ * @since 0.1.0
+ * @category audiences
+ */
+export const model: Audience = { run: (command) => `Bash(command=${JSON.stringify(command)})`, typed: (line) => line }
+
+/**
+ * A person at a terminal: `` `ls src` ``, `` `synapse read --help` ``.
+ *
+ * @param names the commands that a person calls with `synapse` before them
+ * @since 0.1.0
+ * @category audiences
+ */
+export const person = (names: ReadonlyArray<string>): Audience => {
+  const typed = (line: string) => (names.some((name) => line.startsWith(`${name} `)) ? `synapse ${line}` : line)
+  return { run: (command) => `\`${typed(command)}\``, typed }
+}
+
+/**
+ * Who reads what the commands in a shell say; a model, where nothing else is set. A house takes it when it is made: set it
+ * with `Effect.locally(Advice.audience, Advice.person(names))` around the effect that the house is provided to.
+ *
+ * @since 0.1.0
+ * @category fiber refs
+ */
+export const audience: FiberRef.FiberRef<Audience> = GlobalValue.globalValue("synapse/Audience", () =>
+  FiberRef.unsafeMake(model)
+)
+
+/**
+ * Says advice to an audience, each on a line of its own.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const render = (advice: ReadonlyArray<Advice>, audience: Audience): string =>
+  advice.map((parts) => parts.map((part) => renderPart(part, audience)).join("")).join("\n")
+
+const renderPart = (part: Part, audience: Audience): string =>
+  typeof part === "string" ? part : part._tag === "Run" ? audience.run(part.command) : audience.typed(part.line)

@@ -1,0 +1,82 @@
+/**
+ * How a command ended, told from its Exit: the one place that decides what is said of an error, of an interruption and of a
+ * defect, and which exit code and failure category they have.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Data from "effect/Data"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Advice from "./Advice.js"
+import * as CommandError from "./CommandError.js"
+import type { CommandResult } from "./CommandResult.js"
+import * as ExitCode from "./ExitCode.js"
+
+/**
+ * The four ways that a command can end. `text` is what is said of it, without a line end.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type CommandExit = Data.TaggedEnum<{
+  /** It ran; a non-zero exit code is a result as well. */
+  Completed: { readonly result: CommandResult }
+  /** It did not run, or was stopped. */
+  Failed: {
+    readonly error: CommandError.CommandError
+    readonly text: string
+    readonly exitCode: number
+    readonly category: CommandError.FailureCategory
+  }
+  /** It was cancelled. That is no failure, and has no category. */
+  Interrupted: { readonly text: string; readonly exitCode: number }
+  /** Whoever carried it out is broken. */
+  Died: { readonly text: string; readonly exitCode: number; readonly category: CommandError.FailureCategory }
+}>
+
+/**
+ * Makes a CommandExit, and takes one apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const CommandExit = Data.taggedEnum<CommandExit>()
+
+/**
+ * Tells how a command ended.
+ *
+ * @param subject what a defect is said of: `The tool Bash`
+ * @param audience who reads the text
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fromExit = (
+  exit: Exit.Exit<CommandResult, CommandError.CommandError>,
+  subject: string,
+  audience: Advice.Audience = Advice.model
+): CommandExit => {
+  if (exit._tag === "Success") return CommandExit.Completed({ result: exit.value })
+  const { cause } = exit
+  if (Cause.isInterruptedOnly(cause)) {
+    return CommandExit.Interrupted({ text: "Command interrupted before it ended.", exitCode: ExitCode.interrupted })
+  }
+  return Option.match(Cause.failureOption(cause), {
+    onSome: (error) =>
+      CommandExit.Failed({
+        error,
+        text: CommandError.toText(error, audience),
+        exitCode: error.exitCode,
+        category: error.category
+      }),
+    onNone: () =>
+      CommandExit.Died({
+        text: `${subject} failed unexpectedly: ${reasonOf(Cause.squash(cause))}`,
+        exitCode: ExitCode.failure,
+        category: "execution_error"
+      })
+  })
+}
+
+const reasonOf = (defect: unknown): string =>
+  defect instanceof Error && defect.message !== "" ? defect.message : String(defect)

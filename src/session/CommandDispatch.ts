@@ -1,0 +1,134 @@
+/**
+ * Brings every command to the shell when its turn has come, and its answer back.
+ *
+ * @since 0.1.0
+ */
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { ExecutionFailed } from "../domain/CommandError.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import type { CommandFeeder, Fed, ReadyShell } from "./CommandFeeder.js"
+import * as Job from "./Job.js"
+import type { SessionState } from "./SessionState.js"
+import type { ShellBridge } from "./ShellBridge.js"
+import type { ShellLifecycle } from "./ShellLifecycle.js"
+import type { TurnQueue } from "./TurnQueue.js"
+
+type Answer = Effect.Effect<CommandResult, ExecutionFailed>
+
+/**
+ * What a dispatch works with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface DispatchOptions {
+  readonly feeder: CommandFeeder
+  readonly lifecycle: ShellLifecycle
+  readonly state: SessionState
+  readonly bridge: Context.Tag.Service<ShellBridge>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export class CommandDispatch {
+  constructor(
+    private readonly turns: TurnQueue,
+    private readonly options: DispatchOptions
+  ) {}
+
+  /** Runs a command in its turn. Where nobody waits and the shell is there, without a step in between. */
+  run(job: Job.Job): Answer {
+    if (!this.turns.isFree) return this.queued(job)
+    return Effect.async((resume) => {
+      if (!this.turns.tryTake(job)) return resume(this.queued(job))
+      const ready = this.options.lifecycle.peek()
+      if (ready !== undefined) return this.feed(job, ready, false, resume)
+      this.turns.leave(job)
+      resume(this.queued(job))
+    })
+  }
+
+  private queued(job: Job.Job): Answer {
+    return this.guarded(job, Effect.zipRight(this.turns.take(job), this.prepared(job, false)))
+  }
+
+  /** Gives up the job's turn at the end, whatever it is. */
+  private guarded(job: Job.Job, answer: Answer): Answer {
+    return Effect.onExit(answer, (exit) =>
+      Effect.sync(() => {
+        this.turns.leave(job)
+        if (Exit.isInterrupted(exit)) Job.tellInterrupted(job)
+      })
+    )
+  }
+
+  private prepared(job: Job.Job, isAgain: boolean): Answer {
+    const { ready, take } = this.options.lifecycle
+    return Effect.zipRight(
+      ready,
+      Effect.async<CommandResult, ExecutionFailed>((resume) => {
+        const shell = take()
+        // It was ended in between.
+        if (shell === undefined) return resume(this.prepared(job, isAgain))
+        return this.feed(job, shell, isAgain, resume)
+      })
+    )
+  }
+
+  /** Feeds a command whose turn it is; answers with what to do when it is interrupted. */
+  private feed(
+    job: Job.Job,
+    ready: ReadyShell,
+    isAgain: boolean,
+    resume: (answer: Answer) => void
+  ): Effect.Effect<void> {
+    let isOver = false
+    let result: CommandResult | undefined
+    let onOver: (() => void) | undefined
+    const run = this.options.feeder.feed(job, ready, (fed) => {
+      isOver = true
+      if (fed._tag !== "Ran")
+        return onOver === undefined ? resume(this.guarded(job, this.again(job, fed, isAgain))) : onOver()
+      const { bridge, state } = this.options
+      const { missing, outcome } = fed
+      const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
+      result = Job.result(outcome, findings)
+      if (onOver !== undefined) return onOver()
+      // The next command first: nobody who hears of this one can come before it.
+      this.turns.leave(job)
+      resume(Job.answer(job, outcome.stopped, result))
+    })
+    return Effect.async((done) => {
+      onOver = () => {
+        this.turns.leave(job)
+        Job.tellInterrupted(job, result)
+        done(Effect.void)
+      }
+      if (isOver) onOver()
+      else run?.stop("cancelled")
+    })
+  }
+
+  /** A command that did not come to run is tried once more, in another shell. */
+  private again(job: Job.Job, fed: Exclude<Fed, { readonly _tag: "Ran" }>, isAgain: boolean): Answer {
+    switch (fed._tag) {
+      case "NotHandedOver":
+        return fed.error
+      case "NotBegun": {
+        const reason = `the shell ended before the command began, with exit code ${fed.exitCode}, and so did the next one`
+        return isAgain ? new ExecutionFailed({ kind: "crash", reason }) : this.prepared(job, true)
+      }
+      case "Unable":
+        return Effect.zipRight(
+          this.options.lifecycle.replace(fed.shell),
+          isAgain
+            ? new ExecutionFailed({ kind: "shell", reason: "the shell runs no commands" })
+            : this.prepared(job, true)
+        )
+    }
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * Sees to it that there is a shell whenever a command needs one: starts it, gives it the state of the last, replaces it, and
+ * ends it with all that it started.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../domain/CommandError.js"
+import type { CommandFeeder, ReadyShell } from "./CommandFeeder.js"
+import { Plumbing } from "./Plumbing.js"
+import * as Protocol from "./Protocol.js"
+import { SessionDirectory } from "./SessionDirectory.js"
+import * as SessionProcesses from "./SessionProcesses.js"
+import type { Settings } from "./SessionSettings.js"
+import type { SessionState } from "./SessionState.js"
+import * as Shell from "./Shell.js"
+import type { ShellBridge } from "./ShellBridge.js"
+import type { Spawnable } from "./ShellCommand.js"
+import * as ShellEnvironment from "./ShellEnvironment.js"
+import type { ShellLauncher } from "./ShellLauncher.js"
+import { TurnQueue } from "./TurnQueue.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface ShellLifecycle {
+  /** The shell, and pipes for a command, if they are there and nothing is in the way: the way of nearly every command. */
+  readonly peek: () => ReadyShell | undefined
+  /** Waits until there is a shell, starting one where there is none, and pipes for a command. */
+  readonly ready: Effect.Effect<void, ExecutionFailed>
+  /** The same as `peek`, right after `ready`: does not look whether a command has deleted the pipes meanwhile. */
+  readonly take: () => ReadyShell | undefined
+  /** Ends a shell that can't run commands any more; the next one gets no state of it. */
+  readonly replace: (shell: Shell.Shell) => Effect.Effect<void>
+  /** Ends the shell and all that it started, and forgets its state. */
+  readonly restart: Effect.Effect<void>
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface LifecycleOptions {
+  readonly settings: Settings
+  readonly launcher: ShellLauncher
+  readonly shell: Spawnable
+  readonly bridge: Context.Tag.Service<ShellBridge>
+  readonly state: SessionState
+  readonly feeder: CommandFeeder
+}
+
+const ended = new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
+
+const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed> =>
+  Effect.tryPromise({
+    try: async () => run(),
+    catch: (error) => Shell.noShell(error instanceof Error ? error.message : String(error))
+  })
+
+/**
+ * The shell that may be there by then is ended with the scope, and everything that it started.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({
+  bridge,
+  feeder,
+  launcher,
+  settings,
+  shell: spawnable,
+  state
+}: LifecycleOptions): Effect.Effect<ShellLifecycle, never, Scope.Scope> => {
+  const processes = new SessionProcesses.SessionProcesses()
+  const environment = ShellEnvironment.make(processes.sessionId, settings.environment)
+  /** For whoever starts a shell or ends it: whoever has to wait for a restart comes after it. */
+  const changing = new TurnQueue()
+  let shell: Shell.Shell | undefined
+  let plumbing: Plumbing | undefined
+  /** What a command has deleted, while a background child still writes to its pipes. */
+  const former: Array<Plumbing> = []
+  /** The fiber that lives as long as the last shell and its launch. */
+  let living: Fiber.RuntimeFiber<void> | undefined
+  /** Restarts that were asked for and are not over: no command begins. */
+  let restarts = 0
+  let isDisposed = false
+
+  /** By a fiber of its own: what has begun goes on where whoever waits for it is interrupted. */
+  const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
+
+  const onExit = (gone: Shell.Shell) => {
+    if (gone !== shell || plumbing === undefined) return
+    shell = undefined
+    state.handOver(plumbing.takeState(), Object.keys(environment))
+    if (state.restoration === undefined && restarts === 0) {
+      state.note(
+        `The shell ended without handing on its state (it was killed, replaced by exec, or has an EXIT trap of its own): ` +
+          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
+      )
+    }
+  }
+
+  const lay = (directory: SessionDirectory) => attempt(() => Plumbing.lay(directory, bridge, () => feeder.job?.input))
+
+  /** Other pipes, in place of some that a command has deleted (`rm -rf /tmp/*`). */
+  const move = (from: Plumbing) =>
+    Effect.gen(function* () {
+      const to = yield* lay(yield* attempt(() => new SessionDirectory()))
+      plumbing = to
+      if (from.pool.idle) from.close(settings.keepOutputFiles)
+      else former.push(from)
+      yield* attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
+      shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
+    })
+
+  /** The life of one shell, from its launch until its end; where the launch was a trial, the second is what counts. */
+  const live = (directory: SessionDirectory, started: Deferred.Deferred<Shell.Shell, ExecutionFailed>) => {
+    let isTrial = false
+    // A later one may find that the directory of the first is gone.
+    const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
+    const restore = state.restoration !== undefined
+    return Effect.gen(function* () {
+      yield* attempt(() => directory.define(Protocol.definitions(directory, bridge)))
+      const launch = yield* launcher({ shell: spawnable, directory: directory.path, environment })
+      isTrial = launch.isTrial
+      const shell = yield* Shell.start({ launch, directory, bridge, spawnCwd, cwd: state.cwd, restore, onExit })
+      yield* Deferred.succeed(started, shell)
+      yield* Effect.promise(() => shell.ended)
+    }).pipe(
+      Effect.scoped,
+      Effect.retry({ times: 1, while: () => isTrial }),
+      Effect.catchAllCause((cause) => Deferred.failCause(started, cause)),
+      Effect.asVoid
+    )
+  }
+
+  const launch = (directory: SessionDirectory) =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<Shell.Shell, ExecutionFailed>()
+      living = yield* Effect.forkDaemon(live(directory, started))
+      return yield* Deferred.await(started)
+    })
+
+  /** A shell, and at the first time its pipes: both at once. */
+  const startOne = Effect.gen(function* () {
+    const known = plumbing
+    const directory = known?.directory ?? (yield* attempt(() => new SessionDirectory()))
+    const laying = known === undefined ? lay(directory) : Effect.succeed(known)
+    const [laid, launched] = yield* Effect.all([Effect.exit(laying), Effect.exit(launch(directory))], {
+      concurrency: 2
+    })
+    if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
+      state.restoration = undefined
+      plumbing = laid.value
+      shell = launched.value
+      return
+    }
+    if (Exit.isSuccess(launched)) launched.value.kill()
+    if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
+    yield* Exit.zipRight(launched, laid)
+  })
+
+  /** With the state of the last shell; without it where that ends every new one (`PROMPT_COMMAND=exit`). */
+  const start = Effect.suspend(() => {
+    const { restoration } = state
+    const directory = plumbing?.directory
+    if (restoration === undefined || directory === undefined) return startOne
+    const withoutState = startOne.pipe(
+      Effect.tap(() =>
+        state.note(
+          `The last shell's state let no other one live: ` +
+            `this command ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
+        )
+      ),
+      Effect.onError(() =>
+        Effect.sync(() => {
+          state.restoration = restoration
+        })
+      )
+    )
+    return Effect.zipRight(
+      attempt(() => Fs.writeFileSync(directory.restore, restoration, { encoding: "latin1", mode: 0o600 })),
+      Effect.catchAll(startOne, () => {
+        state.restoration = undefined
+        return withoutState
+      })
+    )
+  })
+
+  const prepare = Effect.gen(function* () {
+    if (isDisposed) return yield* ended
+    // One that is about to be gone has its state to hand on.
+    if (shell?.alive === false) yield* Effect.promise(() => shell?.ended ?? Promise.resolve())
+    if (plumbing?.lost === true) yield* move(plumbing)
+    if (plumbing === undefined || shell === undefined) yield* start
+    if (plumbing === undefined || shell?.alive !== true) {
+      return yield* Shell.noShell("the shell ended as soon as it had started")
+    }
+    const { pool } = plumbing
+    yield* attempt(() => pool.fill())
+  })
+
+  /** Asks all that the session started to end, then ends it. */
+  const endAll = Effect.gen(function* () {
+    if (plumbing === undefined) return
+    plumbing.wantState(false)
+    if (plumbing.calls.isBusy) yield* Effect.timeoutOption(plumbing.calls.dismiss, SessionProcesses.farewell)
+    const ending = shell
+    ending?.end()
+    // An idle shell ends by itself, and runs the user's EXIT trap.
+    if (ending !== undefined && feeder.job === undefined) {
+      yield* Effect.timeoutOption(
+        Effect.promise(() => ending.ended),
+        SessionProcesses.farewell
+      )
+    }
+    yield* processes.end(ending?.spawned ?? 0)
+    if (living !== undefined) yield* Fiber.await(living)
+    plumbing.wantState(true)
+  })
+
+  const restart = Effect.suspend(() => {
+    restarts++
+    return change(
+      Effect.suspend(() => {
+        feeder.abandon()
+        return endAll
+      }).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            restarts--
+            state.reset()
+          })
+        )
+      )
+    )
+  })
+
+  const take = (): ReadyShell | undefined => {
+    if (restarts > 0 || isDisposed || plumbing === undefined || shell?.alive !== true) return undefined
+    const pipes = plumbing.pool.take()
+    return pipes === undefined ? undefined : { shell, plumbing, pipes }
+  }
+
+  const lifecycle: ShellLifecycle = {
+    peek: () => {
+      if (plumbing?.lost === true) return undefined
+      const ready = take()
+      if (ready?.pipes.lost !== true) return ready
+      ready.plumbing.broken = true
+      return undefined
+    },
+    ready: Effect.suspend(() => (isDisposed ? ended : change(prepare))),
+    take,
+    replace: (unable) =>
+      Effect.suspend(() => {
+        unable.kill()
+        return Effect.promise(() => unable.ended)
+      }).pipe(
+        Effect.tap(() => {
+          state.restoration = undefined
+          state.noteOnly(
+            `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
+              `this one ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
+          )
+        })
+      ),
+    restart
+  }
+
+  /** This process ends at once: nothing can be asked or waited for. */
+  const abort = () => {
+    processes.kill(shell?.spawned ?? 0)
+    plumbing?.close(settings.keepOutputFiles)
+  }
+
+  return Effect.acquireRelease(
+    Effect.sync(() => SessionProcesses.atExit(abort)),
+    (forget) =>
+      Effect.suspend(() => {
+        isDisposed = true
+        feeder.close()
+        return restart
+      }).pipe(
+        Effect.tap(() => {
+          for (const one of former.splice(0)) one.close(settings.keepOutputFiles)
+          plumbing?.close(settings.keepOutputFiles)
+          plumbing = undefined
+          forget()
+        })
+      )
+  ).pipe(Effect.as(lifecycle))
+}

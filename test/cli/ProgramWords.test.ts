@@ -1,0 +1,46 @@
+import * as Command from "@effect/cli/Command"
+import { assert, describe, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import { exec } from "../../src/cli/Exec.js"
+import * as ProgramWords from "../../src/cli/ProgramWords.js"
+
+const options = ProgramWords.optionsOf([Command.getUsage(exec)])
+
+const normalised = (...args: ReadonlyArray<string>) => Either.merge(ProgramWords.normalise(args, options))
+
+describe("ProgramWords", () => {
+  it("knows the options by their definitions", () => {
+    assert.deepStrictEqual(Object.fromEntries(options), {
+      "--cwd": { name: "--cwd", isFlag: false, isRepeated: false },
+      "--timeout": { name: "--timeout", isFlag: false, isRepeated: false },
+      "--no-sandbox": { name: "--no-sandbox", isFlag: true, isRepeated: false },
+      "--allow": { name: "--allow", isFlag: false, isRepeated: true },
+      "--deny": { name: "--deny", isFlag: false, isRepeated: true },
+      "--json": { name: "--json", isFlag: true, isRepeated: false }
+    })
+  })
+
+  describe("normalise", () => {
+    it("sets flags, and leaves all other words as they are", () => {
+      assert.deepStrictEqual(normalised("exec", "--json", "true"), ["exec", "--json=true", "true"])
+      assert.strictEqual(normalised("--allow", " "), "--allow is empty.")
+      assert.strictEqual(normalised("--allow="), "--allow is empty.")
+      assert.deepStrictEqual(normalised("--json=no", "--x", "-h"), ["--json=no", "--x", "-h"])
+      assert.deepStrictEqual(normalised("--cwd", "--json", "--allow", "--", "a"), [
+        "--cwd",
+        "--json",
+        "--allow",
+        "--",
+        "a"
+      ])
+      assert.deepStrictEqual(normalised("--", "--json", "--cwd", "--cwd"), ["--", "--json", "--cwd", "--cwd"])
+      assert.deepStrictEqual(normalised("--cwd"), ["--cwd"])
+    })
+
+    it("refuses what is given twice and counts once", () => {
+      assert.deepStrictEqual(normalised("--allow", "a", "--allow=b"), ["--allow", "a", "--allow=b"])
+      assert.strictEqual(normalised("--cwd", "/", "--cwd=/usr"), "--cwd is given twice.")
+      assert.strictEqual(normalised("--json", "--json"), "--json is given twice.")
+    })
+  })
+})
