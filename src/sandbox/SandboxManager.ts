@@ -187,8 +187,7 @@ export const layer: Layer.Layer<
     return SandboxManager.of({
       // The command has its place in the line before the shell has ended: what is called later comes later.
       execute: (command, options = {}) =>
-        Nesting.refuse(
-          bridge,
+        Nesting.refuse(bridge)(
           options.restart === true
             ? Effect.flatMap(Effect.fork(restart), (restarting) =>
                 negotiate(command, { ...options, restarted: Fiber.join(restarting) })

@@ -117,14 +117,12 @@ export const make = (
 
     const turns = new TurnQueue()
     const execute = executeBy(new CommandDispatch(turns, options))
+    const refuse = Nesting.refuse(bridge)
     return {
       shellCommand: settings.shellCommand,
-      execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
+      execute: (command, options) => refuse(execute(command, options)),
       exclusive: (use) =>
-        Nesting.refuse(
-          bridge,
-          turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
-        ),
+        refuse(turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd)
     }
