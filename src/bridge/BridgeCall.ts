@@ -32,7 +32,7 @@ const short = 1000
 const brokenPipe = 141
 
 /** The stub's descriptors. */
-const targets = { stdout: "1", stderr: "2", file: String(Stub.fd.temporary) }
+const targets = { stdout: "1", stderr: "2", file: String(Stub.temporaryFd) }
 
 /** The longest path that the system takes. */
 const longestPath = 4095
