@@ -39,6 +39,8 @@ export type ShellCall = Data.TaggedEnum<{
 }>
 
 /**
+ * The scripted shell, as a test asks it what it was told.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -55,7 +57,6 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
     Effect.sync(() => {
       const calls: Array<ShellCall> = []
       const session: BashSession = {
-        exclusive: (use) => use(session.execute),
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
         restart: Effect.sync(() => {
@@ -67,7 +68,8 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
             calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
             const answer = script(command, options)
             return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
+          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell)),
+        exclusive: (use) => use(session.execute)
       }
       return Context.make(SandboxManager.SandboxManager, SandboxManager.fromSession(session)).pipe(
         Context.add(TestShell, { calls: Effect.sync(() => [...calls]) })
@@ -78,6 +80,19 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
 /**
  * The tools over a shell that answers as `script` says. No process is started, and no file is seen.
  *
+ * @example
+ * ```ts
+ * import { TestSynapse, Toolset } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * const test = Effect.gen(function* () {
+ *   const toolset = yield* Toolset.Toolset
+ *   const shell = yield* TestSynapse.TestShell
+ *   const { output } = yield* toolset.handle({ id: "1", name: "Bash", arguments: '{"command":"git status"}' })
+ *   console.assert(output === "clean\n")
+ *   console.assert((yield* shell.calls).length === 1)
+ * }).pipe(Effect.provide(TestSynapse.layer((command) => (command === "git status" ? { stdout: "clean\n" } : { exitCode: 1 }))))
+ * ```
  * @since 0.1.0
  * @category layers
  */
@@ -85,4 +100,4 @@ export const layer = (
   script: Script = () => ({}),
   options: { readonly cwd?: string } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.layerTools.pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/")))
+  Synapse.own(Synapse.layerTools().pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))

@@ -10,6 +10,7 @@ import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { CommandDispatch } from "./CommandDispatch.js"
 import { CommandFeeder } from "./CommandFeeder.js"
@@ -68,6 +69,8 @@ export interface BashSession {
   readonly cwd: Effect.Effect<string>
 }
 
+const spanned = Span.within("BashSession.execute")
+
 /** Where no shell can be started at all, every command says why. */
 const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   shellCommand: settings.shellCommand,
@@ -106,23 +109,27 @@ export const make = (
       (text, options) =>
         text.includes("\0")
           ? nulByte
-          : Effect.withFiberRuntime((fiber) =>
-              dispatch.run({
-                text,
-                timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
-                listener: fiber.getFiberRef(CommandListener.current),
-                input: fiber.getFiberRef(CommandInput.current)
-              })
+          : spanned(
+              Effect.withFiberRuntime((fiber) =>
+                dispatch.run({
+                  text,
+                  timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
+                  listener: fiber.getFiberRef(CommandListener.current),
+                  input: fiber.getFiberRef(CommandInput.current)
+                })
+              )
             )
 
     const turns = new TurnQueue()
     const execute = executeBy(new CommandDispatch(turns, options))
-    const refuse = Nesting.refuse(bridge)
     return {
       shellCommand: settings.shellCommand,
-      execute: (command, options) => refuse(execute(command, options)),
+      execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
       exclusive: (use) =>
-        refuse(turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))),
+        Nesting.refuse(
+          bridge,
+          turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
+        ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd)
     }

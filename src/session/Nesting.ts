@@ -40,9 +40,10 @@ const busy = new ExecutionFailed({
  * @since 0.1.0
  * @category combinators
  */
-export const refuse =
-  (commands: unknown) =>
-  <A, E, R>(execution: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExecutionFailed, R> =>
-    Effect.withFiberRuntime(
-      (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy : execution)
-    )
+export const refuse = <A, E, R>(
+  commands: unknown,
+  execution: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | ExecutionFailed, R> =>
+  Effect.withFiberRuntime(
+    (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy : execution)
+  )

@@ -13,7 +13,7 @@ import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
-import type { Grant, SandboxBackend, SandboxResult } from "../../../src/sandbox/SandboxBackend.js"
+import type { Grant, SandboxBackend, SandboxResult, SandboxTurn } from "../../../src/sandbox/SandboxBackend.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 import * as SandboxProvider from "../../../src/sandbox/SandboxProvider.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
@@ -31,6 +31,8 @@ export class FakeProvider {
   readonly policies: Array<SandboxPolicy> = []
   /** Before a sandbox is there. */
   creating: Effect.Effect<void, ExecutionFailed> = Effect.void
+  /** Before a shell has ended that is restarted. */
+  restarting: Effect.Effect<void> = Effect.void
   granting: Effect.Effect<void, ExecutionFailed> = Effect.void
   revoking: Effect.Effect<void, ExecutionFailed> = Effect.void
 
@@ -42,8 +44,7 @@ export class FakeProvider {
       const made = this.policies.length
       const note = (event: string) => Effect.sync(() => void this.events.push(`${event} ${made}`))
       const change = (what: string, { access, resource }: Grant) => note(`${what} ${access} ${resource} in`)
-      const backend: SandboxBackend = {
-        policy,
+      const turn: SandboxTurn = {
         execute: (command) =>
           Effect.zipRight(
             note(`run ${command} in`),
@@ -52,10 +53,19 @@ export class FakeProvider {
               return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
             })
           ).pipe(Effect.map((fields) => ({ blocked: false, ...CommandResult.make(fields) }))),
-        restart: note("restart"),
-        cwd: Effect.succeed(policy.cwd),
         grant: (grant) => Effect.zipRight(change("grant", grant), this.granting),
-        revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking),
+        revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking)
+      }
+      const line = Effect.unsafeMakeSemaphore(1).withPermits(1)
+      const backend: SandboxBackend = {
+        policy,
+        execute: (command) => line(turn.execute(command)),
+        exclusive: (use) => line(Effect.suspend(() => use(turn))),
+        restart: Effect.zipRight(
+          Effect.suspend(() => this.restarting),
+          note("restart")
+        ),
+        cwd: Effect.succeed(policy.cwd),
         dispose: note("dispose")
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))
