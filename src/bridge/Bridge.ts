@@ -11,7 +11,8 @@ import * as Nesting from "../session/Nesting.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as CallRunner from "./CallRunner.js"
 import * as CallServer from "./CallServer.js"
-import * as ShellFunctions from "./ShellFunctions.js"
+import * as CommandLookup from "./CommandLookup.js"
+import * as Stub from "./Stub.js"
 
 /**
  * A bridge to the commands of the registry, as they are whenever one is called.
@@ -26,10 +27,10 @@ export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.eff
     const bridge: Context.Tag.Service<ShellBridge> = {
       fifos: CallServer.fifos,
       open: (directory, input) => new CallServer.CallServer(directory, commands, input),
-      definitions: (directory) => ShellFunctions.functions(directory, commands.names()),
-      enterPath: ShellFunctions.enterPath,
-      changePath: ShellFunctions.changePath,
-      onNotFound: () => ShellFunctions.onNotFound(commands),
+      definitions: (directory) => Stub.functions(directory, commands.names()),
+      enterPath: CommandLookup.enterPath,
+      changePath: CommandLookup.changePath,
+      onNotFound: () => CommandLookup.onNotFound(commands),
       takeEnding: commands.takeEnding
     }
     return bridge

@@ -20,11 +20,12 @@ import type { CommandInput } from "../domain/CommandInput.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { FileError, type Files } from "../files/Files.js"
 import type { CallEnding } from "../session/ShellBridge.js"
-import { type BridgeCall, Refused } from "./BridgeCall.js"
+import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import type { CallRequest } from "./CallRequest.js"
 import { Gone } from "./FifoSink.js"
 import type { FifoSource } from "./FifoSource.js"
+import { Refused } from "./StubDialog.js"
 
 /**
  * Makes the commands of the registry callable, as they are whenever one is called.

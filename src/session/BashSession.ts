@@ -125,7 +125,7 @@ export const make = (
     return {
       shellCommand: settings.shellCommand,
       execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
-      exclusive: (use) =>
+      exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse(
           bridge,
           turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))

@@ -42,7 +42,7 @@ export class TurnQueue {
     return Effect.suspend(() => {
       const turn = {}
       return Effect.ensuring(
-        Effect.zipRight(this.take(turn), run),
+        Effect.suspend(() => (this.tryTake(turn) ? run : Effect.zipRight(this.take(turn), run))),
         Effect.sync(() => this.leave(turn))
       )
     })

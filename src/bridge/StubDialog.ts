@@ -1,0 +1,134 @@
+/**
+ * What is said between a call's two sides: what is called, then what the caller is told to do, and its replies.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type * as Net from "node:net"
+import * as Data from "effect/Data"
+import * as ShellText from "../bash/ShellText.js"
+import { type Budget, type CallRequest, RequestReader } from "./CallRequest.js"
+import * as Fifo from "./Fifo.js"
+import { Gone } from "./FifoSink.js"
+
+/**
+ * The caller could not open, make or write a file, for the reason that its system gives; `kind` is one of FileError's.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
+
+/** Milliseconds for a caller to say what it calls. */
+const patience = 10_000
+
+/** Bytes of replies that are not whole yet; a caller that says more is let go. */
+const maxReply = 64 * 1024
+
+/**
+ * The FIFOs `ask` and `answer` of a slot, from the host's side.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class StubDialog {
+  /** Settled when nothing can be told to the caller any more: it has gone, or was dismissed. */
+  readonly gone: Promise<void>
+  /** Settled when the caller has gone: by itself, or because it was told to. */
+  readonly ended: Promise<void>
+  isGone = false
+  private settleGone: () => void = () => {}
+  private readonly ask: Net.Socket
+  private readonly answer: number
+  private replies = Buffer.alloc(0)
+  /** Whoever waits for a reply, in the order of what was asked. */
+  private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
+  private readonly late: NodeJS.Timeout
+
+  /** Throws where the slot's FIFOs are not there any more. */
+  constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
+    this.gone = new Promise((resolve) => {
+      this.settleGone = resolve
+    })
+    this.answer = Fifo.openBoth(answerPath)
+    try {
+      this.ask = Fifo.reader(askPath)
+    } catch (error) {
+      Fs.closeSync(this.answer)
+      throw error
+    }
+    this.late = setTimeout(() => this.close(), patience).unref()
+    let reader: RequestReader | undefined = new RequestReader(budget)
+    this.ask.on("data", (chunk: Buffer) => {
+      if (reader === undefined) return this.takeReplies(chunk)
+      const request = reader.read(chunk)
+      if (request === "refused") return this.close()
+      if (request === undefined) return
+      reader.close()
+      reader = undefined
+      clearTimeout(this.late)
+      onRequest(request)
+    })
+    this.ask.on("error", () => {})
+    this.ended = new Promise((resolve) => {
+      this.ask.once("close", () => {
+        reader?.close()
+        this.dismiss()
+        resolve()
+      })
+    })
+  }
+
+  /** Tells the caller to do something; throws Gone where nobody hears it. What is told is little, and the pipe has room for it. */
+  tell(...words: ReadonlyArray<string>): void {
+    if (this.isGone) throw new Gone()
+    const bytes = ShellText.encode(words.map((word) => `${word}\0`).join(""))
+    try {
+      if (Fs.writeSync(this.answer, bytes) === bytes.length) return
+    } catch {
+      // Nobody reads it.
+    }
+    this.close()
+    throw new Gone()
+  }
+
+  /** Tells it to do something, and answers with what it says of it; rejects with Refused or Gone. */
+  request(...words: ReadonlyArray<string>): Promise<string> {
+    return new Promise((resolve, reject) => {
+      this.tell(...words)
+      this.waiting.push({
+        take: (kind, detail) => (kind === "ok" ? resolve(detail) : reject(new Refused({ kind, reason: detail }))),
+        fail: () => reject(new Gone())
+      })
+    })
+  }
+
+  /** Tells it nothing more: the caller hears that its host has gone, ends, and takes away what it had begun. */
+  dismiss(): void {
+    if (this.isGone) return
+    this.isGone = true
+    clearTimeout(this.late)
+    Fs.closeSync(this.answer)
+    for (const { fail } of this.waiting.splice(0)) fail()
+    this.settleGone()
+  }
+
+  /** Lets the caller go, whatever becomes of it. */
+  close(): void {
+    this.ask.destroy()
+  }
+
+  private takeReplies(chunk: Buffer): void {
+    const bytes = Buffer.concat([this.replies, chunk])
+    let at = 0
+    for (;;) {
+      const middle = bytes.indexOf(0, at)
+      const end = middle < 0 ? -1 : bytes.indexOf(0, middle + 1)
+      if (end < 0) break
+      this.waiting.shift()?.take(bytes.toString("utf8", at, middle), bytes.toString("utf8", middle + 1, end))
+      at = end + 1
+    }
+    this.replies = bytes.subarray(at)
+    if (this.replies.length > maxReply) this.close()
+  }
+}

@@ -1,0 +1,3 @@
+#!/bin/bash -p
+# A program that calls the command under whose name it lies in the PATH.
+\builtin . @directory@/call "${0##*/}" "$@"

@@ -1,0 +1,187 @@
+# The caller's side of a call, with its rights: does what it is told to, until it is told to end. `$1` is the slot.
+#
+# Descriptors: 40 `ask`, open as long as the caller lives, which says so to the other side: no child may hold it; 41 `answer`;
+# 42 the caller's standard input; 43 a file that is read; 44 a temporary file; 45 `down`. They are high enough not to be a
+# user's, and low enough for every limit: a caller's own must be there for what it reads and writes (`read <(command)`).
+PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin LC_ALL=C
+slot=@directory@/slot-$1
+exec 41<"$slot-answer" || exit
+# It may be closed.
+{ exec 42<&0; } 2>/dev/null || exec 42</dev/null
+old='' failed=0
+temporary='' target='' inplace='' file='' poured='' pumps=()
+# What `next` reads.
+what='' to='' text='' path='' skip='' regular='' code=''
+next() { IFS= read -r -d '' -u 41 "$@"; }
+reply() { printf '%s\0' "$1" "${2-}" >&40; }
+# The system's own words at the end of a message.
+words() { said=${1%%$'\n'*}; said=${said##*: }; }
+discard() {
+  if [[ $temporary ]]; then
+    exec 44>&-
+    rm -f -- "$temporary"
+    temporary=
+  fi
+}
+# Run by the trap.
+# shellcheck disable=SC2317
+leave() {
+  if [[ $old ]]; then
+    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    rm -f -- "$old"
+  fi
+  if (( ${#pumps[@]} )); then kill "${pumps[@]}" 2>/dev/null; fi
+  discard
+}
+trap leave EXIT
+refuse() {
+  words "$2"
+  case $said in
+    'No such file or directory' | 'Not a directory') reply missing "$said" ;;
+    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') reply denied "$said" ;;
+    'Is a directory') reply directory "$said" ;;
+    *) reply io "${said:-$1}" ;;
+  esac
+}
+open() {
+  if [[ -d $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ $3 && -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
+  elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
+    if (( $2 )); then
+      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+    else
+      cat <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+    fi
+    file=$! pumps+=($!)
+    exec 43<&-
+    reply ok
+  else
+    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 40>&- 41<&- 42<&-)"
+  fi
+}
+# Before there is a new file, everything that will stand against it is found out.
+begin() {
+  target=$1 inplace=''
+  if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
+  if [[ -L $target ]] && ! target=$(readlink -f -- "$1"); then
+    reply io 'a symbolic link that leads nowhere'
+    return
+  fi
+  if [[ -e $target && ! -f $target ]]; then reply special 'not a regular file'; return; fi
+  local directory=. error
+  if [[ $target == */* ]]; then directory=${target%/*}/; fi
+  if [[ -e $target ]]; then
+    if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
+  elif [[ ! -d $directory ]]; then
+    if ! error=$(mkdir -p -- "$directory" 2>&1 40>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
+  fi
+  # Until it has the old one's mode, nobody else may read it.
+  local mask
+  if [[ -e $target ]]; then mask=$(umask) && umask 077; fi
+  local base=${target##*/}
+  temporary=$directory/.${base:0:100}.$RANDOM$RANDOM$$
+  set -C
+  if ! { exec 44>"$temporary"; } 2>/dev/null; then
+    if [[ ! -e $target ]]; then
+      error=$({ : >"$temporary"; } 2>&1)
+      temporary=
+      refuse 'could not be made' "$error"
+    else
+      elsewhere
+    fi
+  else
+    reply ok
+  fi
+  set +C
+  if [[ $mask ]]; then umask "$mask"; fi
+}
+# A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
+elsewhere() {
+  inplace=yes
+  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+    reply ok
+  else
+    temporary=
+    reply denied 'neither its directory nor the one for temporary files can be written'
+  fi
+}
+# What comes down goes there, to its end.
+pour() {
+  exec 45<"$slot-down"
+  cat <&45 >&"$1" 40>&- 41<&- 42<&- 44>&- &
+  poured=$! pumps+=($!)
+  exec 45<&-
+  reply ok
+}
+written() {
+  if wait "$poured" 2>/dev/null; then
+    reply ok
+  else
+    local error
+    error=$({ printf . >&44; } 2>&1)
+    discard
+    refuse 'could not be written' "$error"
+  fi
+}
+# As it was, but for its content: the mode, the owner, and what else can be kept.
+alike() {
+  local both
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-
+  both=$(stat -c '%a %u %g' -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-)
+  [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
+}
+commit() {
+  local error
+  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
+  if [[ ! $inplace ]]; then
+    if error=$(mv -fT -- "$temporary" "$target" 2>&1 40>&- 41<&- 42<&-); then
+      exec 44>&-
+      temporary=
+      reply ok
+      return
+    fi
+    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
+  fi
+  over
+}
+# Where a file can't be replaced, its content can: with the old one at hand, should that fail. Who asks to end waits for it.
+over() {
+  local error
+  trap '' HUP INT TERM
+  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 40>&- 41<&- 42<&-); then
+    if [[ $old ]]; then rm -f -- "$old"; fi
+    old=
+    discard
+    refuse 'could not be kept' "${error-}"
+  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 40>&- 41<&- 42<&-); then
+    rm -f -- "$old"
+    old=
+    discard
+    reply ok
+  else
+    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    rm -f -- "$old"
+    old=
+    discard
+    refuse 'could not be written' "$error"
+  fi
+  trap - HUP INT TERM
+}
+while next what; do
+  case $what in
+    say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
+    pour) next to && pour "$to" ;;
+    poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
+    input) cat <&42 >"$slot-input" 40>&- 41<&- 42<&- & pumps+=($!) ;;
+    open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
+    close) wait "$file" 2>/dev/null; reply ok "$?" ;;
+    begin) next path && begin "$path" ;;
+    written) written ;;
+    commit) commit ;;
+    discard) discard; reply ok ;;
+    exit) next code && exit "$((code ? code : failed))" ;;
+  esac
+done
+exit 1
