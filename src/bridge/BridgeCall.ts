@@ -28,6 +28,8 @@ const longestPath = 4095
 const io = (reason: string) => new Refused({ kind: "io", reason })
 
 /**
+ * A call that is being answered: reads and writes on behalf of the caller, and with its rights.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -9,6 +9,8 @@ import type { BridgeCall } from "./BridgeCall.js"
 import type { CallRequest } from "./CallRequest.js"
 
 /**
+ * Looks up commands by what a shell calls, and runs them.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -6,6 +6,8 @@
 import * as ShellText from "../bash/ShellText.js"
 
 /**
+ * The name and the words that were called, and where.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -45,6 +45,8 @@ const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
   )
 
 /**
+ * Answers the calls of one session.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -15,6 +15,8 @@ import * as Data from "effect/Data"
 export class Gone extends Data.TaggedError("Gone") {}
 
 /**
+ * Writes to a FIFO as fast as its reader takes it.
+ *
  * @since 0.1.0
  * @category models
  */

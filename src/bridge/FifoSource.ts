@@ -12,6 +12,8 @@ const chunkSize = 65_536
 const most = 16
 
 /**
+ * Reads a FIFO ahead, within bounds, for one reader.
+ *
  * @since 0.1.0
  * @category models
  */

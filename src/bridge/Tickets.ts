@@ -13,6 +13,8 @@ import * as Fifo from "./Fifo.js"
 const patience = 2000
 
 /**
+ * Gives out free slots by tickets, and replaces tickets that were lost.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -21,6 +21,8 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "./SandboxBackend.js"
 
 /**
+ * Wraps the shells of one session, and knows the sandbox of the one that runs.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -66,7 +68,7 @@ interface Running {
 const checkEvery = 5
 const checkRarely = 50
 const checkAtLast = 100
-/** What is looked at in passing need not be looked at before the next command: by when, as a part of that time. */
+/** A look in passing may come this much earlier, as a part of that pause, so that the next command finds it done. */
 const ahead = 0.75
 
 const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
@@ -82,6 +84,8 @@ export const unchangeable = new ExecutionFailed({
 })
 
 /**
+ * Makes the launcher for a policy, and what follows the sandbox that it starts.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -24,6 +24,8 @@ import * as ShellLifecycle from "./ShellLifecycle.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
+ * What a call of `execute` may differ in.
+ *
  * @since 0.1.0
  * @category models
  */

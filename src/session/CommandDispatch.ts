@@ -31,6 +31,8 @@ export interface DispatchOptions {
 }
 
 /**
+ * Runs commands in the turns of one queue.
+ *
  * @since 0.1.0
  * @category models
  */

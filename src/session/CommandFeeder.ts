@@ -45,6 +45,8 @@ export type Fed =
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
 
 /**
+ * Feeds commands, and keeps track of the one that runs.
+ *
  * @since 0.1.0
  * @category models
  */

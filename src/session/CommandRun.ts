@@ -40,6 +40,8 @@ const substitutionGrace = 200
 const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
 
 /**
+ * A command while it runs. Exactly one of `finish` and `giveBack` ends it.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -20,6 +20,8 @@ export interface Patience {
 }
 
 /**
+ * Asks for one second, and kills for another.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -13,6 +13,8 @@ import type { Outcome } from "./CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 
 /**
+ * A command, with all that its call says of it.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -8,6 +8,8 @@
 import * as Fs from "node:fs"
 
 /**
+ * How much of a stream is kept, and where.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -21,6 +23,8 @@ export interface CaptureOptions {
 }
 
 /**
+ * What was kept of a stream.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -56,6 +60,8 @@ const tailOf = (text: string, count: number): string => {
 }
 
 /**
+ * Takes the bytes of a stream as they come, and gives its text at the end.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -26,6 +26,8 @@ export type Sink = (chunk: Buffer) => void | Promise<void>
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
 
 /**
+ * Reads a FIFO that commands write to.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -7,6 +7,8 @@ import { OutputPipe } from "./OutputPipe.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 
 /**
+ * The FIFOs for the standard output and standard error of one command.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -36,6 +38,8 @@ const lateEvery = 5
 const dropSlowly = () => new Promise<void>((resolve) => setTimeout(resolve, lateEvery).unref())
 
 /**
+ * Gives out pairs of FIFOs that nobody else writes to, and takes them back.
+ *
  * @since 0.1.0
  * @category models
  */

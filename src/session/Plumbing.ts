@@ -24,6 +24,8 @@ const rename = (from: string, to: string): void => {
 const maxMissing = 4096
 
 /**
+ * All pipes of a session, laid in its directory.
+ *
  * @since 0.1.0
  * @category models
  */

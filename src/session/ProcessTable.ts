@@ -11,6 +11,8 @@ import * as Os from "node:os"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /**
+ * A process, as far as a session needs to know it.
+ *
  * @since 0.1.0
  * @category models
  */

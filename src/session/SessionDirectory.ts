@@ -16,6 +16,8 @@ const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/m
 const batch = 4
 
 /**
+ * The paths of a pair of FIFOs.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -11,6 +11,8 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 
 /**
+ * How a session starts its shells, and how much it lets a command take and put out.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -32,6 +34,8 @@ export interface Settings {
 }
 
 /**
+ * The settings where nothing else is given.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -46,12 +50,16 @@ export const defaults: Settings = {
 }
 
 /**
+ * The settings that a session is made with.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class SessionSettings extends Context.Tag("synapse/SessionSettings")<SessionSettings, Settings>() {}
 
 /**
+ * The defaults, with the given settings over them. Does not look at the environment.
+ *
  * @since 0.1.0
  * @category layers
  */

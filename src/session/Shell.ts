@@ -19,6 +19,8 @@ import type { ShellBridge } from "./ShellBridge.js"
 import type { Launch } from "./ShellLauncher.js"
 
 /**
+ * What a shell is started with.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -72,6 +74,8 @@ export const noShell = (reason: string): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: `no shell: ${reason}` })
 
 /**
+ * A shell's process, and what it says on its own standard output.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -6,7 +6,6 @@
  */
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -23,10 +22,13 @@ import * as Shell from "./Shell.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
+import * as ShellLaunch from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
+ * A shell that is there when it is needed.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -44,6 +46,8 @@ export interface ShellLifecycle {
 }
 
 /**
+ * What the lifecycle of a session's shells works with.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -86,8 +90,8 @@ export const make = ({
   let plumbing: Plumbing | undefined
   /** What a command has deleted, while a background child still writes to its pipes. */
   const former: Array<Plumbing> = []
-  /** The fiber that lives as long as the last shell and its launch. */
-  let living: Fiber.RuntimeFiber<void> | undefined
+  /** Waits until nothing is left of the last shell's launch. */
+  let over: Effect.Effect<void> = Effect.void
   /** Restarts that were asked for and are not over: no command begins. */
   let restarts = 0
   let isDisposed = false
@@ -121,32 +125,23 @@ export const make = ({
       shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
     })
 
-  /** The life of one shell, from its launch until its end; where the launch was a trial, the second is what counts. */
-  const live = (directory: SessionDirectory, started: Deferred.Deferred<Shell.Shell, ExecutionFailed>) => {
-    let isTrial = false
-    // A later one may find that the directory of the first is gone.
-    const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
-    const restore = state.restoration !== undefined
-    return Effect.gen(function* () {
-      yield* attempt(() => directory.define(Protocol.definitions(directory, bridge)))
-      const launch = yield* launcher({ shell: spawnable, directory: directory.path, environment })
-      isTrial = launch.isTrial
-      const shell = yield* Shell.start({ launch, directory, bridge, spawnCwd, cwd: state.cwd, restore, onExit })
-      yield* Deferred.succeed(started, shell)
-      yield* Effect.promise(() => shell.ended)
-    }).pipe(
-      Effect.scoped,
-      Effect.retry({ times: 1, while: () => isTrial }),
-      Effect.catchAllCause((cause) => Deferred.failCause(started, cause)),
-      Effect.asVoid
-    )
-  }
-
   const launch = (directory: SessionDirectory) =>
-    Effect.gen(function* () {
-      const started = yield* Deferred.make<Shell.Shell, ExecutionFailed>()
-      living = yield* Effect.forkDaemon(live(directory, started))
-      return yield* Deferred.await(started)
+    Effect.suspend(() => {
+      // A later one may find that the directory of the first is gone.
+      const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
+      const restore = state.restoration !== undefined
+      return Effect.zipRight(
+        attempt(() => directory.define(Protocol.definitions(directory, bridge))),
+        ShellLaunch.launch(launcher, { shell: spawnable, directory: directory.path, environment }, (launch) => ({
+          launch,
+          directory,
+          bridge,
+          spawnCwd,
+          cwd: state.cwd,
+          restore,
+          onExit
+        }))
+      )
     })
 
   /** A shell, and at the first time its pipes: both at once. */
@@ -160,10 +155,11 @@ export const make = ({
     if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
       state.restoration = undefined
       plumbing = laid.value
-      shell = launched.value
+      shell = launched.value.shell
+      over = launched.value.over
       return
     }
-    if (Exit.isSuccess(launched)) launched.value.kill()
+    if (Exit.isSuccess(launched)) launched.value.shell.kill()
     if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
     yield* Exit.zipRight(launched, laid)
   })
@@ -223,7 +219,7 @@ export const make = ({
       )
     }
     yield* processes.end(ending?.spawned ?? 0)
-    if (living !== undefined) yield* Fiber.await(living)
+    yield* over
     plumbing.wantState(true)
   })
 
