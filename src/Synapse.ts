@@ -88,11 +88,12 @@ export interface Options {
 
 /** What the settings put into the environment is let through by its names, whatever it looks like. */
 const layerPlatform = Layer.unwrapEffect(
-  Effect.map(SessionSettings.SessionSettings, (settings) => {
-    const environment = Object.keys(settings.environment)
+  Effect.gen(function* () {
+    const environment = Object.keys((yield* SessionSettings.SessionSettings).environment)
+    const { home } = yield* SandboxSettings.SandboxSettings
     return process.platform === "darwin"
       ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({ environment })
+      : LinuxPlatform.layerOptions({ environment, cache: `${home}/cache` })
   })
 )
 
@@ -103,7 +104,8 @@ const layerSandbox = ({ permission = Permission.layerNone, sandbox }: Options) =
     Layer.provideMerge(SandboxProvider.layer),
     Layer.provide(PolicyBuilder.layer),
     Layer.provide(SandboxConfig.layer),
-    Layer.provide(Layer.mergeAll(layerPlatform, permission, SandboxSettings.layerFromEnv(sandbox)))
+    Layer.provide(Layer.mergeAll(layerPlatform, permission)),
+    Layer.provide(SandboxSettings.layerFromEnv(sandbox))
   )
 
 /**

@@ -13,6 +13,7 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as HardLinks from "./HardLinks.js"
+import type { Indexes } from "./IndexFile.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
@@ -73,13 +74,22 @@ const sessionsRule = (path: string): Rule | undefined => {
     : undefined
 }
 
-const globs = async (policy: Pick<SandboxPolicy, "blacklist">, places: Places): Promise<Array<Mask>> => {
-  if (!policy.blacklist.some((rule) => rule.kind === "glob")) return []
-  const roots = WriteRoots.outermost([...places.roots, ...bases(policy.blacklist)])
-  const rules = PathRule.make(policy.blacklist)
-  const findEntry = (directory: string, name: string) =>
-    rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined)
-  const matches = await FileWalk.find(roots, { findEntry }, new Set(places.hidden))
+const globs = async (
+  policy: Pick<SandboxPolicy, "blacklist">,
+  places: Places,
+  indexes: Indexes | undefined
+): Promise<Array<Mask>> => {
+  const { blacklist } = policy
+  if (!blacklist.some((rule) => rule.kind === "glob")) return []
+  const rules = PathRule.make(blacklist)
+  const matches = await FileWalk.find(WriteRoots.outermost([...places.roots, ...bases(blacklist)]), {
+    findEntry: (directory, name) =>
+      rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
+    // It is told by the directory's mode.
+    mayChange: (name) => name === sessionsName,
+    skip: new Set(places.hidden),
+    indexOf: (root) => indexes?.of(root, blacklist)
+  })
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
     // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
@@ -125,8 +135,12 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
  *
  * @since 0.1.0
  */
-export const find = async (policy: Pick<SandboxPolicy, "blacklist">, places: Places): Promise<Array<Mask>> => {
-  const named = withoutCovered([...literals(policy), ...(await globs(policy, places))], places.hidden)
+export const find = async (
+  policy: Pick<SandboxPolicy, "blacklist">,
+  places: Places,
+  indexes?: Indexes
+): Promise<Array<Mask>> => {
+  const named = withoutCovered([...literals(policy), ...(await globs(policy, places, indexes))], places.hidden)
   const linked = await HardLinks.find(named, places.roots)
   return withoutCovered(withAliases([...named, ...linked]), places.hidden)
 }
