@@ -78,21 +78,14 @@ const stat = (path: string): Fs.Stats | undefined => {
 export class DirectoryIndex {
   /** How many entries were read, and need not be again, since the index was made or written. */
   learned = 0
-  /** How many directories it knows of, at least. */
-  private size = 0
   private readonly devices = new Map<number, boolean>()
 
-  /** `clock` tells the time of day in milliseconds, as the file systems have it. */
+  /** `size` is how many directories it knows of; `clock` tells the time of day in milliseconds. */
   constructor(
     readonly root: Directory,
+    public size = 1,
     private readonly clock: () => number = Date.now
-  ) {
-    const left = [root]
-    for (let one = left.pop(); one !== undefined; one = left.pop()) {
-      this.size++
-      if (one.directories !== undefined) for (const child of one.directories) left.push(child)
-    }
-  }
+  ) {}
 
   /**
    * What a directory holds, by `read` where it is not known or has changed; undefined where it can't be read.

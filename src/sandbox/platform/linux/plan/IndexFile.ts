@@ -28,7 +28,7 @@ const mostFiles = 64
 
 const prefix = "walk-"
 
-const digest = (text: string): string => Crypto.createHash("sha256").update(text).digest("hex")
+const digest = (bytes: string | Uint8Array): string => Crypto.createHash("sha256").update(bytes).digest("hex")
 
 const read = (path: string): string => {
   try {
@@ -62,13 +62,13 @@ const prepare = (directory: string, roots: ReadonlyArray<string>): string | unde
   }
 }
 
-/** The text of a file that is ours and whole; undefined for any other. */
-const readOwn = (path: string): string | undefined => {
+/** The bytes of a file that is ours alone; undefined for any other. */
+const readOwn = (path: string): Buffer | undefined => {
   let file: number | undefined
   try {
     file = Fs.openSync(path, Fs.constants.O_RDONLY | Fs.constants.O_NOFOLLOW | Fs.constants.O_NONBLOCK)
     const at = Fs.fstatSync(file)
-    return at.isFile() && at.nlink === 1 && at.size <= longest && isOurs(at) ? Fs.readFileSync(file, "utf8") : undefined
+    return at.isFile() && at.nlink === 1 && at.size <= longest && isOurs(at) ? Fs.readFileSync(file) : undefined
   } catch {
     return undefined
   } finally {
@@ -85,20 +85,22 @@ const startOf = (): number => Date.now() - Number.parseFloat(read("/proc/uptime"
 /** Milliseconds by which two readings of that may differ. */
 const imprecise = 500
 
-/** What comes before the tree: what it is true for, and its digest. */
-const headOf = (world: string, start: number, body: string): string =>
-  `${JSON.stringify([world, start, digest(`${start} ${body}`)])}\n`
-
 const isSameStart = (one: unknown, other: number): one is number =>
   typeof one === "number" && Math.abs(one - other) < imprecise
 
-const parse = (text: string, world: string, start: number): Directory | undefined => {
-  const end = text.indexOf("\n") + 1
-  const body = text.slice(end)
+/** The line before the tree: what it is true for, how many directories it has, and its digest. */
+const headOf = (world: string, start: number, count: number, body: Uint8Array): string =>
+  JSON.stringify([world, start, count, digest(body)])
+
+/** A tree that was written in this world; undefined for any other file. */
+const parse = (bytes: Buffer, world: string, start: number): readonly [Directory, number] | undefined => {
+  const end = bytes.indexOf("\n")
+  const head = bytes.toString("latin1", 0, end)
+  const body = bytes.subarray(end + 1)
   try {
-    const [, written] = JSON.parse(text.slice(0, end))
-    return isSameStart(written, start) && text.slice(0, end) === headOf(world, written, body)
-      ? (JSON.parse(body) as Directory)
+    const [, written, count] = JSON.parse(head)
+    return isSameStart(written, start) && typeof count === "number" && head === headOf(world, written, count, body)
+      ? [JSON.parse(body.toString()) as Directory, count]
       : undefined
   } catch {
     return undefined
@@ -146,12 +148,12 @@ export const make = (directory: string, roots: ReadonlyArray<string>, clock?: ()
       const globs = rules.flatMap(({ kind, path, real }) => (kind === "glob" ? [[path, real]] : []))
       const path = Path.join(home, prefix + digest(JSON.stringify([root, globs])))
       const now = startOf()
-      if (!isSameStart(start, now)) return new DirectoryIndex({ name: root }, clock)
+      if (!isSameStart(start, now)) return new DirectoryIndex({ name: root }, 1, clock)
       const known = open.get(path)
       if (known !== undefined) return known
-      const text = readOwn(path)
-      const tree = text === undefined ? undefined : parse(text, world, now)
-      const index = new DirectoryIndex(tree ?? { name: root }, clock)
+      const bytes = readOwn(path)
+      const [tree, count] = (bytes && parse(bytes, world, now)) ?? [{ name: root }, 1]
+      const index = new DirectoryIndex(tree, count, clock)
       open.set(path, index)
       return index
     },
@@ -160,10 +162,11 @@ export const make = (directory: string, roots: ReadonlyArray<string>, clock?: ()
         if (index.learned < fewest) continue
         index.learned = 0
         try {
-          const body = JSON.stringify(index.root)
+          const body = Buffer.from(JSON.stringify(index.root))
           if (body.length > longest / 2) continue
           const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
-          Fs.writeFileSync(draft, headOf(world, start, body) + body, { flag: "wx", mode: 0o600 })
+          const head = headOf(world, start, index.size, body)
+          Fs.writeFileSync(draft, Buffer.concat([Buffer.from(`${head}\n`), body]), { flag: "wx", mode: 0o600 })
           Fs.renameSync(draft, path)
           sweep(home)
         } catch {

@@ -10,7 +10,7 @@ const files = ["a/.env", "a/b/one", "a/b/two", "c/key.pem", "c/d/e/", "f/"]
 const after = (change: (root: string) => void, clock = later) =>
   Effect.gen(function* () {
     const root = yield* tree(files)
-    const index = new DirectoryIndex({ name: root }, clock)
+    const index = new DirectoryIndex({ name: root }, 1, clock)
     yield* Effect.promise(() => walk(root, index))
     change(root)
     const known = yield* Effect.promise(() => walk(root, index))
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== "linux")("a directory index", () => {
 
   it.scoped("does not rely on file systems that it does not know", () =>
     Effect.promise(async () => {
-      const index = new DirectoryIndex({ name: "/proc/sys/kernel" }, later)
+      const index = new DirectoryIndex({ name: "/proc/sys/kernel" }, 1, later)
       const first = await walk("/proc/sys/kernel", index)
       assert.isNotEmpty(first.read)
       assert.deepStrictEqual(await walk("/proc/sys/kernel", index), first)
@@ -124,7 +124,7 @@ describe.skipIf(process.platform !== "linux")("a directory index", () => {
   it.scoped("finds what a walk without it finds, whatever is done to the tree", () =>
     Effect.gen(function* () {
       const root = yield* tree(files)
-      const index = new DirectoryIndex({ name: root }, later)
+      const index = new DirectoryIndex({ name: root }, 1, later)
       let seed = 7
       const pick = (most: number) => {
         seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
