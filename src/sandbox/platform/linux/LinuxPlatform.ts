@@ -29,6 +29,8 @@ import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 
 /**
+ * Settings of the platform.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -63,6 +65,8 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
 }
 
 /**
+ * The platform, with what only Linux knows of a wrapped shell.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -186,6 +190,8 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
   })
 
 /**
+ * A layer which wraps shells with bubblewrap, by settings.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -193,6 +199,8 @@ export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform
   Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
 
 /**
+ * A layer which wraps shells with bubblewrap, as far as the machine allows.
+ *
  * @since 0.1.0
  * @category layers
  */

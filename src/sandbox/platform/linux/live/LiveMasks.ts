@@ -40,8 +40,8 @@ export const make = (
   const granted = PathRule.make(policy.granted ?? [])
   const scan = Effect.promise(async () => {
     const all = [...roots, ...bound]
-    const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
-    const masks = await Masks.find(policy, places, indexes)
+    const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
+    const masks = await Masks.find(policy, area, indexes)
     return masks.filter(({ path }) => granted.find(path) === undefined)
   })
   return {

@@ -23,6 +23,8 @@ export interface Opening {
 }
 
 /**
+ * The parts of a sandbox, as real paths.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -70,12 +72,12 @@ export const make = async (
 ): Promise<Layout> => {
   const writable = WriteRoots.make(policy)
   const sessions = Path.dirname(session)
-  const places = {
+  const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
     hidden: ["/dev", "/proc", sessions]
   }
-  const all = await Masks.find(policy, places, indexesFor(writable.roots))
+  const all = await Masks.find(policy, area, indexesFor(writable.roots))
   const granted = (policy.granted ?? []).flatMap((rule) => WriteRoots.realPath(rule.path) ?? [])
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []

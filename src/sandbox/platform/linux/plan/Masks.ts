@@ -20,12 +20,12 @@ import * as WriteRoots from "./WriteRoots.js"
 const { isWithin } = MountTable
 
 /**
- * Where to look.
+ * Where masks are looked for.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Places {
+export interface Area {
   /** Real paths of what can be written (`WriteRoots`). */
   readonly roots: ReadonlyArray<string>
   /** What must stay usable whatever a link with a blacklisted name leads to. */
@@ -76,24 +76,24 @@ const sessionsRule = (path: string): Rule | undefined => {
 
 const globs = async (
   policy: Pick<SandboxPolicy, "blacklist">,
-  places: Places,
+  area: Area,
   indexes: Indexes | undefined
 ): Promise<Array<Mask>> => {
   const { blacklist } = policy
   if (!blacklist.some((rule) => rule.kind === "glob")) return []
   const rules = PathRule.make(blacklist)
-  const matches = await FileWalk.find(WriteRoots.outermost([...places.roots, ...bases(blacklist)]), {
+  const matches = await FileWalk.find(WriteRoots.outermost([...area.roots, ...bases(blacklist)]), {
     findEntry: (directory, name) =>
       rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
     // It is told by the directory's mode.
     mayChange: (name) => name === sessionsName,
-    skip: new Set(places.hidden),
+    skip: new Set(area.hidden),
     indexOf: (root) => indexes?.of(root, blacklist)
   })
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
     // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
-    const harmful = kind === "link" && places.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
+    const harmful = kind === "link" && area.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
     return mask === undefined || harmful ? [] : [mask]
   })
 }
@@ -137,12 +137,12 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
  */
 export const find = async (
   policy: Pick<SandboxPolicy, "blacklist">,
-  places: Places,
+  area: Area,
   indexes?: Indexes
 ): Promise<Array<Mask>> => {
-  const named = withoutCovered([...literals(policy), ...(await globs(policy, places, indexes))], places.hidden)
-  const linked = await HardLinks.find(named, places.roots)
-  return withoutCovered(withAliases([...named, ...linked]), places.hidden)
+  const named = withoutCovered([...literals(policy), ...(await globs(policy, area, indexes))], area.hidden)
+  const linked = await HardLinks.find(named, area.roots)
+  return withoutCovered(withAliases([...named, ...linked]), area.hidden)
 }
 
 /**
