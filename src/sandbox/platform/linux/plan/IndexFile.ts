@@ -10,6 +10,8 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as HostPath from "../../../policy/HostPath.js"
+import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
 import { isWithin } from "./MountTable.js"
@@ -50,13 +52,18 @@ const worldOf = (): string => {
 /** Whether nobody else can have written there. */
 const isOurs = ({ mode, uid }: Fs.Stats): boolean => uid === process.geteuid?.() && (mode & 0o077) === 0
 
-/** The directory by its real path, made where there is none; undefined where it will not do. */
-const prepare = (directory: string, roots: ReadonlyArray<string>): string | undefined => {
+/** Whether a directory, by its real path, is private, and lies in none of the roots. */
+const isSafe = (real: string, roots: ReadonlyArray<string>): boolean => {
+  const at = Fs.lstatSync(real)
+  return at.isDirectory() && isOurs(at) && !roots.some((root) => isWithin(real, root))
+}
+
+/** The real path of a directory that may hold indexes, as it is or will be; undefined where it will not do. */
+const locate = (directory: string, roots: ReadonlyArray<string>): string | undefined => {
   try {
-    Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const real = Fs.realpathSync.native(directory)
-    const at = Fs.lstatSync(real)
-    return at.isDirectory() && isOurs(at) && !roots.some((root) => isWithin(real, root)) ? real : undefined
+    const { real } = RealPath.follow(directory)
+    if (roots.some((root) => isWithin(real, root))) return undefined
+    return HostPath.isMissing(real) || isSafe(real, roots) ? real : undefined
   } catch {
     return undefined
   }
@@ -131,14 +138,14 @@ export interface Indexes {
 }
 
 /**
- * Keeps indexes in a directory, as far as it can be had, is private, and lies in none of the roots, which commands may write:
- * undefined where it does not.
+ * Keeps indexes in a directory, which is made with the first of them; undefined where it is not private, or lies in one of the
+ * roots, which commands may write.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (directory: string, roots: ReadonlyArray<string>, clock?: () => number): Indexes | undefined => {
-  const home = prepare(directory, roots)
+  const home = locate(directory, roots)
   if (home === undefined) return undefined
   const world = worldOf()
   const start = startOf()
@@ -164,6 +171,8 @@ export const make = (directory: string, roots: ReadonlyArray<string>, clock?: ()
         try {
           const body = Buffer.from(JSON.stringify(index.root))
           if (body.length > longest / 2) continue
+          Fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+          if (!isSafe(Fs.realpathSync.native(home), roots)) return
           const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
           const head = headOf(world, start, index.size, body)
           Fs.writeFileSync(draft, Buffer.concat([Buffer.from(`${head}\n`), body]), { flag: "wx", mode: 0o600 })
