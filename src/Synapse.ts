@@ -122,7 +122,11 @@ export interface Options {
   /** Whom to ask when the policy denies something; nobody where it is not given, and so it stays denied. */
   readonly permission?: Layer.Layer<Permission.Permission>
   /** What enforces the policy of the provider `local`, in place of this machine's kernel. */
-  readonly platform?: Layer.Layer<SandboxPlatform.SandboxPlatform, never, SessionSettings.SessionSettings>
+  readonly platform?: Layer.Layer<
+    SandboxPlatform.SandboxPlatform,
+    never,
+    SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
+  >
   /**
    * Sandbox providers, made by `SandboxProvider.layerAdd`, that `sandbox.json` may choose by name. One that is called `local`
    * takes the place of the one that Synapse brings.
@@ -159,11 +163,12 @@ export type Checked<Given extends Options> = Given &
 
 /** What the settings put into the environment is let through by its names, whatever it looks like. */
 const layerPlatform = Layer.unwrapEffect(
-  Effect.map(SessionSettings.SessionSettings, (settings) => {
-    const environment = Object.keys(settings.environment)
+  Effect.gen(function* () {
+    const environment = Object.keys((yield* SessionSettings.SessionSettings).environment)
+    const { home } = yield* SandboxSettings.SandboxSettings
     return process.platform === "darwin"
       ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({ environment })
+      : LinuxPlatform.layerOptions({ environment, cache: `${home}/cache` })
   })
 )
 
@@ -174,7 +179,8 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
     Layer.provide(SandboxProvider.layer),
     Layer.provide(PolicyBuilder.layer),
     Layer.provide(SandboxConfig.layer),
-    Layer.provide(Layer.mergeAll(platform, permission, SandboxSettings.layerFromEnv(sandbox)))
+    Layer.provide(Layer.mergeAll(platform, permission)),
+    Layer.provide(SandboxSettings.layerFromEnv(sandbox))
   )
 
 /**

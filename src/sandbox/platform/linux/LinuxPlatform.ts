@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
-import * as PathRule from "../../policy/PathRule.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
@@ -16,12 +15,12 @@ import * as Cause from "./check/Cause.js"
 import * as Doctor from "./check/Doctor.js"
 import * as Expectation from "./check/Expectation.js"
 import * as Probe from "./check/Probe.js"
+import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
-import * as MaskWatch from "./live/MaskWatch.js"
 import * as NetworkCounters from "./live/NetworkCounters.js"
 import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
+import * as IndexFile from "./plan/IndexFile.js"
 import * as Layout from "./plan/Layout.js"
-import * as Masks from "./plan/Masks.js"
 import { isWithin } from "./plan/MountTable.js"
 import * as PlanDirectory from "./plan/PlanDirectory.js"
 import * as Seccomp from "./plan/Seccomp.js"
@@ -31,6 +30,8 @@ import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 
 /**
+ * Settings of the platform.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -41,6 +42,11 @@ export interface LinuxOptions {
   readonly level?: Launch.Level
   /** Whether root's sandboxes get a cgroup for the number of their processes. */
   readonly cgroup?: boolean
+  /**
+   * A directory that no sandbox can write, for what was found in the directories that are walked at every start. Where it is
+   * not given, or commands may write it, all of them are read each time.
+   */
+  readonly cache?: string
 }
 
 /**
@@ -60,6 +66,8 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
 }
 
 /**
+ * The platform, with what only Linux knows of a wrapped shell.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -78,46 +86,8 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFaile
 /** Hiding the sessions must not hide what the sandbox is for. */
 const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
 
-/** How often what was moved is looked for again. */
-const mostRounds = 3
-
-const moved = "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
-
-/** What the rules name by now, where it can be written: in what was allowed while it ran, too. */
-const withScan = (door: LiveNamespace.LiveNamespace, policy: SandboxPolicy, layout: Layout.Layout) => {
-  const { cwd, roots, session, sessions } = layout
-  const bound = new Set<string>()
-  const granted = PathRule.make(policy.granted ?? [])
-  const scan = Effect.promise(async () => {
-    const all = [...roots, ...bound]
-    const places = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
-    const masks = await Masks.find(policy, places)
-    return masks.filter(({ path }) => granted.find(path) === undefined)
-  })
-  return {
-    ...door,
-    addBind: (path: string) =>
-      Effect.tap(door.addBind(path), () => {
-        bound.add(path)
-      }),
-    removeBind: (path: string) =>
-      Effect.tap(door.removeBind(path), () => {
-        bound.delete(path)
-      }),
-    scan,
-    prove: (learn: SandboxPlatform.MaskWatch["learn"] | undefined) =>
-      Effect.gen(function* () {
-        yield* door.verify
-        let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
-        for (let round = 0; !door.areMounted(expected); round++) {
-          if (round === mostRounds || learn === undefined) return yield* fail(moved)
-          expected = yield* scan
-          yield* learn(expected)
-        }
-      }),
-    watch: (options: SandboxPlatform.WatchOptions) => MaskWatch.make({ door, policy, masks: layout.masks, ...options })
-  }
-}
+/** Milliseconds after which the launch has been handed over. */
+const soon = 2
 
 /**
  * Starts without a trial where nothing speaks against it (`Expectation`); where something does, or such a start has failed,
@@ -154,9 +124,14 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
     const wrap = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions) {
       const { directory, environment, policy, shell } = given
       if (isLimited) yield* Cgroup.warm
+      let indexes: IndexFile.Indexes | undefined
+      const indexesFor = (roots: ReadonlyArray<string>) => {
+        indexes = options.cache === undefined ? undefined : IndexFile.make(options.cache, roots)
+        return indexes
+      }
       const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)
       const [{ isExamined, level: known }, layout] = yield* Effect.all(
-        [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program]))],
+        [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program], indexesFor))],
         { concurrency: "unbounded" }
       )
       const { bash, bwrap } = programs
@@ -191,6 +166,8 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           masks: masksFromOutside ? layout.masks : []
         })
       )
+      // While bubblewrap works.
+      if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
       const wrapped: LinuxWrapped = {
         spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
         descriptors: [],
@@ -201,7 +178,12 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         level,
         isTrial: !isExamined,
         live: (pid) => ({
-          ...withScan(LiveNamespace.make({ pid, level, layout, plan, programs, policy }), policy, layout),
+          ...LiveMasks.make(
+            LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
+            policy,
+            layout,
+            indexes
+          ),
           network: () => NetworkCounters.meter(pid)
         }),
         explain: (stderr) => {
@@ -216,6 +198,8 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
   })
 
 /**
+ * A layer which wraps shells with bubblewrap, by settings.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -223,6 +207,8 @@ export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform
   Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
 
 /**
+ * A layer which wraps shells with bubblewrap, as far as the machine allows.
+ *
  * @since 0.1.0
  * @category layers
  */

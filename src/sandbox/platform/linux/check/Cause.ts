@@ -7,6 +7,8 @@ import * as Fs from "node:fs"
 import * as Launch from "../start/Launch.js"
 
 /**
+ * Why a sandbox can't be built, and what to do about it.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -34,6 +36,8 @@ export interface Facts {
 const oldest = [0, 8, 0] as const
 
 /**
+ * There is no bubblewrap.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -45,6 +49,8 @@ export const noBubblewrap: Cause = {
 }
 
 /**
+ * There is no bash.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -55,6 +61,8 @@ export const noBash: Cause = {
 }
 
 /**
+ * There is no filter for this machine.
+ *
  * @since 0.1.0
  * @category constructors
  */

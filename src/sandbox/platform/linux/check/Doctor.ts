@@ -10,6 +10,8 @@ import * as Cause from "./Cause.js"
 import * as Probe from "./Probe.js"
 
 /**
+ * One thing that was looked at.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -24,6 +26,8 @@ export interface Check {
 }
 
 /**
+ * All that was looked at, and how a sandbox can be built.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -16,17 +16,19 @@ import type { Programs } from "../start/Programs.js"
  * @since 0.1.0
  * @category models
  */
-export interface Ended {
+export interface ProgramExit {
   readonly ok: boolean
   readonly stdout: string
   readonly said: string
 }
 
 /**
+ * How the trial of a sandbox ended, and which bubblewrap it was.
+ *
  * @since 0.1.0
  * @category models
  */
-export interface Tried extends Ended {
+export interface Tried extends ProgramExit {
   readonly version: string | undefined
 }
 
@@ -41,8 +43,8 @@ const longest = 2000
  *
  * @since 0.1.0
  */
-export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8Array): Effect.Effect<Ended> =>
-  Effect.async<Ended>((resume) => {
+export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8Array): Effect.Effect<ProgramExit> =>
+  Effect.async<ProgramExit>((resume) => {
     const child = ChildProcess.spawn(program, args, {
       env: { LC_ALL: "C", PATH: "/usr/bin:/bin" },
       stdio: ["ignore", "pipe", "pipe", bytes === undefined ? "ignore" : "pipe"],

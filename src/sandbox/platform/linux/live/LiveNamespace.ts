@@ -8,7 +8,6 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
-import * as ProcessTable from "../../../../session/ProcessTable.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Probe from "../check/Probe.js"
@@ -19,6 +18,7 @@ import * as PlanDirectory from "../plan/PlanDirectory.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
+import * as SandboxProcess from "./SandboxProcess.js"
 
 /**
  * Every change takes a few milliseconds, and fails with ExecutionFailed (cause `sandbox`) where it can't be made: the
@@ -51,42 +51,8 @@ const { isWithin } = MountTable
 
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
-/** Whether a process has a pid of its own somewhere inside. */
-const isInside = (pid: number): boolean => {
-  try {
-    return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
-  } catch {
-    return false
-  }
-}
-
-/** Where the kernel tells them: a tenth of the price of looking at all processes. */
-const childrenOf = (pid: number): ReadonlyArray<number> => {
-  try {
-    return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
-}
-
-/** Whether a process has a filter of system calls, and can't get rights that it does not have. */
-const isHeld = (pid: number): boolean => {
-  try {
-    const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
-    return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
-  } catch {
-    // It has ended.
-    return true
-  }
-}
-
-/** The first process inside: the child of ours that has a pid of its own there. */
-const innerPid = (pid: number): number | undefined =>
-  childrenOf(pid).find(isInside) ??
-  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
-
 /**
- * `pid` is the process that was spawned. Before its shell has said a word, there is nothing behind the door yet.
+ * Opens the door to the sandbox that was spawned as `pid`. Before its shell has said a word, there is nothing behind it yet.
  *
  * @since 0.1.0
  * @category constructors
@@ -107,7 +73,7 @@ export const make = (options: {
 
   const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
   const masked = () => {
-    inner ??= innerPid(pid)
+    inner ??= SandboxProcess.find(pid)
     const mounts = inner === undefined ? [] : MountTable.read(inner)
     return new Set(mounts.filter(({ root }) => placeholder.test(root)).map(({ point }) => point))
   }
@@ -173,9 +139,8 @@ export const make = (options: {
   }
 
   const verify = Effect.suspend(() => {
-    inner ??= innerPid(pid)
-    const processes = inner === undefined ? [] : [inner, ...childrenOf(inner)]
-    return processes.length > 0 && processes.every(isHeld)
+    inner ??= SandboxProcess.find(pid)
+    return inner !== undefined && SandboxProcess.isHeld(inner)
       ? Effect.void
       : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
   })

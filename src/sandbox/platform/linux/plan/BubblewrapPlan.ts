@@ -16,6 +16,8 @@ import type { PlanDirectory } from "./PlanDirectory.js"
 export const descriptors = { gate: 7, arguments: 8, seccomp: 9 } as const
 
 /**
+ * What the arguments are made from.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -8,8 +8,8 @@
  */
 import * as Fs from "node:fs"
 import { setImmediate as turn } from "node:timers/promises"
-import type { RuleMatcher } from "../../../policy/PathRule.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
+import type { Directory, DirectoryIndex, Kind, Read } from "./DirectoryIndex.js"
 
 /**
  * An entry that a glob names. Everything that is no directory and no link is a file here: FIFOs and sockets are masked
@@ -20,8 +20,25 @@ import type { Rule } from "../../../policy/SandboxPolicy.js"
  */
 export interface Match {
   readonly path: string
-  readonly kind: "file" | "directory" | "link"
+  readonly kind: Kind
   readonly rule: Rule
+}
+
+/**
+ * What a walk looks for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Search {
+  /** The rule that an entry of a directory falls under (`PathRule.RuleMatcher`). */
+  readonly findEntry: (directory: string, name: string) => Rule | undefined
+  /** Whether the answer for that name may be another the next time, while the directory is the same; never where not given. */
+  readonly mayChange?: (name: string) => boolean
+  /** Directories not to enter. */
+  readonly skip?: ReadonlySet<string>
+  /** The index of a root, if there is one. */
+  readonly indexOf?: (root: string) => DirectoryIndex | undefined
 }
 
 /** Milliseconds without a turn for others. */
@@ -59,26 +76,68 @@ export const visitAll = async (
 
 const join = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`
 
-const kindOf = (entry: Fs.Dirent): Match["kind"] =>
+const none: ReadonlyArray<never> = []
+
+const kindOf = (entry: Fs.Dirent): Kind =>
   entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
 
+const reader =
+  ({ findEntry, mayChange }: Search): Read =>
+  (path) => {
+    try {
+      const entries = Fs.readdirSync(path, { withFileTypes: true })
+      let named: Array<readonly [string, Kind]> | undefined
+      let directories: Array<Directory> | undefined
+      for (const entry of entries) {
+        const { name } = entry
+        if (findEntry(path, name) !== undefined || mayChange?.(name) === true) {
+          named ??= []
+          named.push([name, kindOf(entry)])
+        } else if (entry.isDirectory()) {
+          directories ??= []
+          directories.push({ name })
+        }
+      }
+      return { named, directories, entries: entries.length }
+    } catch {
+      return undefined
+    }
+  }
+
 /**
- * All that the globs name below the roots, and no deeper where they name a directory. Roots must not lie in each other;
- * `skip` names directories not to enter.
+ * Finds all that the globs name below the roots, and no deeper where they name a directory. Roots must not lie in each other.
  *
  * @since 0.1.0
  */
-export const find = async (
-  roots: ReadonlyArray<string>,
-  matcher: Pick<RuleMatcher, "findEntry">,
-  skip: ReadonlySet<string> = new Set()
-): Promise<Array<Match>> => {
+export const find = async (roots: ReadonlyArray<string>, search: Search): Promise<Array<Match>> => {
+  const { findEntry, indexOf, skip } = search
   const matches: Array<Match> = []
-  await visitAll(roots, (directory, entry) => {
-    const rule = matcher.findEntry(directory, entry.name)
-    if (rule === undefined) return skip.size === 0 || !skip.has(join(directory, entry.name))
-    matches.push({ path: join(directory, entry.name), kind: kindOf(entry), rule })
-    return false
-  })
+  const read = reader(search)
+  let until = performance.now() + slice
+  for (const root of roots) {
+    const index = indexOf?.(root)
+    const paths = [root]
+    const directories: Array<Directory> = [index?.root ?? { name: root }]
+    const enter = (path: string, directory: Directory) => {
+      if (skip?.has(path) === true) return
+      paths.push(path)
+      directories.push(directory)
+    }
+    for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+      const directory = directories.pop() ?? { name: root }
+      const listing = index === undefined ? read(path) : index.list(path, directory, read)
+      if (listing === undefined) continue
+      for (const [name, kind] of listing.named ?? none) {
+        const rule = findEntry(path, name)
+        if (rule !== undefined) matches.push({ path: join(path, name), kind, rule })
+        else if (kind === "directory") enter(join(path, name), { name })
+      }
+      for (const one of listing.directories ?? none) enter(join(path, one.name), one)
+      if (performance.now() > until) {
+        await turn()
+        until = performance.now() + slice
+      }
+    }
+  }
   return matches
 }

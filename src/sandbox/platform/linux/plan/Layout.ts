@@ -6,6 +6,7 @@
 import * as Path from "node:path"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
+import type { Indexes } from "./IndexFile.js"
 import * as Masks from "./Masks.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
@@ -22,6 +23,8 @@ export interface Opening {
 }
 
 /**
+ * The parts of a sandbox, as real paths.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -64,15 +67,17 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
 export const make = async (
   policy: SandboxPolicy,
   session: string,
-  needed: ReadonlyArray<string> = []
+  needed: ReadonlyArray<string> = [],
+  indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined
 ): Promise<Layout> => {
   const writable = WriteRoots.make(policy)
   const sessions = Path.dirname(session)
-  const all = await Masks.find(policy, {
+  const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
     hidden: ["/dev", "/proc", sessions]
-  })
+  }
+  const all = await Masks.find(policy, area, indexesFor(writable.roots))
   const granted = (policy.granted ?? []).flatMap((rule) => WriteRoots.realPath(rule.path) ?? [])
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []

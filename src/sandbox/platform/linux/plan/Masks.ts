@@ -13,18 +13,19 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 import * as HardLinks from "./HardLinks.js"
+import type { Indexes } from "./IndexFile.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
 const { isWithin } = MountTable
 
 /**
- * Where to look.
+ * Where masks are looked for.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Places {
+export interface Area {
   /** Real paths of what can be written (`WriteRoots`). */
   readonly roots: ReadonlyArray<string>
   /** What must stay usable whatever a link with a blacklisted name leads to. */
@@ -73,17 +74,26 @@ const sessionsRule = (path: string): Rule | undefined => {
     : undefined
 }
 
-const globs = async (policy: Pick<SandboxPolicy, "blacklist">, places: Places): Promise<Array<Mask>> => {
-  if (!policy.blacklist.some((rule) => rule.kind === "glob")) return []
-  const roots = WriteRoots.outermost([...places.roots, ...bases(policy.blacklist)])
-  const rules = PathRule.make(policy.blacklist)
-  const findEntry = (directory: string, name: string) =>
-    rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined)
-  const matches = await FileWalk.find(roots, { findEntry }, new Set(places.hidden))
+const globs = async (
+  policy: Pick<SandboxPolicy, "blacklist">,
+  area: Area,
+  indexes: Indexes | undefined
+): Promise<Array<Mask>> => {
+  const { blacklist } = policy
+  if (!blacklist.some((rule) => rule.kind === "glob")) return []
+  const rules = PathRule.make(blacklist)
+  const matches = await FileWalk.find(WriteRoots.outermost([...area.roots, ...bases(blacklist)]), {
+    findEntry: (directory, name) =>
+      rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
+    // It is told by the directory's mode.
+    mayChange: (name) => name === sessionsName,
+    skip: new Set(area.hidden),
+    indexOf: (root) => indexes?.of(root, blacklist)
+  })
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
     // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
-    const harmful = kind === "link" && places.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
+    const harmful = kind === "link" && area.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
     return mask === undefined || harmful ? [] : [mask]
   })
 }
@@ -125,10 +135,14 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
  *
  * @since 0.1.0
  */
-export const find = async (policy: Pick<SandboxPolicy, "blacklist">, places: Places): Promise<Array<Mask>> => {
-  const named = withoutCovered([...literals(policy), ...(await globs(policy, places))], places.hidden)
-  const linked = await HardLinks.find(named, places.roots)
-  return withoutCovered(withAliases([...named, ...linked]), places.hidden)
+export const find = async (
+  policy: Pick<SandboxPolicy, "blacklist">,
+  area: Area,
+  indexes?: Indexes
+): Promise<Array<Mask>> => {
+  const named = withoutCovered([...literals(policy), ...(await globs(policy, area, indexes))], area.hidden)
+  const linked = await HardLinks.find(named, area.roots)
+  return withoutCovered(withAliases([...named, ...linked]), area.hidden)
 }
 
 /**

@@ -6,6 +6,8 @@
 import * as Fs from "node:fs"
 
 /**
+ * One line of the table.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -8,6 +8,8 @@ import * as Path from "node:path"
 import type { Mask } from "../../SandboxPlatform.js"
 
 /**
+ * Where the files of one sandbox lie.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -16,6 +16,8 @@ export type Machine = "x64" | "arm64"
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 /**
+ * The number by which the kernel's filters know a machine.
+ *
  * @since 0.1.0
  */
 export const auditOf = (machine: Machine): number => audit[machine]
@@ -106,6 +108,8 @@ const denied = {
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
 
 /**
+ * The system calls that are denied, by name, with their numbers.
+ *
  * @since 0.1.0
  */
 export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => denied[machine]
@@ -131,6 +135,8 @@ const judged = {
 } as const
 
 /**
+ * The system calls that are denied for some arguments, by name, with their numbers.
+ *
  * @since 0.1.0
  */
 export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]

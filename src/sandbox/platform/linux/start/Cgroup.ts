@@ -62,14 +62,14 @@ const make = (processes: number): string | undefined => {
   return undefined
 }
 
-const remove = (path: string, tries = 50): Effect.Effect<void> =>
+const remove = (path: string, tries = 500): Effect.Effect<void> =>
   Effect.suspend(() => {
     try {
       Fs.rmdirSync(path)
       return Effect.void
     } catch {
       // Busy until the last process in it has gone.
-      return tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 10)
+      return tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 1)
     }
   })
 

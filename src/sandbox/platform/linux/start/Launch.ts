@@ -113,6 +113,8 @@ const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
       ]
 
 /**
+ * Makes the command line that starts a sandbox with a shell in it.
+ *
  * @since 0.1.0
  * @category constructors
  */

@@ -26,11 +26,10 @@ const tree = (files: ReadonlyArray<string>, links: Readonly<Record<string, strin
 const find = (root: string, patterns: ReadonlyArray<string>, skip: ReadonlyArray<string> = []) =>
   Effect.map(
     Effect.promise(() =>
-      FileWalk.find(
-        [root, `${root}/missing`],
-        PathRule.make(patterns.map(glob)),
-        new Set(skip.map((path) => `${root}/${path}`))
-      )
+      FileWalk.find([root, `${root}/missing`], {
+        findEntry: PathRule.make(patterns.map(glob)).findEntry,
+        skip: new Set(skip.map((path) => `${root}/${path}`))
+      })
     ),
     (found) => found.map(({ kind, path, rule }) => [Path.relative(root, path), kind, rule.pattern]).sort()
   )

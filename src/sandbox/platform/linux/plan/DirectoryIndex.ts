@@ -1,0 +1,138 @@
+/**
+ * Remembers what the directories of a tree hold, so that a walk reads only those that have changed since the last one.
+ *
+ * The kernel sets a directory's ctime to the time of day whenever an entry of it is made, renamed or removed, and no program
+ * can set it to anything else. A directory that still has the device, the inode and the ctime of when it was read holds what it
+ * held then. What this does not hold for is never remembered (`isSettled`), and read at every walk.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+/**
+ * What an entry of a directory is. All that is no directory and no symbolic link counts as a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Kind = "file" | "directory" | "link"
+
+/**
+ * What a walk needs to know of one directory.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Listing {
+  /** Entries that a rule names, or may name when it is asked again. */
+  named?: ReadonlyArray<readonly [name: string, kind: Kind]> | undefined
+  /** All other directories in it. */
+  directories?: ReadonlyArray<Directory> | undefined
+}
+
+/**
+ * A directory of the index.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Directory extends Listing {
+  readonly name: string
+  /** Its device, inode and ctime when it was read; not there where it has to be read at the next walk. */
+  stamp?: readonly [device: number, inode: number, ctime: number] | undefined
+}
+
+/**
+ * Reads a directory, and adds how many entries it has; undefined where that can't be done.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Read = (path: string) => (Listing & { readonly entries: number }) | undefined
+
+/** Milliseconds: what changed just before it was read may change again without a new ctime, as the kernel's clock ticks. */
+const unsettled = 1000
+
+/** File systems of this kernel's own, which keep a ctime as said: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs. */
+const trusted = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x01021994, 0x794c7630])
+
+/** More directories are not remembered. */
+const mostDirectories = 100_000
+
+const options = { throwIfNoEntry: false } as const
+
+const stat = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.lstatSync(path, options)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Looks up directories of one tree, by one set of rules.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class DirectoryIndex {
+  /** How many entries were read, and need not be again, since the index was made or written. */
+  learned = 0
+  private readonly devices = new Map<number, boolean>()
+
+  /** `size` is how many directories it knows of; `clock` tells the time of day in milliseconds. */
+  constructor(
+    readonly root: Directory,
+    public size = 1,
+    private readonly clock: () => number = Date.now
+  ) {}
+
+  /**
+   * What a directory holds, by `read` where it is not known or has changed; undefined where it can't be read.
+   *
+   * `path` is where `directory` lies.
+   */
+  list(path: string, directory: Directory, read: Read): Listing | undefined {
+    // Before it is read: what changes meanwhile has another ctime.
+    const at = stat(path)
+    const { stamp } = directory
+    if (stamp !== undefined && at?.ctimeMs === stamp[2] && at.ino === stamp[1] && at.dev === stamp[0]) return directory
+    const before = directory.directories
+    directory.stamp = undefined
+    directory.named = undefined
+    directory.directories = undefined
+    const now = this.clock()
+    const found = at?.isDirectory() === true ? read(path) : undefined
+    if (at === undefined || found === undefined) return undefined
+    // Those below may be as they were, even where this one is not.
+    const known = before && new Map(before.map((one) => [one.name, one]))
+    const directories = known ? found.directories?.map((one) => known.get(one.name) ?? one) : found.directories
+    const listing = { named: found.named, directories }
+    const more = (directories?.length ?? 0) - (before?.length ?? 0)
+    if (this.size + more > mostDirectories) return listing
+    this.size += more
+    directory.directories = directories
+    if (this.isSettled(path, at, now)) {
+      directory.named = found.named
+      directory.stamp = [at.dev, at.ino, at.ctimeMs]
+      this.learned += found.entries + 1
+    }
+    return listing
+  }
+
+  /** Whether a directory that changes from now on will have another ctime. */
+  private isSettled(path: string, { ctimeMs, dev, ino }: Fs.Stats, now: number): boolean {
+    // A file system that counts in seconds can't tell two changes apart, nor a number two inodes where it is too large.
+    if (ctimeMs >= now - unsettled || ctimeMs % 1 === 0 || !Number.isSafeInteger(ino)) return false
+    const known = this.devices.get(dev)
+    if (known !== undefined) return known
+    let isTrusted = false
+    try {
+      isTrusted = trusted.has(Fs.statfsSync(path).type)
+    } catch {
+      // It has gone.
+    }
+    this.devices.set(dev, isTrusted)
+    return isTrusted
+  }
+}

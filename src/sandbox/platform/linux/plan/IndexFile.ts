@@ -1,0 +1,187 @@
+/**
+ * Keeps directory indexes from one start to the next, in files that no sandbox can write.
+ *
+ * Whatever is not as it was written (another's, open to others, cut off, of another boot of the system) is passed over: the
+ * walk reads everything then.
+ *
+ * @since 0.1.0
+ */
+import * as Crypto from "node:crypto"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as HostPath from "../../../policy/HostPath.js"
+import * as RealPath from "../../../policy/RealPath.js"
+import type { Rule } from "../../../policy/SandboxPolicy.js"
+import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
+import { isWithin } from "./MountTable.js"
+
+/** The format; another one is not read. */
+const version = 1
+
+/** Bytes: a longer file is not read, and none is written. */
+const longest = 32 * 1024 ** 2
+
+/** A tree in which fewer entries had to be read is not written again: to read them takes next to no time. */
+const fewest = 1000
+
+/** Files that are kept; beyond that, the oldest goes. */
+const mostFiles = 64
+
+const prefix = "walk-"
+
+const digest = (bytes: string | Uint8Array): string => Crypto.createHash("sha256").update(bytes).digest("hex")
+
+const read = (path: string): string => {
+  try {
+    return Fs.readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/**
+ * What an index is true for: this boot of the system, and these layers beneath its overlays, which can change without a
+ * directory's ctime.
+ */
+const worldOf = (): string => {
+  const overlays = read("/proc/self/mountinfo").match(/^.* - overlay .*$/gm) ?? []
+  return digest(JSON.stringify([version, read("/proc/sys/kernel/random/boot_id"), overlays]))
+}
+
+/** Whether nobody else can have written there. */
+const isOurs = ({ mode, uid }: Fs.Stats): boolean => uid === process.geteuid?.() && (mode & 0o077) === 0
+
+/** Whether a directory, by its real path, is private, and lies in none of the roots. */
+const isSafe = (real: string, roots: ReadonlyArray<string>): boolean => {
+  const at = Fs.lstatSync(real)
+  return at.isDirectory() && isOurs(at) && !roots.some((root) => isWithin(real, root))
+}
+
+/** The real path of a directory that may hold indexes, as it is or will be; undefined where it will not do. */
+const locate = (directory: string, roots: ReadonlyArray<string>): string | undefined => {
+  try {
+    const { real } = RealPath.follow(directory)
+    if (roots.some((root) => isWithin(real, root))) return undefined
+    return HostPath.isMissing(real) || isSafe(real, roots) ? real : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes of a file that is ours alone; undefined for any other. */
+const readOwn = (path: string): Buffer | undefined => {
+  let file: number | undefined
+  try {
+    file = Fs.openSync(path, Fs.constants.O_RDONLY | Fs.constants.O_NOFOLLOW | Fs.constants.O_NONBLOCK)
+    const at = Fs.fstatSync(file)
+    return at.isFile() && at.nlink === 1 && at.size <= longest && isOurs(at) ? Fs.readFileSync(file) : undefined
+  } catch {
+    return undefined
+  } finally {
+    if (file !== undefined) Fs.closeSync(file)
+  }
+}
+
+/**
+ * When the system was started, by the clock of now, in milliseconds: another time for the same boot means that the clock was
+ * set, and a directory may get a ctime again that it had.
+ */
+const startOf = (): number => Date.now() - Number.parseFloat(read("/proc/uptime")) * 1000
+
+/** Milliseconds by which two readings of that may differ. */
+const imprecise = 500
+
+const isSameStart = (one: unknown, other: number): one is number =>
+  typeof one === "number" && Math.abs(one - other) < imprecise
+
+/** The line before the tree: what it is true for, how many directories it has, and its digest. */
+const headOf = (world: string, start: number, count: number, body: Uint8Array): string =>
+  JSON.stringify([world, start, count, digest(body)])
+
+/** A tree that was written in this world; undefined for any other file. */
+const parse = (bytes: Buffer, world: string, start: number): readonly [Directory, number] | undefined => {
+  const end = bytes.indexOf("\n")
+  const head = bytes.toString("latin1", 0, end)
+  const body = bytes.subarray(end + 1)
+  try {
+    const [, written, count] = JSON.parse(head)
+    return isSameStart(written, start) && typeof count === "number" && head === headOf(world, written, count, body)
+      ? [JSON.parse(body.toString()) as Directory, count]
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** At most so many files, and none that a writer who was killed has left. */
+const sweep = (directory: string): void => {
+  const files = Fs.readdirSync(directory).filter((name) => name.startsWith(prefix))
+  if (files.length <= mostFiles) return
+  const aged = files.map((name) => [Fs.statSync(Path.join(directory, name)).mtimeMs, name] as const)
+  for (const [, name] of aged.sort(([a], [b]) => a - b).slice(0, -mostFiles)) {
+    Fs.rmSync(Path.join(directory, name), { force: true })
+  }
+}
+
+/**
+ * The indexes of all trees that a platform walks.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Indexes {
+  /** The index of a tree for the globs among the rules. */
+  readonly of: (root: string, rules: ReadonlyArray<Rule>) => DirectoryIndex
+  /** Writes those in which much is new. */
+  readonly save: Effect.Effect<void>
+}
+
+/**
+ * Keeps indexes in a directory, which is made with the first of them; undefined where it is not private, or lies in one of the
+ * roots, which commands may write.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (directory: string, roots: ReadonlyArray<string>, clock?: () => number): Indexes | undefined => {
+  const home = locate(directory, roots)
+  if (home === undefined) return undefined
+  const world = worldOf()
+  const start = startOf()
+  const open = new Map<string, DirectoryIndex>()
+  return {
+    of: (root, rules) => {
+      const globs = rules.flatMap(({ kind, path, real }) => (kind === "glob" ? [[path, real]] : []))
+      const path = Path.join(home, prefix + digest(JSON.stringify([root, globs])))
+      const now = startOf()
+      if (!isSameStart(start, now)) return new DirectoryIndex({ name: root }, 1, clock)
+      const known = open.get(path)
+      if (known !== undefined) return known
+      const bytes = readOwn(path)
+      const [tree, count] = (bytes && parse(bytes, world, now)) ?? [{ name: root }, 1]
+      const index = new DirectoryIndex(tree, count, clock)
+      open.set(path, index)
+      return index
+    },
+    save: Effect.sync(() => {
+      for (const [path, index] of open) {
+        if (index.learned < fewest) continue
+        index.learned = 0
+        try {
+          const body = Buffer.from(JSON.stringify(index.root))
+          if (body.length > longest / 2) continue
+          Fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+          if (!isSafe(Fs.realpathSync.native(home), roots)) return
+          const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
+          const head = headOf(world, start, index.size, body)
+          Fs.writeFileSync(draft, Buffer.concat([Buffer.from(`${head}\n`), body]), { flag: "wx", mode: 0o600 })
+          Fs.renameSync(draft, path)
+          sweep(home)
+        } catch {
+          // The next start reads everything once more.
+        }
+      }
+    })
+  }
+}
