@@ -15,6 +15,7 @@ import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Timeout from "../domain/Timeout.js"
 import type { Job } from "./Job.js"
+import * as KeepAlive from "./KeepAlive.js"
 import * as Nesting from "./Nesting.js"
 import { PersistentShell } from "./PersistentShell.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
@@ -81,24 +82,32 @@ const live = (
           if (fiber.getFiberRef(Nesting.current) === registry) return Nesting.busy
           const listener = fiber.getFiberRef(CommandListener.current)
           return Effect.async((resume) => {
+            const release = KeepAlive.hold()
             const job: Job = {
               text: command,
               timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
               listener,
               input: fiber.getFiberRef(CommandInput.current),
-              succeed: (result) => resume(Effect.succeed(result)),
-              fail: (error) => resume(Effect.fail(error))
+              succeed: (result) => {
+                release()
+                resume(Effect.succeed(result))
+              },
+              fail: (error) => {
+                release()
+                resume(Effect.fail(error))
+              }
             }
             shell.submit(job)
             return Effect.async<void>((ended) =>
               shell.cancel(job, (result) => {
+                release()
                 listener.onInterrupted?.(result)
                 ended(Effect.void)
               })
             )
           })
         }),
-  restart: Effect.promise(() => shell.restart()),
+  restart: Effect.promise(() => KeepAlive.during(shell.restart())),
   cwd: Effect.sync(() => shell.cwd)
 })
 
@@ -117,7 +126,7 @@ export const makeWith = (launch: (shell: ShellCommand.Spawnable) => ShellLaunche
     const commands = yield* CallRunner.make
     const shell = yield* Effect.acquireRelease(
       Effect.sync(() => new PersistentShell(settings, launch(spawnable.right), commands)),
-      (shell) => Effect.promise(() => shell.dispose())
+      (shell) => Effect.promise(() => KeepAlive.during(shell.dispose()))
     )
     return live(settings, shell, yield* CommandRegistry)
   })
