@@ -12,7 +12,7 @@ import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
-import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
+import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
 
 /**
  * What the shell answers to a command: a result, whose missing fields mean success without output, or an effect of one.
@@ -39,6 +39,8 @@ export type ShellCall = Data.TaggedEnum<{
 }>
 
 /**
+ * The scripted shell, as a test asks it what it was told.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -50,11 +52,11 @@ export class TestShell extends Context.Tag("synapse/TestShell")<
   }
 >() {}
 
-const layerShell = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
+const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
   Layer.effectContext(
     Effect.sync(() => {
       const calls: Array<ShellCall> = []
-      const session = BashSession.of({
+      const session: BashSession = {
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
         restart: Effect.sync(() => {
@@ -66,15 +68,31 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<BashSession | Test
             calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
             const answer = script(command, options)
             return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
-      })
-      return Context.make(BashSession, session).pipe(Context.add(TestShell, { calls: Effect.sync(() => [...calls]) }))
+          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell)),
+        exclusive: (use) => use(session.execute)
+      }
+      return Context.make(SandboxManager.SandboxManager, SandboxManager.fromSession(session)).pipe(
+        Context.add(TestShell, { calls: Effect.sync(() => [...calls]) })
+      )
     })
   )
 
 /**
  * The tools over a shell that answers as `script` says. No process is started, and no file is seen.
  *
+ * @example
+ * ```ts
+ * import { TestSynapse, Toolset } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * const test = Effect.gen(function* () {
+ *   const toolset = yield* Toolset.Toolset
+ *   const shell = yield* TestSynapse.TestShell
+ *   const { output } = yield* toolset.handle({ id: "1", name: "Bash", arguments: '{"command":"git status"}' })
+ *   console.assert(output === "clean\n")
+ *   console.assert((yield* shell.calls).length === 1)
+ * }).pipe(Effect.provide(TestSynapse.layer((command) => (command === "git status" ? { stdout: "clean\n" } : { exitCode: 1 }))))
+ * ```
  * @since 0.1.0
  * @category layers
  */
@@ -82,7 +100,4 @@ export const layer = (
   script: Script = () => ({}),
   options: { readonly cwd?: string } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.layerTools.pipe(
-    Layer.provideMerge(SandboxManager.layerNone),
-    Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
-  )
+  Synapse.own(Synapse.layerTools().pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))

@@ -18,23 +18,26 @@ import type { CommandInput } from "../domain/CommandInput.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { FileError, type Files } from "../files/Files.js"
-import * as Nesting from "../session/Nesting.js"
-import { type Call, Refused } from "./Call.js"
-import type { Commands, Ended } from "./Commands.js"
-import { Gone } from "./Pour.js"
-import type { Request } from "./Request.js"
-import type { Source } from "./Source.js"
+import type { CallEnding } from "../session/ShellBridge.js"
+import { type BridgeCall, Refused } from "./BridgeCall.js"
+import type { BridgeCommands } from "./BridgeCommands.js"
+import type { CallRequest } from "./CallRequest.js"
+import { Gone } from "./FifoSink.js"
+import type { FifoSource } from "./FifoSource.js"
 
 /**
- * The commands of the registry, as it is whenever one is called.
+ * Makes the commands of the registry callable, as they are whenever one is called.
  *
+ * @param within marks what a call runs as being one
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Commands, never, CommandRegistry> = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (
+  within: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
-  const ended: Array<Ended> = []
+  const ended: Array<CallEnding> = []
   let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
 
   const callable = () => registry.list().filter((handler) => !isLineHandler(handler))
@@ -50,19 +53,16 @@ export const make: Effect.Effect<Commands, never, CommandRegistry> = Effect.gen(
     prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
     run: (call, request, input) => {
       const fiber = Runtime.runFork(runtime)(
-        run(registry.find(request.name), toCommandCall(call, request, input), registry.list()).pipe(
-          Nesting.within(registry)
-        )
+        within(run(registry.find(request.name), toCommandCall(call, request, input), registry.list()))
       )
-      call.onGone = () => fiber.unsafeInterruptAsFork(fiber.id())
+      void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
         const { category, exitCode, stderr, stdout } = ending(request, exit)
         ended.push({ exitCode, category })
-        call.onGone = () => {}
         void call.finish(stdout, stderr, exitCode)
       })
     },
-    takeEnded: () => {
+    takeEnding: () => {
       const [only, more] = ended.splice(0)
       return more === undefined ? only : undefined
     }
@@ -81,7 +81,7 @@ const run = (
       )
     : Effect.suspend(() => handler.run(call, {}))
 
-const toCommandCall = (call: Call, request: Request, input: CommandInput | undefined): CommandCall => ({
+const toCommandCall = (call: BridgeCall, request: CallRequest, input: CommandInput | undefined): CommandCall => ({
   name: request.name,
   args: request.args,
   cwd: request.cwd,
@@ -94,7 +94,7 @@ const toCommandCall = (call: Call, request: Request, input: CommandInput | undef
   files: files(call)
 })
 
-const standardInput = (call: Call): CommandInput =>
+const standardInput = (call: BridgeCall): CommandInput =>
   Stream.unwrapScoped(
     Effect.map(
       Effect.acquireRelease(
@@ -108,7 +108,7 @@ const standardInput = (call: Call): CommandInput =>
     )
   )
 
-const bytes = (source: Source): Stream.Stream<Uint8Array> =>
+const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
   Stream.repeatEffectChunkOption(
     Effect.flatMap(
       Effect.promise(() => source.next()),
@@ -126,7 +126,7 @@ const toFileError =
 
 const kinds = ["missing", "directory", "denied", "special", "io"] as const
 
-const files = (call: Call): Files => {
+const files = (call: BridgeCall): Files => {
   const ask = <A>(path: string, question: () => Promise<A>) =>
     Effect.catchAll(
       Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
@@ -163,13 +163,13 @@ const files = (call: Call): Files => {
   }
 }
 
-interface Ending extends Ended {
+interface CallOutput extends CallEnding {
   readonly stdout: string
   readonly stderr: string
 }
 
 /** What becomes of an error within a shell line. */
-const ending = ({ name }: Request, exit: Exit.Exit<CommandResult, CommandError>): Ending => {
+const ending = ({ name }: CallRequest, exit: Exit.Exit<CommandResult, CommandError>): CallOutput => {
   if (Exit.isSuccess(exit)) return { category: undefined, ...exit.value }
   const { cause } = exit
   if (Cause.isInterruptedOnly(cause)) return failed("", ExitCode.interrupted, undefined)
@@ -179,7 +179,7 @@ const ending = ({ name }: Request, exit: Exit.Exit<CommandResult, CommandError>)
     : failed(`${name}: failed unexpectedly: ${String(Cause.squash(cause))}`, ExitCode.failure, "execution_error")
 }
 
-const failed = (message: string, exitCode: number, category: FailureCategory | undefined): Ending => ({
+const failed = (message: string, exitCode: number, category: FailureCategory | undefined): CallOutput => ({
   stdout: "",
   stderr: message === "" ? "" : `${message.trimEnd()}\n`,
   exitCode,

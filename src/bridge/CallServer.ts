@@ -6,10 +6,12 @@
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
+import * as Effect from "effect/Effect"
 import type { CommandInput } from "../domain/CommandInput.js"
 import type { SessionDirectory } from "../session/SessionDirectory.js"
-import { Call } from "./Call.js"
-import type { Commands } from "./Commands.js"
+import type { OpenBridge } from "../session/ShellBridge.js"
+import { BridgeCall } from "./BridgeCall.js"
+import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Fifo from "./Fifo.js"
 import * as Stub from "./Stub.js"
 import { Tickets } from "./Tickets.js"
@@ -46,11 +48,11 @@ const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
  * @since 0.1.0
  * @category models
  */
-export class CallServer {
+export class CallServer implements OpenBridge {
   private readonly tickets: Tickets
   private readonly callsFd: number
   private readonly calls: Net.Socket
-  private readonly running = new Map<string, Call>()
+  private readonly running = new Map<string, BridgeCall>()
   /** Slots that somebody still holds, by whatever its caller has left behind. */
   private readonly soiled = new Set<string>()
   private readonly budget = { left: budget }
@@ -63,7 +65,7 @@ export class CallServer {
 
   constructor(
     private readonly directory: SessionDirectory,
-    private readonly commands: Commands,
+    private readonly commands: BridgeCommands,
     private readonly input: () => CommandInput | undefined
   ) {
     const { path } = directory
@@ -106,22 +108,17 @@ export class CallServer {
     return this.running.size > 0
   }
 
-  /** Lets everyone go who still calls; settled when they have gone, and have taken away what they had begun. */
-  async dismiss(): Promise<void> {
-    await Promise.all(
-      [...this.running.values()].map(
-        (call) =>
-          new Promise<void>((resolve) => {
-            const { onEnd } = call
-            call.onEnd = () => {
-              onEnd()
-              resolve()
-            }
-            call.dismiss()
-          })
+  /** Lets everyone go who still calls; they take away what they had begun. */
+  readonly dismiss = Effect.asVoid(
+    Effect.promise(() =>
+      Promise.all(
+        Array.from(this.running.values(), (call) => {
+          call.dismiss()
+          return call.ended
+        })
       )
     )
-  }
+  )
 
   close(): void {
     if (this.closed) return
@@ -143,9 +140,9 @@ export class CallServer {
   /** Whoever writes a byte that is no free slot's gets no answer. */
   private take(slot: string): void {
     if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
-    let call: Call
+    let call: BridgeCall
     try {
-      call = new Call(this.directory.path, slot, this.budget, (request) =>
+      call = new BridgeCall(this.directory.path, slot, this.budget, (request) =>
         this.commands.run(call, request, this.input())
       )
     } catch {
@@ -154,11 +151,11 @@ export class CallServer {
       return
     }
     this.running.set(slot, call)
-    call.onEnd = () => {
+    void call.ended.then(() => {
       this.running.delete(slot)
       this.soiled.add(slot)
       this.clean()
-    }
+    })
     if (this.running.size + this.soiled.size >= this.slots.length) this.more()
   }
 

@@ -5,7 +5,7 @@
  */
 import { quote } from "../bash/Quote.js"
 import * as ReservedName from "../command/ReservedName.js"
-import type { Commands } from "./Commands.js"
+import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Stub from "./Stub.js"
 
 /** Whether every word is a name that bash's own \`read\` would take. No regular expression: BASH_REMATCH is the user's. */
@@ -70,15 +70,16 @@ export const functions = (directory: string, commands: ReadonlyArray<string>): s
   ].join("\n")
 
 /**
- * A condition: whether what bash did not find, `$1`, is for us to answer.
+ * Calls a command that bash did not find, and returns, where its name is one of ours or reserved for them.
  *
  * @since 0.1.0
  * @category texts
  */
-export const isOurs = (commands: Commands): string => {
+export const onNotFound = (commands: BridgeCommands): string => {
   const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixes()])
   const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
-  return `[[ ${patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")} ]]`
+  const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
+  return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
 }
 
 /**

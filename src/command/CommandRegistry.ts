@@ -76,6 +76,21 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
  * Adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these layers can be merged;
  * two commands of the same name are refused.
  *
+ * @example
+ * ```ts
+ * import { CommandRegistry, Synapse } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const greet = CommandRegistry.layerAdd({
+ *   name: "greet",
+ *   summary: "Greets somebody.",
+ *   usage: "greet <name>",
+ *   run: ({ args }) => Effect.succeed({ stdout: `Hello ${args.join(" ")}\n`, stderr: "", exitCode: 0 })
+ * })
+ *
+ * const house = greet.pipe(Layer.provideMerge(Synapse.layer()))
+ * ```
  * @since 0.1.0
  * @category layers
  */

@@ -1,6 +1,18 @@
 /**
  * Why a command did not run, or was stopped. Each error knows its message, its failure category and its exit code.
- * Interruption is no error: it is fiber interruption, and exit code 130.
+ *
+ * An Effect program catches errors by their tag (`Effect.catchTag("CommandNotFound", …)`); a ToolReturn has the tag in
+ * `extras.error` and the category in `extras.failureCategory`:
+ *
+ * | category            | tag               | exit code                    | a result has the category where                  |
+ * | ------------------- | ----------------- | ---------------------------- | ------------------------------------------------ |
+ * | `command_not_found` | `CommandNotFound` | 127                          | bash found no such command (exit code 127)       |
+ * | `invalid_usage`     | `InvalidUsage`    | 1                            | a command of ours was used wrongly in a line     |
+ * | `blocked`           | `Blocked`         | 126                          | the policy denied what the command failed for    |
+ * | `execution_error`   | `ExecutionFailed` | 124 for a timeout, 1 else    | the command failed for any other reason          |
+ *
+ * A command that ran and failed is a CommandResult with an exit code, and no error: `extras.error` is not there then.
+ * Interruption is no error either: it is fiber interruption, exit code 130, and has no category.
  *
  * @since 0.1.0
  */
@@ -8,18 +20,23 @@ import * as Schema from "effect/Schema"
 import * as ExitCode from "./ExitCode.js"
 
 /**
- * The categories of failure that programs match on (`extras.failureCategory`).
+ * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.
  *
  * @since 0.1.0
  * @category models
  */
 export const FailureCategory = Schema.Literal("command_not_found", "invalid_usage", "blocked", "execution_error")
 
-/** @since 0.1.0 */
+/**
+ * One of the categories of failure.
+ *
+ * @since 0.1.0
+ * @category models
+ */
 export type FailureCategory = typeof FailureCategory.Type
 
 /**
- * No such tool, agent-shell command or extension command. `reason` says which part is unknown and what there is.
+ * `command_not_found`: no such tool, agent-shell command or extension command. `reason` says which part is unknown and what there is.
  *
  * @since 0.1.0
  * @category errors
@@ -36,7 +53,7 @@ export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synaps
 }
 
 /**
- * A command or a tool was called wrongly. `reason` says what is wrong and what the right form is.
+ * `invalid_usage`: a command or a tool was called wrongly. `reason` says what is wrong and what the right form is.
  *
  * @since 0.1.0
  * @category errors
@@ -52,7 +69,7 @@ export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/Inva
 }
 
 /**
- * Denied by the sandbox's policy: what was denied, and by which rule.
+ * `blocked`: denied by the sandbox's policy. It says what was denied, and by which rule.
  *
  * @since 0.1.0
  * @category errors
@@ -73,7 +90,7 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
 }
 
 /**
- * The shell died or could not start, a command ran out of its time, or reading and writing failed; `crash`: the shell died
+ * `execution_error`: the shell died or could not start, a command ran out of its time, or reading and writing failed; `crash`: the shell died
  * before the command began, which can be tried again; `sandbox`: no sandbox could be had, so nothing was run.
  * `stdout` and `stderr` are what a command had put out by then.
  *

@@ -14,7 +14,7 @@ import * as Stream from "effect/Stream"
 import type { Todo } from "../domain/Todo.js"
 
 /**
- * Frozen, down to the last item.
+ * The list of tasks at one time. It is frozen, down to the last item.
  *
  * @since 0.1.0
  * @category models
@@ -26,21 +26,28 @@ export interface TodoState {
 }
 
 /**
+ * What is called with each state of the list.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Listener = (state: TodoState) => void
 
 /**
+ * Keeps a list of tasks, and tells listeners of every change.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class TodoStore extends Context.Tag("synapse/TodoStore")<
   TodoStore,
   {
+    /** The state as it is now. */
     readonly get: Effect.Effect<TodoState>
     /** Replaces the list by a copy of this one, and tells everybody, also where it is the same as before. */
     readonly set: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
+    /** The same as `set`, under the specification's name (S14). */
+    readonly update: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /**
      * Calls the listener at once with the state as it is, then with each one that is set. Answers how to end that.
      *
@@ -49,6 +56,8 @@ export class TodoStore extends Context.Tag("synapse/TodoStore")<
      * then on; whom it unsubscribes hears nothing more. What a listener throws is logged, and nobody else's concern.
      */
     readonly subscribe: (listener: Listener) => Effect.Effect<() => void>
+    /** The same as `subscribe`, under the specification's name (S13). */
+    readonly onChange: (listener: Listener) => Effect.Effect<() => void>
     /**
      * The state as it is, then each one that is set, until the store's scope closes. Nobody waits for a slow consumer: it
      * gets the latest state, and not those that came before that while it was busy.
@@ -70,7 +79,7 @@ const stateOf = (todos: ReadonlyArray<Todo>, updatedAt: number): TodoState =>
   })
 
 /**
- * An empty store.
+ * Makes an empty store.
  *
  * @since 0.1.0
  * @category constructors
@@ -137,17 +146,21 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Sc
     return { mailbox, unsubscribe }
   })
 
+  const set = (todos: ReadonlyArray<Todo>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const next = stateOf(todos, now)
+      return telling(() => {
+        state = next
+        untold.push({ state, to: [...subscriptions] })
+      })
+    })
+
   return {
     get: Effect.sync(() => state),
-    set: (todos) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const next = stateOf(todos, now)
-        return telling(() => {
-          state = next
-          untold.push({ state, to: [...subscriptions] })
-        })
-      }),
+    set,
+    update: set,
     subscribe,
+    onChange: subscribe,
     changes: Stream.unwrapScoped(
       Effect.map(
         Effect.acquireRelease(consume, ({ mailbox, unsubscribe }) =>

@@ -14,12 +14,13 @@ import * as UnknownCommand from "../command/UnknownCommand.js"
 import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Span from "../domain/Span.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType } from "./CommandType.js"
 import * as PlainCall from "./PlainCall.js"
 
 /**
- * `restart`: whether the shell is restarted before the command, which loses all its state (S21).
+ * How a command is routed. `restart`: whether the shell is restarted before the command, which loses all its state.
  *
  * @since 0.1.0
  * @category models
@@ -27,18 +28,22 @@ import * as PlainCall from "./PlainCall.js"
 export type RouteOptions = LineOptions
 
 /**
+ * Runs command lines.
+ *
  * @since 0.1.0
  * @category tags
  */
 export class BashRouter extends Context.Tag("synapse/BashRouter")<
   BashRouter,
   {
-    /** Classifies a command line and runs it where it belongs. */
-    readonly route: (command: string, options?: RouteOptions) => Effect.Effect<CommandResult, CommandError>
+    /** Classifies a command line and runs it where it belongs. `true` stands for `{ restart: true }` (S21). */
+    readonly route: (command: string, options?: RouteOptions | boolean) => Effect.Effect<CommandResult, CommandError>
   }
 >() {}
 
 /**
+ * A router over the commands of the registry and the shell of the manager.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -67,9 +72,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       return options.restart === true ? Effect.zipRight(sandbox.restart, running) : running
     }
 
-    return BashRouter.of({ route: (command, options = {}) => dispatch(command, options) })
+    return BashRouter.of({
+      route: (command, options = {}) =>
+        routed(dispatch(command, typeof options === "boolean" ? { restart: options } : options))
+    })
   })
 )
+
+const routed = Span.within("BashRouter.route")
 
 /** What a handler runs beneath is its own affair: the listener hears its output, once. */
 const run = (

@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
-import type { CommandLine } from "../bash/CommandLine.js"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as ReservedName from "../command/ReservedName.js"
 
 /**
+ * Where a command runs.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -22,10 +24,16 @@ const mcp = /^mcp:/
 const skillTool = /^skill:[^:]+:./
 
 /**
- * @param isRegistered whether there is a handler for a command's name
+ * Tells where a command runs, by its text (S19) or by the line that was parsed of it.
+ *
+ * @param isRegistered whether there is a handler for a command's name; without it, only the reserved names have one
  * @since 0.1.0
  */
-export const identifyCommandType = (line: CommandLine, isRegistered: (name: string) => boolean): CommandType => {
+export const identifyCommandType = (
+  command: string | CommandLine.CommandLine,
+  isRegistered: (name: string) => boolean = () => false
+): CommandType => {
+  const line = typeof command === "string" ? CommandLine.parse(command) : command
   const { name } = line
   if (name === "") return "native"
   if (mcp.test(name) || skillTool.test(name)) return "extension"

@@ -10,6 +10,8 @@ import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
 import { FileError, type Files } from "../files/Files.js"
 
 /**
+ * The name and the words of such a call.
+ *
  * @since 0.1.0
  * @category models
  */

@@ -7,11 +7,22 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { ExecutionFailed } from "../domain/CommandError.js"
-import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
-import type { SandboxProvider } from "./SandboxProvider.js"
 
 /**
+ * How one sandbox is made and ended.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Plan {
+  readonly create: Effect.Effect<SandboxBackend, ExecutionFailed>
+  readonly destroy: (backend: SandboxBackend) => Effect.Effect<void>
+}
+
+/**
+ * At most one sandbox at a time.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -29,32 +40,23 @@ export interface CurrentSandbox {
 }
 
 /**
- * @param free what there is where nothing is to be enforced
- * @param plan what to make a directory's sandbox with, as of now; undefined where there shall be none
+ * Makes the place for a sandbox, where there is none yet.
+ *
+ * @param plan what to make a directory's sandbox with, as of now
  * @since 0.1.0
  * @category constructors
  */
-export const make = (
-  free: SandboxBackend,
-  plan: (
-    cwd: string
-  ) => Effect.Effect<
-    { readonly provider: SandboxProvider; readonly policy: SandboxPolicy } | undefined,
-    ExecutionFailed
-  >
-): CurrentSandbox => {
+export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>): CurrentSandbox => {
   /** For whoever makes or ends it. */
   const turn = Effect.unsafeMakeSemaphore(1)
   let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
 
   /** Made by a fiber of its own: whoever waits may be interrupted, and what comes of it all the same is ended. */
-  const open = (provider: SandboxProvider, policy: SandboxPolicy) =>
-    Effect.flatMap(Effect.forkDaemon(provider.create(policy)), (fiber) =>
+  const open = ({ create, destroy }: Plan) =>
+    Effect.flatMap(Effect.forkDaemon(create), (fiber) =>
       Effect.onInterrupt(Effect.interruptible(Fiber.join(fiber)), () =>
         Effect.forkDaemon(
-          Effect.flatMap(Fiber.interrupt(fiber), (exit) =>
-            Exit.isSuccess(exit) ? provider.destroy(exit.value) : Effect.void
-          )
+          Effect.flatMap(Fiber.interrupt(fiber), (exit) => (Exit.isSuccess(exit) ? destroy(exit.value) : Effect.void))
         )
       )
     )
@@ -63,13 +65,8 @@ export const make = (
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const planned = yield* restore(plan(cwd))
-        if (planned === undefined) {
-          current = { cwd, backend: free, end: free.dispose }
-          return free
-        }
-        const { policy, provider } = planned
-        const backend = yield* open(provider, policy)
-        current = { cwd, backend, end: provider.destroy(backend) }
+        const backend = yield* open(planned)
+        current = { cwd, backend, end: planned.destroy(backend) }
         return backend
       })
     )

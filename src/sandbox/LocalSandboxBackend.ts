@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as BashSession from "../session/BashSession.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
@@ -22,7 +22,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as Rescan from "./Rescan.js"
 import * as RunningSandbox from "./RunningSandbox.js"
-import type { SandboxBackend, SandboxResult } from "./SandboxBackend.js"
+import { type Execute, executed, type SandboxBackend, type SandboxResult } from "./SandboxBackend.js"
 
 /** Milliseconds after a command's end: by then there are no others, or one that will not end at once. */
 const pause = 2
@@ -32,7 +32,7 @@ const resourceOf = ({ access, resource, rule }: Denial) =>
   access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
 
 /**
- * The sandbox is started with the first command, and ends with the scope.
+ * Makes a sandbox, which is started with the first command and ends with the scope.
  *
  * @since 0.1.0
  * @category constructors
@@ -43,7 +43,7 @@ export const make = (
 ): Effect.Effect<
   Omit<SandboxBackend, "dispose">,
   never,
-  CommandRegistry | SandboxPlatform | SessionSettings | Scope.Scope
+  SandboxPlatform | SessionSettings | ShellBridge | Scope.Scope
 > =>
   Effect.gen(function* () {
     const settings = yield* SessionSettings
@@ -53,7 +53,7 @@ export const make = (
     const preflight = Preflight.make(policy, decision)
     const attribute = Attribution.make(policy, decision)
     const running = yield* RunningSandbox.make(policy)
-    const session = yield* BashSession.makeWith(running.launcher).pipe(
+    const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
@@ -110,10 +110,16 @@ export const make = (
       return denial === undefined ? { ...result, blocked: false } : { ...result, ...blocked(denial) }
     }
 
-    const run = (command: string, cwd: string, options: BashSession.ExecuteOptions | undefined, notice?: string) =>
+    const run = (
+      execute: BashSession.Execute,
+      command: string,
+      cwd: string,
+      options: BashSession.ExecuteOptions | undefined,
+      notice?: string
+    ) =>
       Effect.suspend(() => {
         busy++
-        return session.execute(command, options)
+        return execute(command, options)
       }).pipe(
         Effect.onExit((exit) =>
           Effect.sync(() => {
@@ -130,24 +136,35 @@ export const make = (
       )
 
     /** A right can be asked for before the first command. */
-    const started = Effect.suspend(() =>
-      running.isThere() ? Effect.void : Effect.mapError(session.execute(":"), toUnchangeable)
-    )
+    const started = (execute: BashSession.Execute) =>
+      Effect.suspend(() => (running.isThere() ? Effect.void : Effect.mapError(execute(":"), toUnchangeable)))
+
+    const held =
+      (execute: BashSession.Execute): Execute =>
+      (command, options) =>
+        executed(
+          Effect.flatMap(session.cwd, (cwd) => {
+            const denial = preflight(command, { cwd, home: userHome })
+            if (denial !== undefined && !running.isGranted(denial.resource)) return Effect.succeed(refused(denial))
+            return running.isDue()
+              ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
+              : run(execute, command, cwd, options)
+          })
+        )
 
     return {
       policy,
-      execute: (command, options) =>
-        Effect.flatMap(session.cwd, (cwd) => {
-          const denial = preflight(command, { cwd, home: userHome })
-          if (denial !== undefined && !running.isGranted(denial.resource)) return Effect.succeed(refused(denial))
-          return running.isDue()
-            ? Effect.flatMap(mend, (notice) => run(command, cwd, options, notice))
-            : run(command, cwd, options)
-        }),
+      execute: held(session.execute),
+      exclusive: (use) =>
+        session.exclusive((execute) =>
+          use({
+            execute: held(execute),
+            grant: (grant) => Effect.zipRight(started(execute), running.grant(grant)),
+            revoke: running.revoke
+          })
+        ),
       restart: session.restart,
-      cwd: session.cwd,
-      grant: (grant) => Effect.zipRight(started, running.grant(grant)),
-      revoke: running.revoke
+      cwd: session.cwd
     }
   })
 

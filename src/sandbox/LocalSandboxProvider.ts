@@ -6,53 +6,61 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { CommandRegistry } from "../command/CommandRegistry.js"
-import type { DuplicateName } from "../domain/DuplicateName.js"
 import { SessionSettings } from "../session/SessionSettings.js"
+import { ShellBridge } from "../session/ShellBridge.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as SandboxProvider from "./SandboxProvider.js"
+import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
+ * Makes the provider of this machine.
+ *
  * @since 0.1.0
  * @category constructors
  */
 export const make: Effect.Effect<
   SandboxProvider.SandboxProvider,
   never,
-  CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
+  SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
+  const { enforces } = yield* SandboxPlatform
+  const free = yield* UnsandboxedProvider.make
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
-    Context.add(CommandRegistry, yield* CommandRegistry)
+    Context.add(ShellBridge, yield* ShellBridge)
   )
   return {
     name: "local",
     create: (policy) =>
-      Effect.uninterruptible(
-        Effect.gen(function* () {
-          const scope = yield* Scope.make()
-          const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
-            Scope.extend(scope),
-            Effect.provide(services)
-          )
-          return { ...backend, dispose: Scope.close(scope, Exit.void) }
-        })
-      ),
+      enforces === false
+        ? free.create(policy.cwd)
+        : Effect.uninterruptible(
+            Effect.gen(function* () {
+              const scope = yield* Scope.make()
+              const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
+                Scope.extend(scope),
+                Effect.provide(services)
+              )
+              return { ...backend, dispose: Scope.close(scope, Exit.void) }
+            })
+          ),
     destroy: (backend) => backend.dispose
   }
 })
 
 /**
+ * Adds the provider, unless there is another one of its name by now.
+ *
  * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<
   never,
-  DuplicateName,
-  SandboxProvider.SandboxProviders | CommandRegistry | SandboxPlatform | SandboxSettings | SessionSettings
-> = SandboxProvider.layerAdd(make)
+  never,
+  SandboxProvider.SandboxProviders | SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
+> = Layer.catchAll(SandboxProvider.layerAdd(make), () => Layer.empty)

@@ -16,10 +16,14 @@ import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 
 /**
+ * How a command is run.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface AttemptOptions extends ExecuteOptions {
+  /** The directory whose sandbox it runs in; the manager's own where it is not given. */
+  readonly cwd?: string | undefined
   /** Waited for when the command's turn has come: the restart of the shell that was asked for with it. */
   readonly restarted?: Effect.Effect<void>
 }
@@ -92,6 +96,8 @@ const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
 })
 
 /**
+ * Makes what runs commands with whatever rights a person gives them.
+ *
  * @since 0.1.0
  * @category constructors
  */

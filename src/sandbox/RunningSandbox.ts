@@ -5,15 +5,18 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
-import type { Spawnable } from "../session/ShellCommand.js"
 import type { ShellLauncher } from "../session/ShellLauncher.js"
 import * as NetworkCounters from "./denial/NetworkCounters.js"
 import * as NetworkMeter from "./denial/NetworkMeter.js"
-import { type LiveSandbox, type Mask, type MaskWatch, SandboxPlatform } from "./platform/SandboxPlatform.js"
+import {
+  type LiveSandbox,
+  type Mask,
+  type MaskWatch,
+  SandboxPlatform,
+  type Wrapped
+} from "./platform/SandboxPlatform.js"
 import * as HostPath from "./policy/HostPath.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "./SandboxBackend.js"
@@ -24,7 +27,7 @@ import { type Grant, NotThere } from "./SandboxBackend.js"
  */
 export interface RunningSandbox {
   /** Wraps the session's shells: each is a sandbox of its own. */
-  readonly launcher: (shell: Spawnable) => ShellLauncher
+  readonly launcher: ShellLauncher
   /** Whether there is one by now. */
   readonly isThere: () => boolean
   /** Whether a person allowed to read that path while it ran. */
@@ -79,11 +82,6 @@ export const unchangeable = new ExecutionFailed({
   reason: "this sandbox can't be changed while it runs"
 })
 
-const failureOf = (exit: Exit.Failure<unknown, ExecutionFailed>) => {
-  const { cause } = exit
-  return cause._tag === "Fail" ? cause.error : new Error(String(cause))
-}
-
 /**
  * @since 0.1.0
  * @category constructors
@@ -91,7 +89,6 @@ const failureOf = (exit: Exit.Failure<unknown, ExecutionFailed>) => {
 export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
-    const runtime = yield* Effect.runtime()
     /** For whoever changes what is mounted. */
     const mounting = yield* Effect.makeSemaphore(1)
     let running: Running | undefined
@@ -100,58 +97,51 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
     const masksOf = (now: Running | undefined) => now?.watch?.masks() ?? now?.masks ?? []
 
-    /** As long as the launch's scope is open. */
-    const watchOver = (live: LiveSandbox, isGranted: (path: string) => boolean, scope: Scope.Scope) =>
-      Runtime.runSync(runtime)(live.watch({ isGranted, exclusive: mounting.withPermits(1) }).pipe(Scope.extend(scope)))
-
-    const launcher: RunningSandbox["launcher"] =
-      (shell) =>
-      async ({ directory, environment }) => {
-        const scope = await Runtime.runPromise(runtime)(Scope.make())
-        const wrapped = await Runtime.runPromiseExit(runtime)(
-          platform.wrap({ policy, shell, directory, environment }).pipe(Scope.extend(scope))
-        )
+    /** Becomes what runs, until the scope is closed; no command runs before it is proven. */
+    const start = (wrapped: Wrapped, pid: number): Effect.Effect<void, ExecutionFailed, Scope.Scope> =>
+      Effect.gen(function* () {
+        const inside = NetworkCounters.insideOf(pid)
+        const network = inside === undefined ? undefined : NetworkMeter.of(inside)
+        if (network !== undefined) yield* Effect.addFinalizer(() => Effect.sync(network.close))
+        const live = wrapped.live?.(pid)
         let ours: Running | undefined
-        const close = () => {
-          // A pid means something else once its process has ended.
-          if (running === ours) running = undefined
-          return Runtime.runPromise(runtime)(Scope.close(scope, Exit.void))
+        const began = performance.now()
+        const watch =
+          live?.canChange === true
+            ? yield* live.watch({ isGranted: (path) => isGranted(ours, path), exclusive: mounting.withPermits(1) })
+            : undefined
+        ours = {
+          live,
+          masks: wrapped.masks,
+          watch,
+          network,
+          granted: [],
+          checkAt: began + checkEvery,
+          checkAhead: began + checkEvery * ahead
         }
-        if (Exit.isFailure(wrapped)) {
-          await close()
-          throw failureOf(wrapped)
-        }
-        const { descriptors, explain, isTrial = false, live, masks, spawnable } = wrapped.value
+        running = ours
+        // A pid means something else once its process has ended.
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            if (running === ours) running = undefined
+          })
+        )
+        if (live !== undefined) yield* live.prove(watch?.learn)
+      })
+
+    const launcher: ShellLauncher = ({ directory, environment, shell }) =>
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const wrapped = yield* platform.wrap({ policy, shell, directory, environment })
         return {
-          spawnable,
-          descriptors,
-          environment: wrapped.value.environment,
-          isTrial,
-          started: (pid) => {
-            const inside = NetworkCounters.insideOf(pid)
-            const network = inside === undefined ? undefined : NetworkMeter.of(inside)
-            if (network !== undefined) Runtime.runSync(runtime)(Scope.addFinalizer(scope, Effect.sync(network.close)))
-            const door = live?.(pid)
-            const began = performance.now()
-            ours = {
-              live: door,
-              masks,
-              watch: door?.canChange === true ? watchOver(door, (path) => isGranted(ours, path), scope) : undefined,
-              network,
-              granted: [],
-              checkAt: began + checkEvery,
-              checkAhead: began + checkEvery * ahead
-            }
-            running = ours
-            if (door === undefined) return
-            return Runtime.runPromiseExit(runtime)(door.prove(ours.watch?.learn)).then((exit) => {
-              if (Exit.isFailure(exit)) throw failureOf(exit)
-            })
-          },
-          explain: (stderr) => explain?.(stderr),
-          close
+          spawnable: wrapped.spawnable,
+          descriptors: wrapped.descriptors,
+          environment: wrapped.environment,
+          isTrial: wrapped.isTrial ?? false,
+          started: (pid) => Scope.extend(start(wrapped, pid), scope),
+          explain: (stderr) => wrapped.explain?.(stderr)
         }
-      }
+      })
 
     const mend = Effect.suspend(() => {
       const now = running

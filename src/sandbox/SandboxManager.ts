@@ -9,13 +9,14 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { LineOptions } from "../command/CommandHandler.js"
-import { CommandRegistry } from "../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import { BashSession } from "../session/BashSession.js"
+import * as Span from "../domain/Span.js"
+import type { BashSession } from "../session/BashSession.js"
 import * as Nesting from "../session/Nesting.js"
 import { SessionSettings } from "../session/SessionSettings.js"
-import * as CommandQueue from "./CommandQueue.js"
+import { ShellBridge } from "../session/ShellBridge.js"
+import * as Attempt from "./Attempt.js"
 import * as CurrentSandbox from "./CurrentSandbox.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
@@ -28,8 +29,25 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
+import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
+ * How a command is run.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ManagerOptions extends LineOptions {
+  /**
+   * The directory whose sandbox the command runs in; that of the session's settings where it is not given. There is one
+   * sandbox at a time: another directory ends the one that is there.
+   */
+  readonly cwd?: string | undefined
+}
+
+/**
+ * Runs commands in the one shell, and decides what is around it.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -38,9 +56,9 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
   {
     /**
      * Runs a native command in the persistent shell. What the policy denies beforehand fails with Blocked, and nothing was
-     * run; what it denied meanwhile is a result with `blocked`.
+     * run; what it denied meanwhile is a result with `blocked`. A text in place of the options is the directory (S57).
      */
-    readonly execute: (command: string, options?: LineOptions) => Effect.Effect<CommandResult, CommandError>
+    readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
     /** Ends the shell and all that it started; the next command gets a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
@@ -61,32 +79,34 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
 >() {}
 
 /**
- * No sandbox: commands run in the session with the rights of the user.
+ * Makes a manager over one session that is there already, for all directories: it enforces nothing.
  *
  * @since 0.1.0
- * @category layers
+ * @category constructors
  */
-export const layerNone: Layer.Layer<SandboxManager, never, BashSession> = Layer.effect(
-  SandboxManager,
-  Effect.map(BashSession, (session) => {
-    const backend = unsandboxed(session)
-    return SandboxManager.of({
-      execute: (command, options = {}) =>
-        options.restart === true
-          ? Effect.zipRight(session.restart, session.execute(command, options))
-          : session.execute(command, options),
-      restart: session.restart,
-      cwd: session.cwd,
-      isFile: (path) => Effect.sync(() => isFile(path)),
-      getSandbox: () => Effect.succeed(backend),
-      // @effect-diagnostics-next-line effectSucceedWithVoid:off
-      buildPolicy: () => Effect.succeed(undefined),
-      addRuntimeWhitelist: () => Effect.void,
-      addPermanentWhitelist: () => noPolicy,
-      shutdown: session.restart
-    })
-  })
-)
+export const fromSession = (session: BashSession): Context.Tag.Service<SandboxManager> => {
+  const backend = { ...unsandboxed(session), dispose: session.restart }
+  return {
+    execute: (command, options = {}) => {
+      const execution = session.execute(command, optionsOf(options))
+      return executed(optionsOf(options).restart === true ? Effect.zipRight(session.restart, execution) : execution)
+    },
+    restart: session.restart,
+    cwd: session.cwd,
+    isFile: (path) => Effect.sync(() => isFile(path)),
+    getSandbox: () => Effect.succeed(backend),
+    // @effect-diagnostics-next-line effectSucceedWithVoid:off
+    buildPolicy: () => Effect.succeed(undefined),
+    addRuntimeWhitelist: () => Effect.void,
+    addPermanentWhitelist: () => noPolicy,
+    shutdown: session.restart
+  }
+}
+
+const executed = Span.within("SandboxManager.execute")
+
+const optionsOf = (options: ManagerOptions | string): ManagerOptions =>
+  typeof options === "string" ? { cwd: options } : options
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
@@ -95,7 +115,7 @@ const noPolicy = new ExecutionFailed({ cause: "sandbox", reason: "there is no sa
 const toFailure = (error: SandboxConfigError) => new ExecutionFailed({ cause: "sandbox", reason: error.message })
 
 /**
- * Sandboxed unless the settings or `sandbox.json` say otherwise; where the sandbox can't be had, nothing runs.
+ * A layer which runs commands in a sandbox unless the settings or `sandbox.json` say otherwise; where the sandbox can't be had, nothing runs.
  *
  * @since 0.1.0
  * @category layers
@@ -103,24 +123,17 @@ const toFailure = (error: SandboxConfigError) => new ExecutionFailed({ cause: "s
 export const layer: Layer.Layer<
   SandboxManager,
   never,
-  | BashSession
-  | CommandRegistry
-  | Permission
-  | PolicyBuilder
-  | SandboxConfig
-  | SandboxProviders
-  | SandboxSettings
-  | SessionSettings
+  Permission | PolicyBuilder | SandboxConfig | SandboxProviders | SandboxSettings | SessionSettings | ShellBridge
 > = Layer.scoped(
   SandboxManager,
   Effect.gen(function* () {
-    const registry = yield* CommandRegistry
+    const bridge = yield* ShellBridge
     const providers = yield* SandboxProviders
     const config = yield* SandboxConfig
     const settings = yield* SandboxSettings
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
-    const free = unsandboxed(yield* BashSession)
+    const unsandboxed = yield* UnsandboxedProvider.make
     const { cwd: directory = process.cwd() } = yield* SessionSettings
     const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
 
@@ -130,13 +143,14 @@ export const layer: Layer.Layer<
         : Effect.succeed(settings.enabled)
     const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
-    const current = CurrentSandbox.make(free, (cwd) =>
+    const current = CurrentSandbox.make((cwd) =>
       Effect.gen(function* () {
-        if (!(yield* isEnabled)) return undefined
+        if (!(yield* isEnabled)) return { create: unsandboxed.create(cwd), destroy: ({ dispose }) => dispose }
         const { provider } = yield* Effect.mapError(config.load, toFailure)
         const policy = yield* build(cwd)
         yield* config.claim(policy)
-        return { provider: yield* providers.find(provider), policy }
+        const { create, destroy } = yield* providers.find(provider)
+        return { create: create(policy), destroy }
       })
     )
     const { get: getSandbox, shutdown } = current
@@ -171,7 +185,7 @@ export const layer: Layer.Layer<
 
     const negotiate = Negotiation.make({
       ask: permission.ask,
-      ...CommandQueue.make({
+      ...Attempt.make({
         current,
         directory,
         remember,
@@ -184,14 +198,18 @@ export const layer: Layer.Layer<
     yield* Effect.addFinalizer(() => shutdown)
     return SandboxManager.of({
       // The command has its place in the line before the shell has ended: what is called later comes later.
-      execute: (command, options = {}) =>
-        Nesting.refuse(registry)(
+      execute: (command, given = {}) => {
+        const options = optionsOf(given)
+        return executed(
           options.restart === true
-            ? Effect.flatMap(Effect.fork(restart), (restarting) =>
-                negotiate(command, { ...options, restarted: Fiber.join(restarting) })
+            ? Nesting.refuse(bridge)(
+                Effect.flatMap(Effect.fork(restart), (restarting) =>
+                  negotiate(command, { ...options, restarted: Fiber.join(restarting) })
+                )
               )
             : negotiate(command, options)
-        ),
+        )
+      },
       restart,
       isFile: (path) =>
         Effect.sync(() => {

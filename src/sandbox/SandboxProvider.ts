@@ -12,6 +12,8 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
 
 /**
+ * Makes and ends sandboxes of one kind: on this machine, in a container, in the cloud.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -27,6 +29,8 @@ export interface SandboxProvider {
 }
 
 /**
+ * The providers that there are, by name.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -66,8 +70,17 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
 })
 
 /**
- * Adds a provider.
+ * Adds a provider. `sandbox.json` chooses it by its name (`"provider": "cloud"`).
  *
+ * @example
+ * ```ts
+ * import { SandboxProvider, Synapse } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * declare const cloud: SandboxProvider.SandboxProvider
+ *
+ * const house = Synapse.layer({}, { providers: SandboxProvider.layerAdd(Effect.succeed(cloud)) })
+ * ```
  * @since 0.1.0
  * @category layers
  */

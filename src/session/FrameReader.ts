@@ -17,7 +17,7 @@ export const maxReply = 65_536
  * @since 0.1.0
  * @category frames
  */
-export interface Ended {
+export interface StatusFrame {
   readonly status: number
   /** Whether that is the command's own: an alias named like a reserved word of the protocol's hides it. */
   readonly sure: boolean
@@ -66,7 +66,7 @@ export class FrameReader {
   }
 
   /** What a body other than `A` says. */
-  ended(body: string): Ended | undefined {
+  status(body: string): StatusFrame | undefined {
     const match = /^(\??)(\d{1,3}) /.exec(body)
     const middle = body.indexOf(` ${this.nonce} `)
     if (match === null || middle < 0) return undefined

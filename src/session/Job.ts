@@ -3,14 +3,13 @@
  *
  * @since 0.1.0
  */
-
-import type { Ended } from "../bridge/Commands.js"
 import { ExecutionFailed, type InvalidUsage, timedOut } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { CommandRun, Outcome } from "./CommandRun.js"
+import type { CallEnding } from "./ShellBridge.js"
 
 /**
  * Exactly one of its functions is called, once.
@@ -53,7 +52,7 @@ export const answer = (
   { status, stderr, stdout, stopped }: Outcome,
   notices: ReadonlyArray<string>,
   notFound: string | undefined,
-  called: Ended | undefined
+  called: CallEnding | undefined
 ): void => {
   const result: CommandResult.CommandResult = {
     stdout: stdout.text,

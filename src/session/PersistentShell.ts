@@ -7,7 +7,9 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import type { Commands } from "../bridge/Commands.js"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -22,11 +24,17 @@ import { SessionDirectory } from "./SessionDirectory.js"
 import * as SessionEnd from "./SessionEnd.js"
 import type { Settings } from "./SessionSettings.js"
 import { Shell } from "./Shell.js"
+import type { ShellBridge } from "./ShellBridge.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
-import type { ShellLauncher } from "./ShellLauncher.js"
+import type { Launch } from "./ShellLauncher.js"
 
 /** A command that runs longer than this many milliseconds has its output read as it comes; until then nobody waits. */
 const longRun = 3
+
+export interface PromisedLaunch extends Omit<Launch, "started"> {
+  readonly started: (pid: number) => Promise<Either.Either<void, ExecutionFailed>>
+  readonly close: () => Promise<void>
+}
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
@@ -65,8 +73,11 @@ export class PersistentShell {
 
   constructor(
     private readonly settings: Settings,
-    private readonly launch: ShellLauncher,
-    private readonly commands: Commands,
+    private readonly launch: (request: {
+      directory: string
+      environment: Readonly<Record<string, string>>
+    }) => Promise<Either.Either<PromisedLaunch, ExecutionFailed>>,
+    private readonly bridge: Context.Tag.Service<ShellBridge>,
     private readonly patience = Interruption.defaultPatience
   ) {
     this.cwd = settings.cwd ?? process.cwd()
@@ -185,12 +196,12 @@ export class PersistentShell {
     if (from.pool.idle) from.close(this.settings.keepOutputFiles)
     else this.former.push(from)
     const { directory } = this.plumbing
-    directory.define(Protocol.definitions(directory, this.commands))
-    this.shell?.write(Protocol.moveTo(directory, from.directory))
+    directory.define(Protocol.definitions(directory, this.bridge))
+    this.shell?.write(Protocol.moveTo(directory, from.directory, this.bridge))
   }
 
   private lay(directory: SessionDirectory): Promise<Plumbing> {
-    return Plumbing.lay(directory, this.commands, () => this.active?.input)
+    return Plumbing.lay(directory, this.bridge, () => this.active?.input)
   }
 
   /** A shell, and at the first time its pipes: both at once. */
@@ -235,12 +246,15 @@ export class PersistentShell {
   }
 
   private async startIn(directory: SessionDirectory, isAgain = false): Promise<Shell> {
-    directory.define(Protocol.definitions(directory, this.commands))
-    const launch = await this.launch({ directory: directory.path, environment: this.environment })
+    directory.define(Protocol.definitions(directory, this.bridge))
+    const launched = await this.launch({ directory: directory.path, environment: this.environment })
+    if (Either.isLeft(launched)) throw launched.left
+    const launch = launched.right
     try {
       const shell = await Shell.start({
         launch,
         directory,
+        bridge: this.bridge,
         // A later one may find that the directory of the first is gone.
         spawnCwd: this.plumbing === undefined ? (this.settings.cwd ?? process.cwd()) : "/",
         cwd: this.cwd,
@@ -306,7 +320,7 @@ export class PersistentShell {
           run.begun = true
           return
         }
-        const ended = shell.frames.ended(body)
+        const ended = shell.frames.status(body)
         if (ended === undefined) return
         if (!run.begun) {
           run.giveBack()
@@ -406,7 +420,7 @@ export class PersistentShell {
 
   private answer(job: Job.Job, outcome: Outcome, missing?: string): void {
     const notices = this.notices.splice(0)
-    const called = this.commands.takeEnded()
+    const called = this.bridge.takeEnding()
     this.end(job, () =>
       Job.answer(job, outcome, notices, outcome.status === ExitCode.notFound ? missing : undefined, called)
     )
@@ -426,7 +440,8 @@ export class PersistentShell {
     const { plumbing, shell } = this
     if (plumbing !== undefined) {
       plumbing.wantState(false)
-      if (plumbing.calls.isBusy) await Promise.race([plumbing.calls.dismiss(), SessionEnd.pause(SessionEnd.farewell)])
+      if (plumbing.calls.isBusy)
+        await Promise.race([Effect.runPromise(plumbing.calls.dismiss), SessionEnd.pause(SessionEnd.farewell)])
       shell?.end()
       // An idle shell ends by itself, and runs the user's EXIT trap.
       if (this.active === undefined && shell !== undefined)

@@ -5,12 +5,12 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import * as CallServer from "../bridge/CallServer.js"
-import type { Commands } from "../bridge/Commands.js"
+import type * as Context from "effect/Context"
 import type { CommandInput } from "../domain/CommandInput.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
+import type { OpenBridge, ShellBridge } from "./ShellBridge.js"
 
 const rename = (from: string, to: string): void => {
   try {
@@ -29,7 +29,7 @@ const maxMissing = 4096
  */
 export class Plumbing {
   readonly pool: PipePool
-  readonly calls: CallServer.CallServer
+  readonly calls: OpenBridge
   /** Set where some of it was found to be deleted by a command. */
   broken = false
   private readonly statePipe: OutputPipe
@@ -39,10 +39,10 @@ export class Plumbing {
 
   private constructor(
     readonly directory: SessionDirectory,
-    commands: Commands,
+    bridge: Context.Tag.Service<ShellBridge>,
     input: () => CommandInput | undefined
   ) {
-    this.calls = new CallServer.CallServer(directory, commands, input)
+    this.calls = bridge.open(directory, input)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
     this.notFoundPipe = new OutputPipe(directory.notFound)
@@ -51,12 +51,12 @@ export class Plumbing {
   /** Lays the pipes; `input` is for calls that have none of their own. Where that is not to be, the directory is taken away again. */
   static async lay(
     directory: SessionDirectory,
-    commands: Commands,
+    bridge: Context.Tag.Service<ShellBridge>,
     input: () => CommandInput | undefined
   ): Promise<Plumbing> {
     try {
-      await directory.addPairs([directory.state, directory.notFound, ...CallServer.fifos(directory.path)])
-      return new Plumbing(directory, commands, input)
+      await directory.addPairs([directory.state, directory.notFound, ...bridge.fifos(directory.path)])
+      return new Plumbing(directory, bridge, input)
     } catch (error) {
       directory.remove(false)
       throw error

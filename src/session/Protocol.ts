@@ -7,11 +7,14 @@
  *
  * @since 0.1.0
  */
+import type * as Context from "effect/Context"
 import { quote } from "../bash/Quote.js"
-import type { Commands } from "../bridge/Commands.js"
-import * as ShellFunctions from "../bridge/ShellFunctions.js"
 import { maxReply } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+import type { ShellBridge } from "./ShellBridge.js"
+
+/** What lies on the other side of the shell's calls. */
+type Bridge = Context.Tag.Service<ShellBridge>
 
 /** Between the parts of a state: no shell's text can hold it. */
 const separator = "\\0"
@@ -64,10 +67,11 @@ export const restoration = (state: string, environment: ReadonlyArray<string>): 
  * Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127, or calls what
  * is one of ours. Where `builtin` itself is not found (`enable -n builtin`), it would call itself without end.
  */
-const notFoundFunction = (directory: SessionDirectory, commands: Commands): string => {
+const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
+  const ours = bridge.onNotFound()
   return (
-    `command_not_found_handle() { if ${first} && ${ShellFunctions.isOurs(commands)}; then __synapse_call "$@"; \\builtin return; fi; ` +
+    `command_not_found_handle() { ${ours === "" ? "" : `if ${first}; then ${ours}; fi; `}` +
     `{ ${first} && { \\builtin local -; \\builtin set +vx; ` +
     `\\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; }; } 2>/dev/null; ` +
     `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
@@ -81,10 +85,10 @@ const notFoundFunction = (directory: SessionDirectory, commands: Commands): stri
  * @since 0.1.0
  * @category lines
  */
-export const definitions = (directory: SessionDirectory, commands: Commands): string =>
+export const definitions = (directory: SessionDirectory, bridge: Bridge): string =>
   [
-    ShellFunctions.functions(directory.path, commands.names()),
-    notFoundFunction(directory, commands),
+    bridge.definitions(directory.path),
+    notFoundFunction(directory, bridge),
     `\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
   ].join("\n")
 
@@ -96,8 +100,8 @@ const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.d
  * @since 0.1.0
  * @category lines
  */
-export const moveTo = (directory: SessionDirectory, from: SessionDirectory): string =>
-  `${ShellFunctions.changePath(from.path, directory.path)}\n${define(directory)}`
+export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string =>
+  `${bridge.changePath(from.path, directory.path)}\n${define(directory)}`
 
 /**
  * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
@@ -107,13 +111,14 @@ export const moveTo = (directory: SessionDirectory, from: SessionDirectory): str
  */
 export const startUp = (
   directory: SessionDirectory,
+  bridge: Bridge,
   nonce: string,
   restore: boolean,
   cwd: string | undefined
 ): string =>
   [
     cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
-    ShellFunctions.enterPath(directory.path),
+    bridge.enterPath(directory.path),
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
@@ -165,7 +170,7 @@ export const end =
   `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' "$1" "$?" "\${PWD-}" "$1" "${shortReply}" "$1";` +
   `\\builtin trap : URG;PS0= PS1= PS2=\n`
 
-/** Undoes what has hidden an exit code (`Ended.sure`). */
+/** Undoes what has hidden an exit code (`StatusFrame.sure`). */
 export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
 
 /**

@@ -8,18 +8,22 @@ import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Os from "node:os"
+import type * as Context from "effect/Context"
+import * as Either from "effect/Either"
 import { FrameReader } from "./FrameReader.js"
+import type { PromisedLaunch } from "./PersistentShell.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
-import type { Launch } from "./ShellLauncher.js"
+import type { ShellBridge } from "./ShellBridge.js"
 
 /**
  * @since 0.1.0
  * @category models
  */
 export interface StartOptions {
-  readonly launch: Launch
+  readonly launch: PromisedLaunch
+  readonly bridge: Context.Tag.Service<ShellBridge>
   readonly directory: SessionDirectory
   /** Where the process starts. */
   readonly spawnCwd: string
@@ -141,21 +145,17 @@ export class Shell {
           if (version === undefined || version === "") return failed("is not bash, and no other shell will do")
           clearTimeout(patience)
           shell.inner = Number(pid)
-          const proven = launch.started(shell.spawned)
-          if (proven === undefined) return resolve(shell)
-          proven.then(
-            () => resolve(shell),
-            (error) => {
-              shell.listener = undefined
-              shell.kill()
-              reject(error)
-            }
-          )
+          void launch.started(shell.spawned).then((proven) => {
+            if (Either.isRight(proven)) return resolve(shell)
+            shell.listener = undefined
+            shell.kill()
+            reject(proven.left)
+          })
         }
       }
       const nonce = Protocol.makeNonce()
       shell.frames.expect(nonce)
-      shell.write(Protocol.startUp(directory, nonce, options.restore, options.cwd))
+      shell.write(Protocol.startUp(directory, options.bridge, nonce, options.restore, options.cwd))
     })
   }
 

@@ -3,8 +3,25 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "./ShellCommand.js"
+
+/**
+ * What a launcher is asked for.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LaunchRequest {
+  /** The shell, as the settings name it. */
+  readonly shell: Spawnable
+  /** The session's private directory, which the shell must see. */
+  readonly directory: string
+  /** What an unwrapped shell would get. */
+  readonly environment: Readonly<Record<string, string>>
+}
 
 /**
  * What is needed to start one shell.
@@ -20,43 +37,35 @@ export interface Launch {
   /** Whether it is expected to start, and not known to: where it does not, another launch may do better. */
   readonly isTrial: boolean
   /**
-   * Told the pid of what was spawned, once the shell answers. Where it promises something, no command runs before that is
-   * kept, and none in that shell where it is broken.
+   * Run with the pid of what was spawned, once the shell answers. No command runs before it has succeeded; where it fails,
+   * the shell is ended, and the command fails with the same error.
    */
-  readonly started: (pid: number) => Promise<void> | void
+  readonly started: (pid: number) => Effect.Effect<void, ExecutionFailed>
   /** Why a shell could not be started, by what was said on its standard error; undefined where nobody knows better. */
   readonly explain: (stderr: string) => ExecutionFailed | undefined
-  /** Lets go of what the launch holds: called once the shell has ended, or could not be started. */
-  readonly close: () => Promise<void>
 }
 
 /**
- * Prepares a launch; the promise is rejected, with what to do about it, where a shell must not be started. `directory` is the
- * session's private one, which the shell must see; `environment` is what an unwrapped shell would get.
+ * Prepares a launch; fails, with what to do about it, where a shell must not be started. The scope is closed once the shell
+ * has ended, or could not be started.
  *
  * @since 0.1.0
  * @category models
  */
-export type ShellLauncher = (request: {
-  readonly directory: string
-  readonly environment: Readonly<Record<string, string>>
-}) => Promise<Launch>
+export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, ExecutionFailed, Scope.Scope>
 
 /**
- * The shell itself, with the rights of the user.
+ * Starts the shell itself, with the rights of the user.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const plain =
-  (spawnable: Spawnable): ShellLauncher =>
-  ({ environment }) =>
-    Promise.resolve({
-      spawnable,
-      descriptors: [],
-      environment,
-      isTrial: false,
-      started: () => {},
-      explain: () => undefined,
-      close: () => Promise.resolve()
-    })
+export const plain: ShellLauncher = ({ environment, shell }) =>
+  Effect.succeed({
+    spawnable: shell,
+    descriptors: [],
+    environment,
+    isTrial: false,
+    started: () => Effect.void,
+    explain: () => undefined
+  })

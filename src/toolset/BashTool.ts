@@ -14,11 +14,14 @@ import * as Hint from "../command/Hint.js"
 import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter, hintForMissing } from "../router/BashRouter.js"
 import * as Tool from "./Tool.js"
 
 /**
+ * The tool as a service.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -71,6 +74,8 @@ export const Parameters = Schema.Struct({
 })
 
 /**
+ * The tool over a router. Its description names the commands of the registry.
+ *
  * @since 0.1.0
  * @category layers
  */
@@ -85,12 +90,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
       parameters: Parameters,
       example: 'Bash(command="ls -la")',
       run: ({ command, restart, timeout }) =>
-        toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout }),
+        ran(toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout })),
       hint: (params, result) => hint((params as typeof Parameters.Type).command, result),
       category: (params, result) => category((params as typeof Parameters.Type).command, result)
     })
   })
 )
+
+const ran = Span.within("BashTool.run")
 
 /** The tool's own name at the start of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
 const toolForm = /^\s*Bash\s*(?:\(|\s|$)/

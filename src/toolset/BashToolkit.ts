@@ -2,6 +2,10 @@
  * The face for `@effect/ai`: `LanguageModel.generateText({ prompt, toolkit: BashToolkit.toolkit })`, with
  * `BashToolkit.layer` provided. A module of its own, so that only those who use it load `@effect/ai`.
  *
+ * Whatever a model sends as parameters is answered by a result. The name of a tool that there is not, `@effect/ai` does not
+ * answer: `generateText` and `streamText` fail with its `MalformedOutput`, for they decode the response by the names of the
+ * toolkit's own tools. Catch that error, and call the model again with its `description` as a message of the user.
+ *
  * @since 0.1.0
  */
 import * as AiTool from "@effect/ai/Tool"
@@ -14,16 +18,37 @@ import * as Tool from "./Tool.js"
 import { Toolset } from "./Toolset.js"
 
 /**
+ * A schema that takes whatever a model sends. Its JSON schema is that of the Bash tool's parameters.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export interface Parameters extends AiTool.AnyStructSchema {
+  readonly Type: unknown
+  readonly Encoded: unknown
+  readonly Context: never
+}
+
+/**
  * Takes whatever a model sends: `@effect/ai` would end the whole conversation over parameters that do not fit, and the
  * toolset tells the model how to do better.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-const Parameters = Schema.Unknown.annotations({ jsonSchema: Tool.toJsonSchema(BashTool.Parameters) })
+export const Parameters = Schema.Unknown.annotations({
+  jsonSchema: Tool.toJsonSchema(BashTool.Parameters)
+  // The type asks for a struct; whatever reads it asks for a schema.
+}) as unknown as Parameters
 
 const withDescription = (description: string) =>
   Toolkit.make(
-    AiTool.make("Bash", { description, success: Schema.String, failure: Schema.String, failureMode: "return" })
-      // The type asks for a struct; whatever reads it asks for a schema.
-      .setParameters(Parameters as unknown as AiTool.AnyStructSchema)
+    AiTool.make("Bash", {
+      description,
+      success: Schema.String,
+      failure: Schema.String,
+      failureMode: "return"
+    }).setParameters(Parameters)
   )
 
 /**
@@ -47,6 +72,18 @@ export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = E
 /**
  * Runs the toolkit's calls in the toolset.
  *
+ * @example
+ * ```ts
+ * import * as LanguageModel from "@effect/ai/LanguageModel"
+ * import { Synapse } from "synapse-shell"
+ * import * as BashToolkit from "synapse-shell/BashToolkit"
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ *
+ * const program = LanguageModel.generateText({ prompt: "How many files are here?", toolkit: BashToolkit.toolkit }).pipe(
+ *   Effect.provide(BashToolkit.layer.pipe(Layer.provide(Synapse.layer())))
+ * )
+ * ```
  * @since 0.1.0
  * @category layers
  */

@@ -13,7 +13,7 @@ import { type CommandError, type FailureCategory, InvalidUsage } from "../domain
 import type { CommandResult } from "../domain/CommandResult.js"
 
 /**
- * What a model's tool list says of a tool.
+ * What a model's tool list says of a tool; `ToolFormat.toFormat` gives it in the form that an API takes.
  *
  * @since 0.1.0
  * @category models
@@ -26,6 +26,8 @@ export interface ToolDefinition {
 }
 
 /**
+ * A JSON schema.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -34,6 +36,8 @@ export interface JsonSchema {
 }
 
 /**
+ * A tool as a Toolset runs it.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -41,7 +45,10 @@ export interface Tool {
   readonly definition: ToolDefinition
   /** A right call, for the model that made a wrong one: `Bash(command="ls -la")`. */
   readonly example: string
-  /** Runs the tool on the arguments of a call, as they came. Arguments that do not fit fail with InvalidUsage. */
+  /**
+   * Runs the tool on the arguments of a call, as they came: an optional one may be null, as OpenAI's strict mode sends it.
+   * Arguments that do not fit fail with InvalidUsage.
+   */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
   /** What a model should know about a result with a non-zero exit code: how to do it better. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
@@ -86,7 +93,7 @@ export const make = <A, I>(options: {
           invalidParameters(name, [`the arguments must be an object${propertiesOf(jsonSchema)}`], example)
         )
       }
-      const decoded = decode(params)
+      const decoded = decode(withoutNulls(params, jsonSchema))
       return Either.isRight(decoded)
         ? run(decoded.right)
         : Effect.fail(invalidParameters(name, problems(decoded.left), example))
@@ -118,6 +125,30 @@ const propertiesOf = ({ properties }: JsonSchema): string => {
   const names = Predicate.isReadonlyRecord(properties) ? Object.keys(properties) : []
   return names.length === 0 ? "" : ` with ${names.join(", ")}`
 }
+
+/** Takes null for what was left out, wherever the schema has an optional property that can't be null. */
+const withoutNulls = (value: unknown, schema: unknown): unknown => {
+  if (!Predicate.isReadonlyRecord(schema)) return value
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, schema["items"]))
+  const { properties, required } = schema
+  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties)) return value
+  const isLeftOut = (name: string) =>
+    value[name] === null &&
+    Object.hasOwn(properties, name) &&
+    !(Array.isArray(required) && required.includes(name)) &&
+    !takesNull(properties[name])
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, property]) =>
+      isLeftOut(name) ? [] : [[name, withoutNulls(property, Object.hasOwn(properties, name) && properties[name])]]
+    )
+  )
+}
+
+const takesNull = (schema: unknown): boolean =>
+  Predicate.isReadonlyRecord(schema) &&
+  ([schema["type"]].flat().includes("null") ||
+    (Array.isArray(schema["enum"]) && schema["enum"].includes(null)) ||
+    (Array.isArray(schema["anyOf"]) && schema["anyOf"].some(takesNull)))
 
 /** A call with a placeholder for each required parameter. */
 const exampleOf = (name: string, jsonSchema: JsonSchema): string => {

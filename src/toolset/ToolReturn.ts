@@ -12,6 +12,8 @@ import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 
 /**
+ * The answer to a ToolCall.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -60,7 +62,7 @@ export interface Extras {
  * @since 0.1.0
  * @category models
  */
-export interface Context {
+export interface ExitOptions {
   /** What an interrupted command had put out. */
   readonly partial?: CommandResult.CommandResult | undefined
   /** What to tell the model about a result with a non-zero exit code. */
@@ -78,12 +80,12 @@ export interface Context {
 export const fromExit = (
   call: Pick<ToolCall, "id" | "name">,
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
-  context: Context = {}
+  options: ExitOptions = {}
 ): ToolReturn => {
   if (exit._tag === "Success") {
-    return exit.value.exitCode === ExitCode.success ? succeeded(call, exit.value) : failed(call, exit.value, context)
+    return exit.value.exitCode === ExitCode.success ? succeeded(call, exit.value) : failed(call, exit.value, options)
   }
-  if (Cause.isInterruptedOnly(exit.cause)) return interrupted(call, context.partial ?? CommandResult.make())
+  if (Cause.isInterruptedOnly(exit.cause)) return interrupted(call, options.partial ?? CommandResult.make())
   const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
   return error === undefined ? died(call, exit.cause) : fromError(call, error)
 }
@@ -117,7 +119,7 @@ type Output = Omit<CommandResult.CommandResult, "exitCode">
 const succeeded = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult) =>
   make(call, false, "Command executed successfully.", result, { exitCode: result.exitCode, ...outputOf(result) })
 
-const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, context: Context) => {
+const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
   const { exitCode, notFound } = result
   const what = `Command failed with exit code ${exitCode}`
   const sentence = notFound === undefined ? `${what}.` : `${what}: ${notFound}: command not found.`
@@ -132,11 +134,11 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
     })
   }
-  const hint = context.hint?.(result)
+  const hint = options.hint?.(result)
   return make(call, true, hint === undefined ? sentence : `${sentence}\n${hint}`, result, {
     exitCode,
     ...outputOf(result),
-    failureCategory: notFound === undefined ? (context.category?.(result) ?? "execution_error") : "command_not_found"
+    failureCategory: notFound === undefined ? (options.category?.(result) ?? "execution_error") : "command_not_found"
   })
 }
 

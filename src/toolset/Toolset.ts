@@ -15,12 +15,27 @@ import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/Comm
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
+import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
 import { invalidParameters, type Tool, type ToolDefinition } from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 
 /**
+ * Answers the tool calls of a model.
+ *
+ * @example
+ * ```ts
+ * import { Synapse, Toolset } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const toolset = yield* Toolset.Toolset
+ *   const { isError, output } = yield* toolset.handle({ id: "1", name: "Bash", arguments: '{"command":"ls -la"}' })
+ *   return isError ? `It failed: ${output}` : output
+ * }).pipe(Effect.provide(Synapse.layer()))
+ * ```
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -103,19 +118,21 @@ export const make = (
         return tools.map((tool) => tool.definition)
       },
       handle: (call) =>
-        Effect.uninterruptibleMask((restore) => {
-          const tool = byName.get(call.name)
-          if (tool === undefined) return Effect.succeed(unknownTool(call, [...byName.keys()]))
-          if (running.has(call.id)) return Effect.succeed(stillRunning(call))
-          let params: unknown
-          try {
-            params = JSON.parse(call.arguments)
-          } catch (error) {
-            return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
-          }
-          running.set(call.id, undefined)
-          return run(call, tool, params, restore)
-        }),
+        handled(
+          Effect.uninterruptibleMask((restore) => {
+            const tool = byName.get(call.name)
+            if (tool === undefined) return Effect.succeed(unknownTool(call, [...byName.keys()]))
+            if (running.has(call.id)) return Effect.succeed(stillRunning(call))
+            let params: unknown
+            try {
+              params = JSON.parse(call.arguments)
+            } catch (error) {
+              return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
+            }
+            running.set(call.id, undefined)
+            return run(call, tool, params, restore)
+          })
+        ),
       cancel: (id) =>
         Effect.suspend(() => {
           const fiber = running.get(id)
@@ -144,6 +161,8 @@ export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
  */
 export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, DuplicateName> =>
   Layer.scoped(Toolset, make(tools))
+
+const handled = Span.within("Toolset.handle")
 
 const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
   const isNamed = call.name.trim() !== ""

@@ -1,15 +1,26 @@
 /** What one command costs: over a bare pipe, in the session, and through the whole toolset. */
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Scope from "effect/Scope"
+import * as Bridge from "../../src/bridge/Bridge.js"
+import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as Synapse from "../../src/Synapse.js"
-import { BashSession } from "../../src/session/BashSession.js"
+import * as BashSession from "../../src/session/BashSession.js"
+import * as SessionSettings from "../../src/session/SessionSettings.js"
+import * as ShellLauncher from "../../src/session/ShellLauncher.js"
 import { Toolset } from "../../src/toolset/Toolset.js"
 import * as Pipe from "./Pipe.js"
 import * as Table from "./Table.js"
 
 const commands = 1000
 const runtime = ManagedRuntime.make(Synapse.layer({}, { sandbox: { enabled: false } }))
-const session = await runtime.runPromise(BashSession)
+const services = Layer.merge(Layer.provide(Bridge.layer, CommandRegistry.layer), SessionSettings.layer())
+const scope = await Effect.runPromise(Scope.make())
+const session = await Effect.runPromise(
+  BashSession.make(ShellLauncher.plain).pipe(Scope.extend(scope), Effect.provide(services))
+)
 const toolset = await runtime.runPromise(Toolset)
 const pipe = Pipe.open()
 
@@ -48,4 +59,5 @@ try {
 } finally {
   pipe.close()
   await runtime.dispose()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
 }

@@ -4,14 +4,12 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as BashSession from "../../src/session/BashSession.js"
-import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as Handlers from "../support/Handlers.js"
+import * as Session from "../support/Session.js"
 import { eventually, result, type Subject, withSession } from "../support/Session.js"
 import * as Directory from "../support/sandbox/Directory.js"
 
@@ -202,7 +200,7 @@ describe("a call", () => {
 
   it.live("reaches a command that was added meanwhile, and one that was taken away no more", () =>
     Effect.gen(function* () {
-      const session = yield* BashSession.BashSession
+      const session = yield* Session.make
       const registry = yield* CommandRegistry.CommandRegistry
       yield* session.execute("true")
       yield* Effect.scoped(
@@ -219,16 +217,12 @@ describe("a call", () => {
         })
       )
       assert.strictEqual((yield* session.execute("later")).notFound, "later")
-    }).pipe(
-      Effect.provide(
-        BashSession.layer.pipe(Layer.provideMerge(Layer.merge(CommandRegistry.layer, SessionSettings.layer())))
-      )
-    )
+    }).pipe(Effect.scoped, Effect.provide(Session.services()))
   )
 
   it.live("that asks for another command in the same shell is refused, not left to wait for ever", () =>
     Effect.gen(function* () {
-      const session = yield* BashSession.BashSession
+      const session = yield* Session.make
       const registry = yield* CommandRegistry.CommandRegistry
       yield* registry.add({
         ...Handlers.show,
@@ -240,12 +234,7 @@ describe("a call", () => {
         seen.stderr,
         "a command that the shell has called can't run another in that shell, which waits for it\n"
       )
-    }).pipe(
-      Effect.scoped,
-      Effect.provide(
-        BashSession.layer.pipe(Layer.provideMerge(Layer.merge(CommandRegistry.layer, SessionSettings.layer())))
-      )
-    )
+    }).pipe(Effect.scoped, Effect.provide(Session.services()))
   )
 
   inSession(

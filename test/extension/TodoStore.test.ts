@@ -26,14 +26,14 @@ describe("TodoStore", () => {
       yield* TestClock.setTime(1000)
       const store = yield* TodoStore.make
       const heard: Array<TodoStore.TodoState> = []
-      now(store.subscribe((state) => heard.push(state)))
+      now(store.onChange((state) => heard.push(state)))
       assert.deepStrictEqual(heard, [{ todos: [], updatedAt: 1000 }])
       assert.strictEqual(heard[0], yield* store.get)
 
       yield* TestClock.setTime(2000)
-      yield* store.set(list("a"))
+      yield* store.update(list("a"))
       const later: Array<TodoStore.TodoState> = []
-      yield* store.subscribe((state) => later.push(state))
+      yield* store.onChange((state) => later.push(state))
       assert.deepStrictEqual(later, [{ todos: list("a"), updatedAt: 2000 }])
       assert.strictEqual(later[0], yield* store.get)
     })
@@ -43,13 +43,13 @@ describe("TodoStore", () => {
     Effect.gen(function* () {
       const store = yield* TodoStore.make
       const heard: Array<TodoStore.TodoState> = []
-      yield* store.subscribe((state) => heard.push(state))
+      yield* store.onChange((state) => heard.push(state))
       const todos = list("a", "b")
       yield* TestClock.setTime(1)
-      yield* store.set(todos)
+      yield* store.update(todos)
       yield* TestClock.setTime(2)
-      yield* store.set(todos)
-      yield* store.set((yield* store.get).todos)
+      yield* store.update(todos)
+      yield* store.update((yield* store.get).todos)
       assert.deepStrictEqual(heard, [
         { todos: [], updatedAt: 0 },
         { todos, updatedAt: 1 },

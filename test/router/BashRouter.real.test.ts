@@ -13,7 +13,7 @@ import { BashRouter, type RouteOptions } from "../../src/router/BashRouter.js"
 import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
 
-const route = (command: string, options?: RouteOptions) =>
+const route = (command: string, options?: RouteOptions | boolean) =>
   Effect.flatMap(BashRouter, (router) => router.route(command, options))
 
 const calls = Effect.flatMap(TestSynapse.TestShell, (shell) => shell.calls)
@@ -48,6 +48,20 @@ describe("BashRouter", () => {
       assert.deepStrictEqual(result, { stdout: "ran echo hello\n", stderr: "", exitCode: 0 })
       assert.deepStrictEqual(yield* calls, [{ _tag: "Restart" }, { _tag: "Execute", command: "echo hello" }])
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("S21: takes true for a restart, before a command of ours too, and false for none", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* route("echo hello", true)).stdout, "ran echo hello\n")
+      assert.strictEqual((yield* route("greet you", true)).stdout, "hello you,/,,")
+      yield* route("echo again", false)
+      assert.deepStrictEqual(yield* calls, [
+        { _tag: "Restart" },
+        { _tag: "Execute", command: "echo hello" },
+        { _tag: "Restart" },
+        { _tag: "Execute", command: "echo again" }
+      ])
+    }).pipe(Effect.provide(withGreet))
   )
 
   it.effect("S19: answers TodoWrite itself, and leaves todowrite to the shell", () =>

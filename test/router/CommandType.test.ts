@@ -3,7 +3,7 @@ import * as CommandLine from "../../src/bash/CommandLine.js"
 import { type CommandType, identifyCommandType } from "../../src/router/CommandType.js"
 
 const registered = new Set(["bash", "read"])
-const type = (text: string) => identifyCommandType(CommandLine.parse(text), (name) => registered.has(name))
+const type = (text: string) => identifyCommandType(text, (name) => registered.has(name))
 
 const check = (expected: CommandType, texts: ReadonlyArray<string>) => {
   for (const text of texts) assert.strictEqual(type(text), expected, text)
@@ -13,6 +13,9 @@ describe("identifyCommandType", () => {
   it("S19: TodoWrite is an agent-shell command, todowrite a native one", () => {
     check("agent-shell", ["TodoWrite {}", "  TodoWrite '{\"todos\":[]}'", "A=1 TodoWrite"])
     check("native", ["todowrite {}", "TodoWrites", "TODOWRITE", "echo TodoWrite"])
+    assert.strictEqual(identifyCommandType("TodoWrite {}"), "agent-shell")
+    assert.strictEqual(identifyCommandType(CommandLine.parse("TodoWrite {}")), "agent-shell")
+    assert.strictEqual(identifyCommandType("todowrite {}"), "native")
   })
 
   it("S20: skill commands of two parts are agent-shell commands", () => {

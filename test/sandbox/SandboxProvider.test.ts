@@ -2,6 +2,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "../../src/bridge/Bridge.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as SandboxSettings from "../../src/sandbox/config/SandboxSettings.js"
 import * as LocalSandboxProvider from "../../src/sandbox/LocalSandboxProvider.js"
@@ -57,7 +58,7 @@ describe("SandboxProviders", () => {
     inDirectory((options) =>
       Effect.gen(function* () {
         const services = Layer.mergeAll(
-          CommandRegistry.layer,
+          Layer.provide(Bridge.layer, CommandRegistry.layer),
           LinuxPlatform.layer,
           SandboxSettings.layer(),
           SessionSettings.layer({ environment: { PATH: "/nowhere" } })

@@ -73,14 +73,14 @@ describe("FrameReader", () => {
 
   it("tells status, directory and REPLY", () => {
     const reader = expecting()
-    assert.deepStrictEqual(reader.ended(`42 /tmp/a b\n ${nonce} reply`), {
+    assert.deepStrictEqual(reader.status(`42 /tmp/a b\n ${nonce} reply`), {
       status: 42,
       sure: true,
       cwd: "/tmp/a b\n",
       reply: "reply"
     })
-    assert.deepStrictEqual(reader.ended(`?2  ${nonce} `), { status: 2, sure: false, cwd: "", reply: "" })
-    assert.deepStrictEqual(reader.ended(`0 /\xc3\xbc ${nonce} \xff`), {
+    assert.deepStrictEqual(reader.status(`?2  ${nonce} `), { status: 2, sure: false, cwd: "", reply: "" })
+    assert.deepStrictEqual(reader.status(`0 /\xc3\xbc ${nonce} \xff`), {
       status: 0,
       sure: true,
       cwd: "/ü",
@@ -91,7 +91,7 @@ describe("FrameReader", () => {
   it("takes nothing else for an end", () => {
     const reader = expecting()
     for (const body of ["", "A", "0", "x /tmp", `1000 / ${nonce} `, `0 / ${other} `, `-1 / ${nonce} `]) {
-      assert.strictEqual(reader.ended(body), undefined)
+      assert.strictEqual(reader.status(body), undefined)
     }
   })
 })

@@ -3,11 +3,8 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
-import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
-import * as BashSession from "../../src/session/BashSession.js"
-import * as SessionSettings from "../../src/session/SessionSettings.js"
+import * as Session from "../support/Session.js"
 import {
   assertKept,
   descriptors,
@@ -87,7 +84,7 @@ describe("life", () => {
         Effect.gen(function* () {
           const one = (i: number) =>
             Effect.gen(function* () {
-              const { execute } = yield* BashSession.make
+              const { execute } = yield* Session.make
               yield* execute(`x=${i}; cd /usr; sleep 1061 &`)
               yield* Effect.sleep(100)
               assert.deepStrictEqual(
@@ -97,12 +94,7 @@ describe("life", () => {
               assert.deepStrictEqual(yield* execute("echo $x"), result({ stdout: `${i}\n` }))
             }).pipe(
               Effect.scoped,
-              Effect.provide(
-                Layer.merge(
-                  CommandRegistry.layer,
-                  SessionSettings.layer({ cwd: directory, environment: { [markVariable]: mark } })
-                )
-              )
+              Effect.provide(Session.services({ cwd: directory, environment: { [markVariable]: mark } }))
             )
           yield* Effect.forEach(
             Array.from({ length: 100 }, (_, i) => i),

@@ -6,17 +6,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as Commands from "../../src/bridge/Commands.js"
-import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
-import * as BashSession from "../../src/session/BashSession.js"
 import * as Protocol from "../../src/session/Protocol.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
-import * as SessionSettings from "../../src/session/SessionSettings.js"
+import * as ShellBridge from "../../src/session/ShellBridge.js"
+import * as Session from "../support/Session.js"
 import { eventually, inSession, marked, result, withSession } from "../support/Session.js"
 
 describe("the scope's end", () => {
@@ -79,10 +76,7 @@ describe("the scope's end", () => {
     () =>
       Effect.gen(function* () {
         const scope = yield* Scope.make()
-        const session = yield* BashSession.make.pipe(
-          Effect.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer())),
-          Scope.extend(scope)
-        )
+        const session = yield* Session.make.pipe(Effect.provide(Session.services()), Scope.extend(scope))
         assert.deepStrictEqual(yield* session.execute("echo on"), result({ stdout: "on\n" }))
         yield* Scope.close(scope, Exit.void)
         assert.deepStrictEqual(
@@ -95,15 +89,9 @@ describe("the scope's end", () => {
 
   it.live("of a session that ran nothing starts nothing", () =>
     Effect.gen(function* () {
-      const { shellCommand } = yield* BashSession.BashSession
+      const { shellCommand } = yield* Session.make
       assert.strictEqual(shellCommand, "nosuch")
-    }).pipe(
-      Effect.provide(
-        BashSession.layer.pipe(
-          Layer.provide(Layer.merge(CommandRegistry.layer, SessionSettings.layer({ shellCommand: "nosuch" })))
-        )
-      )
-    )
+    }).pipe(Effect.scoped, Effect.provide(Session.services({ shellCommand: "nosuch" })))
   )
 
   it.live(
@@ -112,12 +100,13 @@ describe("the scope's end", () => {
       Effect.gen(function* () {
         const directory = new SessionDirectory()
         yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
-        directory.define(Protocol.definitions(directory, Commands.none))
+        const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
+        directory.define(Protocol.definitions(directory, bridge))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
           detached: true,
           stdio: ["pipe", "ignore", "ignore"]
         })
-        child.stdin.end(`${Protocol.startUp(directory, "nonce", false, "/")}nosuch\n`)
+        child.stdin.end(`${Protocol.startUp(directory, bridge, "nonce", false, "/")}nosuch\n`)
         const [code] = yield* Effect.promise(() => once(child, "exit"))
         assert.strictEqual(code, 127)
         directory.remove(false)

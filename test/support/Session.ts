@@ -5,9 +5,9 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, it } from "@effect/vitest"
-import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "../../src/bridge/Bridge.js"
 import type { Handler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
@@ -15,10 +15,11 @@ import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
+import * as ShellLauncher from "../../src/session/ShellLauncher.js"
 
 /** What a test is given. */
 export interface Subject {
-  readonly session: Context.Tag.Service<BashSession.BashSession>
+  readonly session: BashSession.BashSession
   /** Runs a command and gives its whole result. */
   readonly run: (
     command: string,
@@ -92,6 +93,13 @@ const withHandlers = (handlers: ReadonlyArray<Handler>) =>
     CommandRegistry.layer
   )
 
+/** A session with the rights of the user. */
+export const make = BashSession.make(ShellLauncher.plain)
+
+/** What it needs: settings, and the bridge to a registry's commands. */
+export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
+  Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
+
 const use = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
   settings: Partial<SessionSettings.Settings>,
@@ -101,19 +109,20 @@ const use = <A, E, R>(
     const { directory, root } = yield* temporary
     const mark = Path.basename(root)
     const before = descriptors()
-    const answer = yield* Effect.flatMap(BashSession.BashSession, (session) =>
+    const answer = yield* Effect.flatMap(make, (session) =>
       body({ session, run: session.execute, directory, mark })
     ).pipe(
+      Effect.scoped,
       Effect.provide(
-        Layer.fresh(BashSession.layer).pipe(
-          Layer.provide(withHandlers(handlers)),
-          Layer.provide(
-            SessionSettings.layer({
+        Layer.fresh(
+          services(
+            {
               cwd: directory,
               timeout: 20_000,
               ...settings,
               environment: { [markVariable]: mark, ...settings.environment }
-            })
+            },
+            handlers
           )
         )
       )

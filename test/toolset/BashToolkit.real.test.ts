@@ -1,14 +1,16 @@
 import * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as Response from "@effect/ai/Response"
 import * as AiTool from "@effect/ai/Tool"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expectTypeOf, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
+import * as Synapse from "../../src/Synapse.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
 import * as BashTool from "../../src/toolset/BashTool.js"
 import * as BashToolkit from "../../src/toolset/BashToolkit.js"
 import { toJsonSchema } from "../../src/toolset/Tool.js"
+import type { Toolset } from "../../src/toolset/Toolset.js"
 
 /** A model that calls the tool with these parameters, and nothing else. */
 const modelThatCalls = (...params: ReadonlyArray<unknown>) =>
@@ -67,11 +69,38 @@ describe("BashToolkit", () => {
     })
   )
 
+  it.effect("can't answer the name of a tool that there is not, and the error names it", () =>
+    Effect.gen(function* () {
+      const model = yield* LanguageModel.make({
+        generateText: () => Effect.succeed([{ type: "tool-call", id: "1", name: "Shell", params: {} }]),
+        streamText: () => Stream.empty
+      })
+      const error = yield* Effect.flip(model.generateText({ prompt: "go", toolkit: BashToolkit.toolkit }))
+      assert.strictEqual(error._tag, "MalformedOutput")
+      assert.include(error.message, "Failed to find tool with name 'Shell' in toolkit - available tools: Bash")
+    }).pipe(Effect.provide(BashToolkit.layer.pipe(Layer.provide(TestSynapse.layer()))))
+  )
+
   it("S41: has the tool's own JSON schema", () => {
     assert.deepStrictEqual(
       AiTool.getJsonSchema(BashToolkit.toolkit.tools.Bash) as unknown,
       toJsonSchema(BashTool.Parameters)
     )
+  })
+
+  it("requires what is missing, and nothing else", () => {
+    const asked = LanguageModel.generateText({ prompt: "go", toolkit: BashToolkit.toolkit })
+    const listed = LanguageModel.streamText({ prompt: "go", toolkit: BashToolkit.toolkit })
+    expectTypeOf<Effect.Effect.Context<typeof asked>>().toEqualTypeOf<
+      LanguageModel.LanguageModel | AiTool.Handler<"Bash">
+    >()
+    expectTypeOf<Stream.Stream.Context<typeof listed>>().toEqualTypeOf<
+      LanguageModel.LanguageModel | AiTool.Handler<"Bash">
+    >()
+    const handled = Effect.provide(asked, BashToolkit.layer)
+    expectTypeOf<Effect.Effect.Context<typeof handled>>().toEqualTypeOf<LanguageModel.LanguageModel | Toolset>()
+    const whole = Effect.provide(handled, Synapse.layer())
+    expectTypeOf<Effect.Effect.Context<typeof whole>>().toEqualTypeOf<LanguageModel.LanguageModel>()
   })
 
   it.effect("can name the commands that are registered", () =>

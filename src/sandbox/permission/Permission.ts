@@ -34,6 +34,8 @@ export interface PermissionRequest {
 export type Answer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 
 /**
+ * Asks a person whether a command may have what the policy denies it.
+ *
  * @since 0.1.0
  * @category tags
  */

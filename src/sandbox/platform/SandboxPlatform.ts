@@ -4,9 +4,11 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
+import type { CommandResult } from "../../domain/CommandResult.js"
 import type { Spawnable } from "../../session/ShellCommand.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 
@@ -45,6 +47,8 @@ export interface Wrapped {
 }
 
 /**
+ * What a watch over masks needs to know.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -56,6 +60,8 @@ export interface WatchOptions {
 }
 
 /**
+ * Keeps paths masked while a sandbox runs.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -96,6 +102,8 @@ export interface LiveSandbox {
 }
 
 /**
+ * What is to be wrapped, and what it is to be held to.
+ *
  * @since 0.1.0
  * @category models
  */
@@ -109,6 +117,8 @@ export interface WrapOptions {
 }
 
 /**
+ * Wraps shells for the kernel of this machine.
+ *
  * @since 0.1.0
  * @category tags
  */
@@ -116,10 +126,42 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
   SandboxPlatform,
   {
     readonly name: string
+    /** False where it holds a shell to nothing; it does where this is not given. */
+    readonly enforces?: false
     /**
-     * Wraps a shell. Fails with ExecutionFailed (cause `sandbox`), which says what is missing and what to do about it,
+     * Wraps a shell; what that takes is let go of when the scope closes (`platform.cleanup`, S67). Fails with ExecutionFailed (cause `sandbox`), which says what is missing and what to do about it,
      * where the platform can't enforce the policy: never by running unsandboxed.
      */
     readonly wrap: (options: WrapOptions) => Effect.Effect<Wrapped, ExecutionFailed, Scope.Scope>
   }
 >() {}
+
+/**
+ * Wraps nothing and enforces nothing: shells run with the rights of the user, and their backends have no policy.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const none = {
+  name: "none",
+  enforces: false,
+  wrap: ({ environment, shell }: Pick<WrapOptions, "environment" | "shell">): Effect.Effect<Wrapped> =>
+    Effect.succeed({ spawnable: shell, descriptors: [], environment, masks: [] })
+} as const
+
+/**
+ * A layer which wraps nothing and enforces nothing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<SandboxPlatform> = Layer.succeed(SandboxPlatform, none)
+
+/**
+ * Whether a result is that of a denial by the sandbox (S66): the backend that ran the command has recognised it, and filled
+ * in `blockedReason` and `blockedResource`.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isViolation = (result: CommandResult): boolean => result.blocked === true

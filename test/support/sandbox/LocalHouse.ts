@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "../../../src/bridge/Bridge.js"
 import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as LocalSandboxProvider from "../../../src/sandbox/LocalSandboxProvider.js"
@@ -34,7 +35,7 @@ const place = Effect.fnUntraced(function* (ground: string) {
   const provider = yield* Effect.provide(
     LocalSandboxProvider.make,
     Layer.mergeAll(
-      CommandRegistry.layer,
+      Layer.provide(Bridge.layer, CommandRegistry.layer),
       LinuxPlatform.layer,
       SandboxSettings.layer({ userHome: `${outside}/user` }),
       SessionSettings.layer()

@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Bridge from "../../../src/bridge/Bridge.js"
 import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import type { CommandError, ExecutionFailed } from "../../../src/domain/CommandError.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
@@ -12,10 +13,9 @@ import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
-import type { Grant, SandboxBackend, SandboxResult } from "../../../src/sandbox/SandboxBackend.js"
+import type { Grant, SandboxBackend, SandboxResult, SandboxTurn } from "../../../src/sandbox/SandboxBackend.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 import * as SandboxProvider from "../../../src/sandbox/SandboxProvider.js"
-import * as BashSession from "../../../src/session/BashSession.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
 
 /** What a fake sandbox answers; `made` is the number of the sandbox, from 1. */
@@ -42,8 +42,7 @@ export class FakeProvider {
       const made = this.policies.length
       const note = (event: string) => Effect.sync(() => void this.events.push(`${event} ${made}`))
       const change = (what: string, { access, resource }: Grant) => note(`${what} ${access} ${resource} in`)
-      const backend: SandboxBackend = {
-        policy,
+      const turn: SandboxTurn = {
         execute: (command) =>
           Effect.zipRight(
             note(`run ${command} in`),
@@ -52,10 +51,16 @@ export class FakeProvider {
               return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
             })
           ).pipe(Effect.map((fields) => ({ blocked: false, ...CommandResult.make(fields) }))),
+        grant: (grant) => Effect.zipRight(change("grant", grant), this.granting),
+        revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking)
+      }
+      const line = Effect.unsafeMakeSemaphore(1).withPermits(1)
+      const backend: SandboxBackend = {
+        policy,
+        execute: (command) => line(turn.execute(command)),
+        exclusive: (use) => line(Effect.suspend(() => use(turn))),
         restart: note("restart"),
         cwd: Effect.succeed(policy.cwd),
-        grant: (grant) => Effect.zipRight(change("grant", grant), this.granting),
-        revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking),
         dispose: note("dispose")
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))
@@ -83,7 +88,7 @@ export const layer = (
     Layer.provide(SandboxConfig.layer),
     Layer.provide(permission),
     Layer.provide(SandboxSettings.layer({ home, userHome: "/home/ada", temporary: "/tmp", program: [], ...settings })),
-    Layer.provide(BashSession.layer),
+    Layer.provide(Bridge.layer),
     Layer.provide(CommandRegistry.layer),
     Layer.provide(SessionSettings.layer({ cwd })),
     Layer.provide(NodeFileSystem.layer)

@@ -8,10 +8,10 @@ import type * as Net from "node:net"
 import * as Data from "effect/Data"
 import * as ShellText from "../bash/ShellText.js"
 import type { ReadOptions } from "../files/Files.js"
+import { type Budget, type CallRequest, RequestReader } from "./CallRequest.js"
 import * as Fifo from "./Fifo.js"
-import { Gone, Pour } from "./Pour.js"
-import { type Budget, type Request, RequestReader } from "./Request.js"
-import { Source } from "./Source.js"
+import { FifoSink, Gone } from "./FifoSink.js"
+import { FifoSource } from "./FifoSource.js"
 import * as Stub from "./Stub.js"
 
 /**
@@ -46,12 +46,13 @@ const io = (reason: string) => new Refused({ kind: "io", reason })
  * @since 0.1.0
  * @category models
  */
-export class Call {
-  /** Called once, when the caller has gone: by itself, or because it was told to. */
-  onGone: () => void = () => {}
-  /** The same, for whoever gives out the slots. */
-  onEnd: () => void = () => {}
-  private gone = false
+export class BridgeCall {
+  /** Settled when nothing can be told to the caller any more: it has gone, or was dismissed. */
+  readonly gone: Promise<void>
+  /** Settled when the caller has gone: by itself, or because it was told to. */
+  readonly ended: Promise<void>
+  private isGone = false
+  private settleGone: () => void = () => {}
   private readonly ask: Net.Socket
   private readonly answer: number
   private replies = Buffer.alloc(0)
@@ -59,7 +60,7 @@ export class Call {
   private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
   /** What is open besides. */
   private readonly closers = new Set<() => void>()
-  private output: Promise<Pour> | undefined
+  private output: Promise<FifoSink> | undefined
   /** Whether nobody takes its output any more. */
   private broken = false
   /** Whether some of it could not be put out, which whoever tried has said on standard error. */
@@ -71,8 +72,11 @@ export class Call {
     private readonly directory: string,
     readonly slot: string,
     budget: Budget,
-    onRequest: (request: Request) => void
+    onRequest: (request: CallRequest) => void
   ) {
+    this.gone = new Promise((resolve) => {
+      this.settleGone = resolve
+    })
     this.answer = Fifo.openBoth(this.path("answer"))
     try {
       this.ask = Fifo.reader(this.path("ask"))
@@ -93,15 +97,17 @@ export class Call {
       onRequest(request)
     })
     this.ask.on("error", () => {})
-    this.ask.once("close", () => {
-      reader?.close()
-      this.dismiss()
-      this.onEnd()
+    this.ended = new Promise((resolve) => {
+      this.ask.once("close", () => {
+        reader?.close()
+        this.dismiss()
+        resolve()
+      })
     })
   }
 
   /** Standard input, to its end. */
-  input(): Source {
+  input(): FifoSource {
     const source = this.reading("input")
     this.tell("input")
     return source
@@ -110,7 +116,7 @@ export class Call {
   /**
    * A file's bytes; rejects with Refused. Whoever has read enough closes it, and says so with `endRead`.
    */
-  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<Source> {
+  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource> {
     checkPath(path)
     const source = this.reading("up")
     try {
@@ -129,21 +135,21 @@ export class Call {
   }
 
   /** Begins to give a file a new content; rejects with Refused. It is to be told `commit` or `discard`. */
-  async begin(path: string): Promise<Pour> {
+  async begin(path: string): Promise<FifoSink> {
     checkPath(path)
     await this.request("begin", path)
     return this.pour("file")
   }
 
   /** The file that was begun has its new content from now on; rejects with Refused. */
-  async commit(content: Pour): Promise<void> {
+  async commit(content: FifoSink): Promise<void> {
     await content.end()
     await this.request("written")
     await this.request("commit")
   }
 
   /** It stays as it was. */
-  async discard(content: Pour): Promise<void> {
+  async discard(content: FifoSink): Promise<void> {
     await content.end()
     await this.request("discard")
   }
@@ -171,13 +177,13 @@ export class Call {
 
   /** Nothing more is told: the caller hears that its host has gone, ends, and takes away what it had begun. */
   dismiss(): void {
-    if (this.gone) return
-    this.gone = true
+    if (this.isGone) return
+    this.isGone = true
     clearTimeout(this.late)
     Fs.closeSync(this.answer)
     for (const close of this.closers) close()
     for (const { fail } of this.waiting.splice(0)) fail()
-    this.onGone()
+    this.settleGone()
   }
 
   /** Lets the caller go, whatever becomes of it. */
@@ -206,8 +212,8 @@ export class Call {
   }
 
   /** Opened for both ends first, so that nobody waits for the other. One at a time. */
-  private async pour(to: keyof typeof targets): Promise<Pour> {
-    if (this.gone) throw new Gone()
+  private async pour(to: keyof typeof targets): Promise<FifoSink> {
+    if (this.isGone) throw new Gone()
     const both = Fifo.openBoth(this.path("down"))
     try {
       await this.request("pour", targets[to])
@@ -215,7 +221,7 @@ export class Call {
       const close = () => void socket.destroy()
       this.closers.add(close)
       socket.once("close", () => this.closers.delete(close))
-      return new Pour(socket)
+      return new FifoSink(socket)
     } finally {
       Fs.closeSync(both)
     }
@@ -225,9 +231,9 @@ export class Call {
     return Stub.channelPath(this.directory, this.slot, channel)
   }
 
-  private reading(channel: "input" | "up"): Source {
-    if (this.gone) throw new Gone()
-    const source = new Source(Fifo.openToRead(this.path(channel)))
+  private reading(channel: "input" | "up"): FifoSource {
+    if (this.isGone) throw new Gone()
+    const source = new FifoSource(Fifo.openToRead(this.path(channel)))
     const close = () => source.close()
     this.closers.add(close)
     source.onClose = () => void this.closers.delete(close)
@@ -236,7 +242,7 @@ export class Call {
 
   /** What is told is little, and read at once: the pipe has room for it. */
   private tell(...words: ReadonlyArray<string>): void {
-    if (this.gone) throw new Gone()
+    if (this.isGone) throw new Gone()
     const bytes = ShellText.encode(words.map((word) => `${word}\0`).join(""))
     try {
       if (Fs.writeSync(this.answer, bytes) === bytes.length) return

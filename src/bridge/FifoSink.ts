@@ -18,7 +18,7 @@ export class Gone extends Data.TaggedError("Gone") {}
  * @since 0.1.0
  * @category models
  */
-export class Pour {
+export class FifoSink {
   private ending: Promise<void> | undefined
 
   constructor(private readonly socket: Net.Socket) {

@@ -9,7 +9,7 @@ import * as ShellText from "../bash/ShellText.js"
  * @since 0.1.0
  * @category models
  */
-export interface Request {
+export interface CallRequest {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly cwd: string
@@ -48,7 +48,7 @@ export class RequestReader {
   constructor(private readonly budget: Budget) {}
 
   /** The request, once it is whole; `refused` for what can't become one. */
-  read(chunk: Buffer): Request | "refused" | undefined {
+  read(chunk: Buffer): CallRequest | "refused" | undefined {
     this.chunks.push(chunk)
     this.length += chunk.length
     this.budget.left -= chunk.length

@@ -15,7 +15,7 @@ const most = 16
  * @since 0.1.0
  * @category models
  */
-export class Source {
+export class FifoSource {
   /** Called once, when it is closed. */
   onClose: () => void = () => {}
   private readonly chunks: Array<Uint8Array> = []

@@ -1,0 +1,129 @@
+/**
+ * One run of a command in the current sandbox, when its turn has come: with rights that are lent to it, and once more where
+ * the sandbox had crashed before the command began.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import type { CurrentSandbox } from "./CurrentSandbox.js"
+import type * as Negotiation from "./Negotiation.js"
+import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
+
+/**
+ * What attempts are made with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AttemptDoor {
+  readonly current: CurrentSandbox
+  /** Whose sandbox commands run in that name no other directory. */
+  readonly directory: string
+  /** Makes a right part of the policy, whichever sandbox comes. */
+  readonly remember: (grant: Grant) => void
+  /** Makes it part of `sandbox.json`. */
+  readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
+}
+
+const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.cause === "crash"
+
+/**
+ * Makes what a negotiation runs commands and gives rights with.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({
+  current,
+  directory,
+  remember,
+  rememberForGood
+}: AttemptDoor): Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> => {
+  let notices: Array<string> = []
+
+  /** Takes a turn in the sandbox of a directory: in the next one's where it has ended before the turn came. */
+  const inTurn = <A>(
+    cwd: string,
+    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>
+  ): Effect.Effect<A, CommandError> =>
+    Effect.flatMap(current.get(cwd), (backend) => {
+      const isOver = () => current.peek()?.backend !== backend
+      let begun = false
+      return backend
+        .exclusive((turn) => {
+          if (isOver()) return Effect.succeedNone
+          begun = true
+          return Effect.asSome(use(backend, turn))
+        })
+        .pipe(
+          Effect.catchIf(
+            () => !begun && isOver(),
+            () => Effect.succeedNone
+          ),
+          Effect.flatMap((answer) => (Option.isSome(answer) ? Effect.succeed(answer.value) : inTurn(cwd, use)))
+        )
+    })
+
+  /** Ends that sandbox, and says why with the next command. */
+  const retire = (backend: SandboxBackend, notice: string) => current.retire(backend, () => void notices.push(notice))
+
+  /** A sandbox that keeps a right which was given for once is taken away whole. */
+  const lend = <A>(
+    backend: SandboxBackend,
+    turn: SandboxTurn,
+    grants: ReadonlyArray<Grant>,
+    use: Effect.Effect<A, CommandError>
+  ): Effect.Effect<A, CommandError> =>
+    withGrants(turn, grants, use, ({ resource }) =>
+      retire(
+        backend,
+        `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+      )
+    )
+
+  return {
+    attempt: (command, options, grants) => {
+      const cwd = options?.cwd ?? directory
+      const run = (backend: SandboxBackend, turn: SandboxTurn) =>
+        Effect.map(lend(backend, turn, grants, turn.execute(command, options)), (result) => {
+          const all = [...notices, ...(result.notices ?? [])]
+          notices = []
+          return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
+        })
+      return inTurn(cwd, (backend, turn) =>
+        Effect.zipRight(
+          options?.restarted ?? Effect.void,
+          Effect.catchIf(run(backend, turn), isCrash, () =>
+            // Nobody comes in between: those who wait do so for this turn, and go to the next sandbox when it is given up.
+            Effect.zipRight(current.retire(backend), inTurn(cwd, run))
+          )
+        )
+      )
+    },
+    keep: (backend, grant, forGood) =>
+      Effect.gen(function* () {
+        const written = forGood ? yield* Effect.either(rememberForGood(grant)) : undefined
+        remember(grant)
+        const given = yield* backend
+          .exclusive((turn) =>
+            Effect.catchTag(turn.grant(grant), "ExecutionFailed", () =>
+              retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+            )
+          )
+          .pipe(Effect.either)
+        return {
+          now: Either.isLeft(given) ? given.left.message : undefined,
+          forGood: written?._tag === "Left" ? written.left.message : undefined
+        }
+      }),
+    tryOut: (backend, grant) =>
+      backend
+        .exclusive(
+          (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
+        )
+        .pipe(Effect.either, Effect.map(Either.getLeft))
+  }
+}

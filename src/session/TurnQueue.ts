@@ -1,0 +1,46 @@
+/**
+ * Whose turn it is to use a session's shell: one at a time, strictly in the order of asking.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+
+/**
+ * A queue for one turn. Unlike a semaphore of one permit, it hands the turn over directly: nobody who comes later gets it
+ * between its release and the wake-up of whoever waits.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class TurnQueue {
+  private holder: object | undefined
+  private readonly waiting: Array<{ readonly turn: object; readonly begin: () => void }> = []
+
+  /** Takes the turn if nobody has it, and says whether it did. */
+  tryTake(turn: object): boolean {
+    if (this.holder !== undefined) return false
+    this.holder = turn
+    return true
+  }
+
+  /** Takes the turn, or waits for it. Interruption gives up the place, and the turn if it has just come. */
+  take(turn: object): Effect.Effect<void> {
+    return Effect.async((resume) => {
+      if (this.tryTake(turn)) return resume(Effect.void)
+      this.waiting.push({ turn, begin: () => resume(Effect.void) })
+      return Effect.sync(() => this.leave(turn))
+    })
+  }
+
+  /** Gives up the turn, or the place in the queue; does nothing for whoever has neither. */
+  leave(turn: object): void {
+    if (this.holder === turn) {
+      const next = this.waiting.shift()
+      this.holder = next?.turn
+      next?.begin()
+    } else {
+      const place = this.waiting.findIndex((one) => one.turn === turn)
+      if (place >= 0) this.waiting.splice(place, 1)
+    }
+  }
+}
