@@ -27,6 +27,7 @@ import * as Synapse from "./Synapse.js"
 import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as Permission from "./sandbox/permission/Permission.js"
 import * as KeepAlive from "./session/KeepAlive.js"
+import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
 
 /**
@@ -89,6 +90,13 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
   return {
     get tools() {
       return toolset.tools
+    },
+    toolsFor: (format) => {
+      if (!ToolFormat.formats.includes(format)) {
+        throw new InvalidUsage(`unknown format ${JSON.stringify(format)}: there are ${ToolFormat.formats.join(", ")}`)
+      }
+      // What the types say of one format, they can't say of all of them at once.
+      return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
     handle: (call, options) => calls.handle(call, options, disposed !== undefined),
     cancel: calls.cancel,

@@ -28,19 +28,21 @@ export type {
   Synapse,
   Todo,
   Todos,
-  ToolDefinition
+  ToolDefinition,
+  ToolFormats
 } from "./promise/Synapse.js"
 
 /**
  * Makes a Synapse over a shell of its own, which starts with the first command. Rejected with InvalidUsage where a setting is wrong.
  *
  * @example
+ * ```ts
  * import { make } from "synapse-shell/promise"
  *
  * await using synapse = await make({ cwd: "/tmp", timeout: 10_000 })
  * const result = await synapse.handle({ id: "1", name: "Bash", arguments: { command: "ls" } })
  * console.log(result.output)
- *
+ * ```
  * @since 0.1.0
  * @category constructors
  */

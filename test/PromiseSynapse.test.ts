@@ -137,6 +137,20 @@ describe("PromiseSynapse", () => {
       assert.strictEqual((await pending).extras.exitCode, 130)
     }))
 
+  it("shows the tools in the form that each API takes", () =>
+    withSynapse(async (synapse) => {
+      const [{ description, name, parameters } = assert.fail("there is no tool")] = synapse.tools
+      const [tool] = synapse.toolsFor("anthropic")
+      assert.deepStrictEqual({ ...tool }, { name, description, input_schema: { ...parameters, type: "object" } })
+      assert.strictEqual(synapse.toolsFor("openai")[0]?.function.name, "Bash")
+      const toolsFor = synapse.toolsFor as (format: string) => unknown
+      assert.throws(
+        () => toolsFor("gemini"),
+        InvalidUsage,
+        'unknown format "gemini": there are anthropic, openai, openai-strict, mcp'
+      )
+    }))
+
   it("refuses options that there are not", () =>
     withSynapse(async (synapse) => {
       const handle = synapse.handle as (call: unknown, options: unknown) => Pending

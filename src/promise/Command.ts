@@ -92,6 +92,7 @@ export const problemOf = (command: unknown): string | undefined =>
  * Defines a command, for the setting `commands` and for `addCommand`. Throws InvalidUsage where something of it is missing or wrong.
  *
  * @example
+ * ```ts
  * import { defineCommand } from "synapse-shell/promise"
  *
  * const greet = defineCommand({
@@ -100,7 +101,7 @@ export const problemOf = (command: unknown): string | undefined =>
  *   usage: "greet <name>",
  *   run: ({ args: [name = "you"] }) => `Hello, ${name}!\n`
  * })
- *
+ * ```
  * @since 0.1.0
  * @category constructors
  */

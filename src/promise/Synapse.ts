@@ -82,6 +82,28 @@ export interface ToolDefinition {
 }
 
 /**
+ * A tool in the form that each API takes in its list of tools: Anthropic's Messages API, OpenAI's Chat Completions API and whatever
+ * is compatible with it, the same with structured outputs, and the Model Context Protocol.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ToolFormats {
+  readonly anthropic: {
+    readonly name: string
+    readonly description: string
+    readonly input_schema: ToolDefinition["parameters"] & { readonly type: "object" }
+  }
+  readonly openai: { readonly type: "function"; readonly function: ToolDefinition & { readonly strict?: boolean } }
+  readonly "openai-strict": ToolFormats["openai"]
+  readonly mcp: {
+    readonly name: string
+    readonly description: string
+    readonly inputSchema: ToolDefinition["parameters"]
+  }
+}
+
+/**
  * A task of the model's list.
  *
  * @since 0.1.0
@@ -118,6 +140,8 @@ export interface Todos {
 export interface Synapse {
   /** The definitions of the tools, for a model's tool list. */
   readonly tools: ReadonlyArray<ToolDefinition>
+  /** The same in the form that an API takes: `toolsFor("anthropic")`. */
+  readonly toolsFor: <Format extends keyof ToolFormats>(format: Format) => ReadonlyArray<ToolFormats[Format]>
   /** Runs a call. The promise is never rejected: a failure is a result with `isError`, and so is what is no call. */
   readonly handle: (call: Call, options?: HandleOptions) => Pending
   /** Ends the running call of that id, as its `cancel()` does; `false` where there is none. */
