@@ -72,9 +72,10 @@ export const toHandler = ({ name, run, summary, usage }: Command): CommandHandle
                   }),
                 signal
               }),
-            catch: (thrown) => thrown
+            catch: (thrown) => failed(name, thrown)
           }).pipe(
-            Effect.match({ onFailure: (thrown) => failed(name, thrown), onSuccess: (answer) => toResult(name, answer) })
+            Effect.map((answer) => toResult(name, answer)),
+            Effect.merge
           )
         )
 })
