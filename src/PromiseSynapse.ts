@@ -1,135 +1,148 @@
 /**
- * Synapse for programs without Effect.
+ * The Promise face over a house of Layers: what `synapse-shell/promise` is made of, for programs that have Effect and hand Synapse to
+ * code without.
  *
  * @since 0.1.0
  */
-import type * as Cause from "effect/Cause"
+import * as Path from "node:path"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import { ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
-import * as CommandListener from "./domain/CommandListener.js"
-import type { CommandResult } from "./domain/CommandResult.js"
-import * as ToolCall from "./domain/ToolCall.js"
+import * as Scope from "effect/Scope"
+import * as CommandRegistry from "./command/CommandRegistry.js"
+import * as Todo from "./domain/Todo.js"
+import * as TodoStore from "./extension/TodoStore.js"
+import * as Calls from "./promise/Calls.js"
+import * as Command from "./promise/Command.js"
+import * as CommandAdapter from "./promise/CommandAdapter.js"
+import { InvalidUsage } from "./promise/InvalidUsage.js"
+import * as QuietClock from "./promise/QuietClock.js"
+import type { Settings } from "./promise/Settings.js"
+import type * as Face from "./promise/Synapse.js"
 import * as Synapse from "./Synapse.js"
-import type { Settings } from "./session/SessionSettings.js"
-import type { ToolDefinition } from "./toolset/Tool.js"
-import * as ToolReturn from "./toolset/ToolReturn.js"
+import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
+import * as Permission from "./sandbox/permission/Permission.js"
+import * as KeepAlive from "./session/KeepAlive.js"
+import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
 
 /**
- * The answer to a call, on its way.
+ * What the face asks of a house.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Pending extends Promise<ToolReturn.ToolReturn> {
-  /** Ends the call: the promise is then fulfilled with exit code 130 and the output so far. */
-  readonly cancel: () => void
-}
+export type Services = Toolset | CommandRegistry.CommandRegistry | TodoStore.TodoStore
 
 /**
- * @since 0.1.0
- * @category models
- */
-export interface Call extends Omit<ToolCall.ToolCall, "arguments"> {
-  readonly arguments: typeof ToolCall.Arguments.Type
-}
-
-/**
- * @since 0.1.0
- * @category models
- */
-export interface PromiseSynapse {
-  /** The definitions of the tools, for a model's tool list. */
-  readonly tools: ReadonlyArray<ToolDefinition>
-  /**
-   * Runs a call. The promise is never rejected: a failure is a value, with `isError`, and so is what is no call. The
-   * arguments may be an object in place of its JSON.
-   */
-  readonly handle: (call: Call) => Pending
-  /** Ends all calls, the shell, and what it started. */
-  readonly dispose: () => Promise<void>
-}
-
-/**
- * Synapse over a shell of its own. Rejected where a setting is wrong.
+ * Makes the face over a house of its own; `synapse-shell/promise` checks the settings first.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = (settings: Partial<Settings> = {}, options: Synapse.Options = {}): Promise<PromiseSynapse> =>
-  fromLayer(Synapse.layer(settings, options))
+export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
+  const { commands = [], onPermission, sandbox = {}, ...session } = settings
+  const layer = Synapse.layer(given(session), {
+    sandbox: toSandbox(sandbox),
+    ...(onPermission === undefined
+      ? {}
+      : {
+          permission: Permission.layerCallback(async ({ rule: { pattern, source }, ...request }, offered) =>
+            onPermission({ ...request, rule: { pattern, source } }, offered)
+          )
+        })
+  })
+  const synapse = await fromLayer(layer)
+  try {
+    for (const command of commands) synapse.addCommand(command)
+    return synapse
+  } catch (error) {
+    await synapse.dispose()
+    throw error
+  }
+}
 
 /**
- * The Promise face of any toolset.
+ * Makes the face of any house. Rejected with InvalidUsage where the layer fails.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const fromLayer = async <E>(layer: Layer.Layer<Toolset, E>): Promise<PromiseSynapse> => {
-  const runtime = ManagedRuntime.make(layer)
-  const toolset = await runtime.runPromise(Toolset)
-  let ended = false
+export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Face.Synapse> => {
+  const runtime = ManagedRuntime.make(Layer.provide(layer, QuietClock.layer))
+  const built = await KeepAlive.during(
+    runtime.runPromiseExit(Effect.all([Toolset, CommandRegistry.CommandRegistry, TodoStore.TodoStore]))
+  )
+  if (Exit.isFailure(built)) throw toThrown(built.cause)
+  const [toolset, registry, store] = built.value
+  const calls = Calls.make(runtime, toolset)
+  let disposed: Promise<void> | undefined
+
+  const dispose = () => {
+    disposed ??= KeepAlive.during(runtime.dispose())
+    return disposed
+  }
+
   return {
     get tools() {
       return toolset.tools
     },
-    handle: (given) => {
-      const id = Predicate.hasProperty(given, "id") && typeof given.id === "string" ? given.id : ""
-      if (ended) return answered(ToolReturn.fromError({ id }, new ExecutionFailed(sessionEnded)))
-      const decoded = decode(given)
-      if (Either.isLeft(decoded)) return answered(ToolReturn.fromError({ id }, refusal(decoded.left)))
-      const call = ToolCall.make(decoded.right)
-      let partial: CommandResult | undefined
-      const fiber = runtime.runFork(
-        Effect.locally(toolset.handle(call), CommandListener.current, {
-          onInterrupted: (result) => {
-            partial = result
-          }
-        })
-      )
-      const result = new Promise<ToolReturn.ToolReturn>((resolve) => {
-        fiber.addObserver((exit) =>
-          resolve(
-            Exit.match(exit, {
-              onSuccess: (value) => value,
-              // What can fail is the layer, and that is built by now.
-              onFailure: (cause) => ToolReturn.fromExit(call, Exit.failCause(cause as Cause.Cause<never>), { partial })
-            })
-          )
-        )
-      })
-      return Object.assign(result, { cancel: () => void Effect.runFork(Fiber.interrupt(fiber)) })
+    toolsFor: (format) => {
+      if (!ToolFormat.formats.includes(format)) {
+        throw new InvalidUsage(`unknown format ${JSON.stringify(format)}: there are ${ToolFormat.formats.join(", ")}`)
+      }
+      // What the types say of one format, they can't say of all of them at once.
+      return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
-    dispose: () => {
-      ended = true
-      return runtime.dispose()
-    }
+    handle: (call, options) => calls.handle(call, options, disposed !== undefined),
+    cancel: calls.cancel,
+    addCommand: (command) => {
+      const problem = Command.problemOf(command)
+      if (problem !== undefined) throw new InvalidUsage(problem)
+      const scope = Effect.runSync(Scope.make())
+      const added = Effect.runSyncExit(Scope.extend(registry.add(CommandAdapter.toHandler(command)), scope))
+      if (Exit.isFailure(added)) throw toThrown(added.cause)
+      return () => Effect.runSync(Scope.close(scope, Exit.void))
+    },
+    todos: {
+      get: () => Effect.runSync(store.get).todos,
+      set: (todos) => {
+        const decoded = Todo.decode({ todos })
+        if (Either.isLeft(decoded)) {
+          throw new InvalidUsage(decoded.left.map(({ message, path }) => `${path}: ${message}`).join("\n"))
+        }
+        Effect.runSync(store.set(decoded.right))
+      },
+      onChange: (listener) => Effect.runSync(store.subscribe(({ todos }) => listener(todos)))
+    },
+    dispose,
+    [Symbol.asyncDispose]: dispose
   }
 }
 
-const sessionEnded = { kind: "shell", reason: "the session has ended" } as const
+/** Settings without those that are undefined, which would hide what the environment says. */
+const given = <A extends object>(settings: A) =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof A]?: Exclude<A[K], undefined>
+  }
 
-const decode = ParseResult.decodeUnknownEither(
-  Schema.Struct({ ...ToolCall.ToolCall.fields, arguments: ToolCall.Arguments }),
-  { errors: "all" }
-)
-
-const refusal = (error: ParseResult.ParseIssue): InvalidUsage => {
-  const problems = ParseResult.ArrayFormatter.formatIssueSync(error).map(({ message, path }) =>
-    path.length === 0 ? message : `${path.join(".")}: ${message}`
-  )
-  return new InvalidUsage({
-    reason: `Invalid tool call: ${problems.join("; ")}. A call is { id, name, arguments }: two strings, and JSON text or an object.`
-  })
+const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<SandboxSettings.Settings> => {
+  if (typeof sandbox === "boolean") return { enabled: sandbox }
+  const { allow = [], blacklist = [], deny = [], enabled, home, whitelist = [] } = sandbox
+  return {
+    ...given({ enabled, home: home === undefined ? undefined : Path.resolve(home) }),
+    whitelist: [...whitelist, ...allow],
+    blacklist: [...blacklist, ...deny]
+  }
 }
 
-const answered = (result: ToolReturn.ToolReturn): Pending =>
-  Object.assign(Promise.resolve(result), { cancel: () => {} })
+const toThrown = (cause: Cause.Cause<unknown>): unknown => {
+  const thrown = Cause.squash(cause)
+  if (!Cause.isFailure(cause)) return thrown
+  const message = Predicate.hasProperty(thrown, "message") ? String(thrown.message) : String(thrown)
+  return new InvalidUsage(message, { cause: thrown })
+}

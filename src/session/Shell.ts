@@ -6,6 +6,7 @@
 import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import * as Fs from "node:fs"
+import * as Net from "node:net"
 import * as Os from "node:os"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -96,6 +97,9 @@ export class Shell {
     onExit: (shell: Shell) => void
   ) {
     this.spawned = child.pid ?? 0
+    // A shell that waits is no reason for the process to stay; a command that runs is one, and BashSession holds it.
+    child.unref()
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) if (pipe instanceof Net.Socket) pipe.unref()
     // Writing to a shell that has just died is told by its exit.
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => {

@@ -4,9 +4,10 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as KeepAlive from "./KeepAlive.js"
 
 /**
- * A queue for one turn. Unlike a semaphore of one permit, it hands the turn over directly: nobody who comes later gets it
+ * A queue for one turn. The process stays alive while somebody has it. Unlike a semaphore of one permit, it hands the turn over directly: nobody who comes later gets it
  * between its release and the wake-up of whoever waits.
  *
  * @since 0.1.0
@@ -25,6 +26,7 @@ export class TurnQueue {
   tryTake(turn: object): boolean {
     if (this.holder !== undefined) return false
     this.holder = turn
+    KeepAlive.hold()
     return true
   }
 
@@ -53,7 +55,8 @@ export class TurnQueue {
     if (this.holder === turn) {
       const next = this.waiting.shift()
       this.holder = next?.turn
-      next?.begin()
+      if (next === undefined) KeepAlive.release()
+      else next.begin()
     } else {
       const place = this.waiting.findIndex((one) => one.turn === turn)
       if (place >= 0) this.waiting.splice(place, 1)

@@ -16,6 +16,16 @@ const row = (name: string, file: string, args: ReadonlyArray<string>): Table.Row
   }
 })
 
+/** A program without Effect, from its start to its first result. */
+const face = (sandbox: boolean): ReadonlyArray<string> => [
+  "--input-type=module",
+  "-e",
+  `import { make } from "synapse-shell/promise"
+   const synapse = await make({ sandbox: ${sandbox} })
+   await synapse.handle({ id: "1", name: "Bash", arguments: { command: "true" } })
+   process.exit()`
+]
+
 /** Installs others outside of the repository; what cannot be installed here is left out with a word. */
 const others = (directory: string): ReadonlyArray<Table.Row> => {
   const bin = path.join(directory, "node_modules/.bin")
@@ -55,10 +65,16 @@ try {
       row("synapse exec --no-sandbox true", node, [synapse, "exec", "--no-sandbox", "true"]),
       // In the directory that the bench is called in: a larger tree takes longer to walk.
       row("synapse exec true", node, [synapse, "exec", "true"]),
+      row("Promise face, no sandbox, first result", node, face(false)),
+      row("Promise face, first result", node, face(true)),
       row("bash -c true", "bash", ["-c", "true"]),
       ...others(directory)
     ],
-    { title: "start-up", samples: 30, goals: { "synapse --version": 1.6, "synapse exec --no-sandbox true": 2.5 } }
+    {
+      title: "start-up",
+      samples: 30,
+      goals: { "synapse --version": 1.6, "synapse exec --no-sandbox true": 2.5, "Promise face, first result": 3.5 }
+    }
   )
 } finally {
   fs.rmSync(directory, { recursive: true, force: true })

@@ -15,7 +15,7 @@ type Floors = ReadonlyArray<ReadonlyArray<string>>
 export const floors: Readonly<Record<string, Floors>> = {
   "": [
     ["."],
-    ["cli"],
+    ["cli", "promise"],
     ["terminal", "agent"],
     ["toolset"],
     ["router"],

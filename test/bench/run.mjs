@@ -4,7 +4,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { build } from "rolldown"
 
-const root = path.resolve(import.meta.dirname, "..")
+const root = path.resolve(import.meta.dirname, "../..")
 const source = path.join(root, "test/bench")
 // Inside of node_modules, where it finds the packages that it leaves out.
 const out = path.join(root, "node_modules/.cache/synapse-bench")

@@ -1,0 +1,70 @@
+// Bundles the program and the Promise face into dist/bin: CommonJS with lazy chunks, and nothing left to install.
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { defineConfig } from "rolldown"
+
+const root = import.meta.dirname
+const { version } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"))
+
+/**
+ * Writes what stands before the bundle: the starters beside it, which know its entries by name, and the Promise face's
+ * entries for `import` and for `require`, each with types of its own.
+ *
+ * @returns {import("rolldown").Plugin}
+ */
+const starters = () => ({
+  name: "starters",
+  writeBundle: (_, bundle) => {
+    const chunks = Object.values(bundle).filter((file) => file.type === "chunk")
+    const entry = (/** @type {string} */ name) => chunks.find((chunk) => chunk.isEntry && chunk.name === name)?.fileName
+    const values = { VERSION: version, MAIN: entry("main"), PROMISE: entry("promise") }
+    const write = (/** @type {string} */ from, /** @type {string} */ to, mode = 0o644) => {
+      const source = fs.readFileSync(path.join(root, "src/bin", from), "utf8")
+      const filled = source.replaceAll(/%([A-Z]+)%/g, (all, name) => values[/** @type {"MAIN"} */ (name)] ?? all)
+      fs.mkdirSync(path.dirname(path.join(root, "dist", to)), { recursive: true })
+      fs.writeFileSync(path.join(root, "dist", to), filled, { mode })
+    }
+    write("synapse.cjs", "bin/synapse.cjs", 0o755)
+    write("loader.cjs", "bin/loader.cjs")
+    write("cache.cjs", "bin/cache.cjs")
+    write("promise.cjs", "bin/promise.cjs")
+    // In the place of what tsc made, which needs effect.
+    write("promise.mjs", "promise.js")
+
+    const commonJs = path.join(root, "dist/require")
+    fs.rmSync(commonJs, { recursive: true, force: true })
+    fs.mkdirSync(path.join(commonJs, "promise"), { recursive: true })
+    fs.writeFileSync(path.join(commonJs, "package.json"), '{ "type": "commonjs" }\n')
+    fs.writeFileSync(path.join(commonJs, "promise.js"), 'module.exports = require("../bin/promise.cjs")\n')
+    const declare = (/** @type {string} */ file) => {
+      const text = fs.readFileSync(path.join(root, "dist", file), "utf8")
+      fs.writeFileSync(path.join(commonJs, file), text)
+      for (const [, from = ""] of text.matchAll(/ from "(\.[^"]+)\.js"/g)) {
+        const next = path.join(path.dirname(file), `${from}.d.ts`)
+        if (!fs.existsSync(path.join(commonJs, next))) declare(next)
+      }
+    }
+    declare("promise.d.ts")
+  }
+})
+
+export default defineConfig({
+  input: { main: "src/bin.ts", promise: "src/promise.ts" },
+  platform: "node",
+  external: /^node:/,
+  // Its CommonJS can't be bundled: it hands `require` to a function.
+  resolve: { alias: { "jsonc-parser": path.join(root, "node_modules/jsonc-parser/lib/esm/main.js") } },
+  plugins: [starters()],
+  onLog: (level, log, defaultHandler) => defaultHandler(level === "warn" ? "error" : level, log),
+  output: {
+    dir: "dist/bin",
+    cleanDir: true,
+    format: "cjs",
+    charset: "ascii",
+    dynamicImportInCjs: false,
+    entryFileNames: "[name]-[hash].cjs",
+    chunkFileNames: "[name]-[hash].cjs",
+    // Names stay whole: a stack trace in a bug report must be readable, and with a code cache the size costs little.
+    minify: { compress: { keepNames: { function: true, class: true } }, mangle: false, codegen: true }
+  }
+})

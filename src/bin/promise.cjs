@@ -1,0 +1,3 @@
+"use strict"
+// What `require("synapse-shell/promise")` starts.
+module.exports = require("./loader.cjs").load("%PROMISE%", "promise")

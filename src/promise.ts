@@ -1,0 +1,58 @@
+/**
+ * Synapse for programs without Effect: `import { make } from "synapse-shell/promise"`. The package holds all that it needs.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as PromiseSynapse from "./PromiseSynapse.js"
+import { InvalidUsage } from "./promise/InvalidUsage.js"
+import * as Settings from "./promise/Settings.js"
+import type { Synapse } from "./promise/Synapse.js"
+
+export { type Answer, type Command, type CommandCall, type CommandSignal, defineCommand } from "./promise/Command.js"
+export { InvalidUsage } from "./promise/InvalidUsage.js"
+export type { Extras, FailureCategory, Result } from "./promise/Result.js"
+export type {
+  OnPermission,
+  PermissionAnswer,
+  PermissionRequest,
+  Sandbox,
+  Settings
+} from "./promise/Settings.js"
+export type {
+  Call,
+  HandleOptions,
+  Output,
+  Pending,
+  Signal,
+  Synapse,
+  Todo,
+  Todos,
+  ToolDefinition,
+  ToolFormats
+} from "./promise/Synapse.js"
+
+/**
+ * Makes a Synapse over a shell of its own, which starts with the first command. Rejected with InvalidUsage where a setting is wrong.
+ *
+ * @example
+ * ```ts
+ * import { make } from "synapse-shell/promise"
+ *
+ * await using synapse = await make({ cwd: "/tmp", timeout: 10_000 })
+ * const result = await synapse.handle({ id: "1", name: "Bash", arguments: { command: "ls" } })
+ * console.log(result.output)
+ * ```
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = async (settings: Settings.Settings = {}): Promise<Synapse> => {
+  const problem = Settings.problemOf(settings) ?? problemOfDirectory(settings)
+  if (problem !== undefined) throw new InvalidUsage(problem)
+  return PromiseSynapse.make(settings)
+}
+
+const problemOfDirectory = ({ cwd }: Settings.Settings): string | undefined =>
+  cwd === undefined || Fs.statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true
+    ? undefined
+    : `the setting "cwd" must be a directory, and ${cwd} is none`

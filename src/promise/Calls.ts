@@ -1,0 +1,146 @@
+/**
+ * The calls of one toolset, as promises.
+ *
+ * @since 0.1.0
+ */
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import type * as ManagedRuntime from "effect/ManagedRuntime"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as CommandError from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import * as ToolCall from "../domain/ToolCall.js"
+import * as KeepAlive from "../session/KeepAlive.js"
+import * as ToolReturn from "../toolset/ToolReturn.js"
+import type { Toolset } from "../toolset/Toolset.js"
+import * as Fields from "./Fields.js"
+import { OutputQueue } from "./OutputQueue.js"
+import * as OutputText from "./OutputText.js"
+import type { Result } from "./Result.js"
+import type * as Synapse from "./Synapse.js"
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export interface Calls {
+  /** Answers that the session has ended where it has. */
+  readonly handle: (call: Synapse.Call, options?: Synapse.HandleOptions, ended?: boolean) => Synapse.Pending
+  readonly cancel: (id: string) => Promise<boolean>
+}
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = <R, E>(
+  runtime: ManagedRuntime.ManagedRuntime<R, E>,
+  toolset: Context.Tag.Service<Toolset>
+): Calls => ({
+  handle: (unchecked, options = {}, ended = false) => {
+    const id = Predicate.hasProperty(unchecked, "id") && typeof unchecked.id === "string" ? unchecked.id : ""
+    if (ended) return answered(ToolReturn.fromError({ id }, sessionEnded()))
+    const problem = Fields.problemOf("option", options, optionFields)
+    if (problem !== undefined)
+      return answered(ToolReturn.fromError({ id }, new CommandError.InvalidUsage({ reason: problem })))
+    const decoded = decode(unchecked)
+    if (Either.isLeft(decoded)) return answered(ToolReturn.fromError({ id }, refusal(decoded.left)))
+    const call = ToolCall.make(decoded.right)
+    const { onOutput, signal } = options
+    if (signal?.aborted === true) return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none)))
+
+    let partial: CommandResult | undefined
+    let isOver = false
+    const hearers = new Set<OutputText.Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
+    const queues = new Set<OutputQueue>()
+    const text = OutputText.make(hearers)
+    const fiber = runtime.runFork(
+      Effect.locally(toolset.handle(call), CommandListener.current, {
+        onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
+        onInterrupted: (result) => {
+          partial = result
+        }
+      })
+    )
+    const cancel = () => fiber.unsafeInterruptAsFork(FiberId.none)
+    signal?.addEventListener("abort", cancel)
+    const result = new Promise<Result>((resolve) => {
+      fiber.addObserver((exit) => {
+        signal?.removeEventListener("abort", cancel)
+        isOver = true
+        text.end()
+        for (const queue of queues) queue.end()
+        // What can fail is the layer, and that is built by now.
+        resolve(
+          Exit.isSuccess(exit)
+            ? exit.value
+            : ToolReturn.fromExit(call, Exit.failCause(exit.cause as Cause.Cause<never>), { partial })
+        )
+      })
+    })
+    return Object.assign(KeepAlive.during(result), {
+      cancel,
+      [Symbol.asyncIterator]: () => {
+        const queue = new OutputQueue()
+        if (isOver) queue.end()
+        queues.add(queue)
+        hearers.add((output) => queue.offer(output))
+        return queue
+      }
+    })
+  },
+  cancel: (id) => KeepAlive.during(runtime.runPromise(toolset.cancel(id)))
+})
+
+const sessionEnded = () => new CommandError.ExecutionFailed({ kind: "shell", reason: "the session has ended" })
+
+const optionFields: Fields.Fields = {
+  onOutput: Fields.callback,
+  signal: Fields.field(
+    "an AbortSignal",
+    (value) => Predicate.hasProperty(value, "aborted") && Predicate.hasProperty(value, "addEventListener")
+  )
+}
+
+const decode = ParseResult.decodeUnknownEither(
+  Schema.Struct({ ...ToolCall.ToolCall.fields, arguments: ToolCall.Arguments }),
+  { errors: "all" }
+)
+
+const refusal = (error: ParseResult.ParseIssue): CommandError.InvalidUsage => {
+  const problems = ParseResult.ArrayFormatter.formatIssueSync(error).map(({ message, path }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`
+  )
+  return new CommandError.InvalidUsage({
+    reason: `Invalid tool call: ${problems.join("; ")}. A call is { id, name, arguments }: two strings, and JSON text or an object.`
+  })
+}
+
+/** A hearer whose failure is the program's to mend, and no end of the call. */
+const warning =
+  (onOutput: (output: Synapse.Output) => void | Promise<void>): OutputText.Hearer =>
+  (output) => {
+    const failed = (error: unknown) => process.emitWarning(`synapse: onOutput failed: ${String(error)}`)
+    try {
+      return onOutput(output)?.catch(failed)
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
+const answered = (result: Result): Synapse.Pending =>
+  Object.assign(Promise.resolve(result), {
+    cancel: () => {},
+    [Symbol.asyncIterator]: () => {
+      const queue = new OutputQueue()
+      queue.end()
+      return queue
+    }
+  })

@@ -1,0 +1,81 @@
+/**
+ * Makes a handler out of a command that was written with promises.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import * as Stream from "effect/Stream"
+import type * as CommandHandler from "../command/CommandHandler.js"
+import * as CommandResult from "../domain/CommandResult.js"
+import type { Answer, Command, CommandCall } from "./Command.js"
+import * as Fields from "./Fields.js"
+
+const encoder = new TextEncoder()
+
+const withText = (bytes: AsyncIterable<Uint8Array>): CommandCall["stdin"] => ({
+  [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator](),
+  text: async () => {
+    const decoder = new TextDecoder()
+    let text = ""
+    for await (const chunk of bytes) text += decoder.decode(chunk, { stream: true })
+    return text + decoder.decode()
+  }
+})
+
+const toResult = (name: string, answer: Answer): CommandResult.CommandResult => {
+  if (answer === undefined) return CommandResult.make()
+  if (typeof answer === "string") return CommandResult.make({ stdout: answer })
+  if (!Fields.isObject(answer)) return failed(name, noAnswer)
+  const { exitCode = 0, stderr = "", stdout = "" } = answer
+  const isRight =
+    typeof stdout === "string" &&
+    typeof stderr === "string" &&
+    Number.isInteger(exitCode) &&
+    exitCode >= 0 &&
+    exitCode < 256
+  return isRight ? { stdout, stderr, exitCode } : failed(name, noAnswer)
+}
+
+const noAnswer = new Error("it must answer a text, or { stdout, stderr, exitCode } with an exit code from 0 to 255")
+
+const failed = (name: string, thrown: unknown): CommandResult.CommandResult => {
+  const reason = thrown instanceof Error && thrown.message !== "" ? thrown.message : String(thrown)
+  return CommandResult.make({ stderr: `${name}: ${reason}\n`, exitCode: 1 })
+}
+
+const asksForHelp = (args: ReadonlyArray<string>): boolean => args[0] === "--help" || args[0] === "-h"
+
+/**
+ * Its `--help` answers with its summary and its usage. When the call is interrupted, its signal aborts, and nobody waits for it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const toHandler = ({ name, run, summary, usage }: Command): CommandHandler.CommandHandler => ({
+  name,
+  summary,
+  usage,
+  run: ({ args, cwd, stdin = Stream.empty, write }) =>
+    asksForHelp(args)
+      ? Effect.succeed(CommandResult.make({ stdout: `${summary}\n\nUsage: ${usage}\n` }))
+      : Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+          Effect.tryPromise({
+            try: async (signal) =>
+              run({
+                args,
+                cwd,
+                stdin: withText(Stream.toAsyncIterableRuntime(stdin, runtime)),
+                write: (chunk) =>
+                  Runtime.runPromise(runtime)(write(typeof chunk === "string" ? encoder.encode(chunk) : chunk), {
+                    signal
+                  }),
+                signal
+              }),
+            catch: (thrown) => failed(name, thrown)
+          }).pipe(
+            Effect.map((answer) => toResult(name, answer)),
+            Effect.merge
+          )
+        )
+})

@@ -1,0 +1,132 @@
+/**
+ * The names that an object may have, and what each must be: checked by hand, so that an error names the field as its reader wrote it.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * What a field must be.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Field {
+  /** After "must be". */
+  readonly expected: string
+  readonly test: (value: unknown) => boolean
+  /** What is wrong inside of a value that passed `test`. */
+  readonly inside?: (value: unknown) => string | undefined
+}
+
+/**
+ * @since 0.1.0
+ * @category models
+ */
+export type Fields = Readonly<Record<string, Field>>
+
+/**
+ * @since 0.1.0
+ * @category constructors
+ */
+export const field = (expected: string, test: (value: unknown) => boolean): Field => ({ expected, test })
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "" && !value.includes("\0")
+
+/**
+ * Whether a value is an object and no list.
+ *
+ * @since 0.1.0
+ */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** @since 0.1.0 */
+export const text = field("a text that is not blank", isText)
+
+/** @since 0.1.0 */
+export const boolean = field("true or false", (value) => typeof value === "boolean")
+
+/** @since 0.1.0 */
+export const callback = field("a function", (value) => typeof value === "function")
+
+/** @since 0.1.0 */
+export const texts = field("a list of texts", (value) => Array.isArray(value) && value.every(isText))
+
+/** @since 0.1.0 */
+export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit = ""): Field =>
+  field(
+    `a whole number${unit} ${most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+  )
+
+/** How many letters two names differ in: inserted, left out, replaced, or swapped with the next. */
+const distance = (a: string, b: string): number => {
+  const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, at) => at)]
+  const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    rows.push(row)
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1]
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row.push(
+        Math.min(
+          at(i - 1, j) + 1,
+          at(i, j - 1) + 1,
+          at(i - 1, j - 1) + (same ? 0 : 1),
+          swapped ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY
+        )
+      )
+    }
+  }
+  return at(a.length, b.length)
+}
+
+const nearest = (name: string, names: ReadonlyArray<string>): string | undefined => {
+  const [best] = names
+    .map((known) => ({ known, far: distance(name.toLowerCase(), known.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far)
+  return best !== undefined && best.far <= Math.max(2, Math.floor(best.known.length / 3)) ? best.known : undefined
+}
+
+const shown = (value: unknown): string => {
+  if (typeof value === "function") return "a function"
+  if (typeof value === "bigint" || typeof value === "symbol") return `a ${typeof value}`
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "object" && value !== null) return "an object"
+  const said = typeof value === "string" ? JSON.stringify(value) : String(value)
+  return said.length > 100 ? `${said.slice(0, 100)}…` : said
+}
+
+/**
+ * All that is wrong with an object, a line each; undefined where nothing is. A field that is undefined is not there.
+ *
+ * @param kind what the fields are called: "setting"
+ * @since 0.1.0
+ */
+export const problemOf = (
+  kind: string,
+  given: unknown,
+  fields: Fields,
+  required: ReadonlyArray<string> = [],
+  prefix = ""
+): string | undefined => {
+  if (!isObject(given)) return `the ${kind}s must be an object, not ${shown(given)}`
+  const names = Object.keys(fields)
+  const problems = Object.entries(given).flatMap(([name, value]) => {
+    const known = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const full = JSON.stringify(`${prefix}${name}`)
+    if (known === undefined) {
+      const near = nearest(name, names)
+      const advice =
+        near === undefined ? `there are ${names.join(", ")}` : `did you mean ${JSON.stringify(prefix + near)}?`
+      return [`unknown ${kind} ${full}: ${advice}`]
+    }
+    if (value === undefined) return []
+    if (!known.test(value)) return [`the ${kind} ${full} must be ${known.expected}, not ${shown(value)}`]
+    return known.inside?.(value) ?? []
+  })
+  const missing = required.filter((name) => given[name] === undefined).map((name) => `the ${kind} has no ${name}`)
+  const all = [...problems, ...missing]
+  return all.length === 0 ? undefined : all.join("\n")
+}

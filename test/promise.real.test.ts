@@ -1,0 +1,129 @@
+/** The Promise face as programs have it: what the build made, over a real shell. */
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { InvalidUsage, make } from "../src/promise.js"
+import * as Temporary from "./support/Temporary.js"
+
+const call = (command: string, id = command) => ({ id, name: "Bash", arguments: { command } })
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return !/^State:\s*Z/m.test(fs.readFileSync(`/proc/${pid}/status`, "utf8"))
+  } catch {
+    return false
+  }
+}
+
+describe("make", () => {
+  it("is rejected where a setting is wrong, or the environment", async () => {
+    const rejected = (settings: object) =>
+      make(settings).then(
+        () => undefined,
+        (error) => [error instanceof InvalidUsage, error.name, error.category, error.message]
+      )
+    assert.deepStrictEqual(await rejected({ tiemout: 5 }), [
+      true,
+      "InvalidUsage",
+      "invalid_usage",
+      'unknown setting "tiemout": did you mean "timeout"?'
+    ])
+    assert.strictEqual(
+      (await rejected({ cwd: "/nosuch" }))?.[3],
+      'the setting "cwd" must be a directory, and /nosuch is none'
+    )
+    const run = () => "x"
+    assert.deepStrictEqual(
+      (await rejected({ sandbox: false, commands: [{ name: "read", summary: "s", usage: "u", run }] }))?.slice(0, 3),
+      [true, "InvalidUsage", "invalid_usage"]
+    )
+  })
+
+  it("S48: runs commands, ends them with their output so far, and goes on", async () => {
+    const synapse = await make({ sandbox: false, environment: { GREETING: "hello" } })
+    const pending = synapse.handle(call("echo so far; sleep 1000"))
+    for await (const { text } of pending) {
+      assert.strictEqual(text, "so far\n")
+      pending.cancel()
+    }
+    const { extras } = await pending
+    assert.deepStrictEqual([extras.exitCode, extras.stdout], [130, "so far\n"])
+    assert.strictEqual((await synapse.handle(call("echo $GREETING"))).output, "hello\n")
+    await synapse.dispose()
+  })
+
+  it("asks for permission, and runs commands of the program's own anywhere in a line", () =>
+    Temporary.using(async (directory) => {
+      const cwd = path.join(directory, "project")
+      const outside = path.join(directory, "outside")
+      for (const made of [cwd, outside]) fs.mkdirSync(made)
+      const asked: Array<unknown> = []
+      const synapse = await make({
+        cwd,
+        sandbox: { deny: [path.join(cwd, "denied")], home: path.join(directory, "home") },
+        onPermission: async ({ access, rule }, offered) => {
+          asked.push([access, Object.keys(rule), offered])
+          return "deny"
+        },
+        commands: [
+          {
+            name: "upper",
+            summary: "Makes it upper case.",
+            usage: "upper",
+            run: async ({ stdin, write }) => {
+              await write("> ")
+              return (await stdin.text()).toUpperCase()
+            }
+          }
+        ]
+      })
+      try {
+        assert.strictEqual((await synapse.handle(call("echo abc | upper | cat"))).output, "> ABC\n")
+        fs.writeFileSync(path.join(cwd, "denied"), "secret")
+        const { extras } = await synapse.handle(call("cat denied"))
+        assert.strictEqual(extras.failureCategory, "blocked")
+        assert.deepStrictEqual(asked, [["read", ["pattern", "source"], ["allow_once", "allow_session", "deny"]]])
+      } finally {
+        await synapse.dispose()
+      }
+    }))
+})
+
+describe("a program", () => {
+  const face = JSON.stringify(path.resolve("dist/promise.js"))
+
+  const run = (text: string) =>
+    promisify(execFile)(process.execPath, ["--input-type=module", "-e", `import { make } from ${face}\n${text}`], {
+      timeout: 20_000
+    })
+
+  const bash = (command: string) =>
+    `await synapse.handle({ id: "1", name: "Bash", arguments: { command: ${JSON.stringify(command)} } })`
+
+  it("that forgets to dispose ends all the same, and the shell with it", async () => {
+    for (const sandbox of [true, false]) {
+      const { stdout } = await run(
+        `const synapse = await make({ sandbox: ${sandbox} }); const { output } = ${bash("echo $PPID $$")}; console.log(output)`
+      )
+      const [, pid = 0] = stdout.trim().split(" ").map(Number)
+      assert.isAbove(pid, 0)
+      // Inside of a sandbox the shell has another one.
+      if (!sandbox) assert.isFalse(isRunning(pid))
+    }
+  })
+
+  it("stays while a call runs, while it is ended, and while all of it is", async () => {
+    const { stdout } = await run(
+      `const synapse = await make({ sandbox: false })
+       console.log((${bash("sleep 0.3; echo slept")}).output)
+       const pending = synapse.handle({ id: "2", name: "Bash", arguments: { command: "sleep 1000" } })
+       setTimeout(() => pending.cancel(), 100).unref()
+       console.log((await pending).extras.exitCode)
+       await synapse.dispose()
+       console.log("disposed")`
+    )
+    assert.strictEqual(stdout, "slept\n\n130\ndisposed\n")
+  })
+})

@@ -1,0 +1,56 @@
+/** The examples do what they say, as a reader would run them. */
+import { execFile } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+
+const scratchpad = path.resolve("scratchpad")
+
+const run = async (program: string, ...args: ReadonlyArray<string>): Promise<string> =>
+  promisify(execFile)(program, [...args], { cwd: path.dirname(scratchpad), timeout: 60_000 }).then(
+    ({ stdout }) => stdout,
+    (error) => `${error}\n${error.stdout}\n${error.stderr}`
+  )
+
+const example = (name: string) => path.join(scratchpad, name)
+
+describe("scratchpad", () => {
+  it("holds short examples", () => {
+    const names = fs.readdirSync(scratchpad).sort()
+    assert.deepStrictEqual(names, ["ai.mjs", "cli.sh", "layers.mjs", "promise.mjs", "testing.test.mjs"])
+    for (const name of names) assert.isAtMost(fs.readFileSync(example(name), "utf8").split("\n").length, 41, name)
+  })
+
+  it("cli.sh", async () => {
+    const [tools, ...lines] = (await run("sh", example("cli.sh"))).trim().split("\n")
+    assert.strictEqual(tools, "Bash")
+    const results = lines.slice(0, 2).map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      results.map(({ extras, isError, toolCallId }) => [toolCallId, isError, extras.stdout.trim()]),
+      [
+        ["1", false, ""],
+        ["2", false, "11"]
+      ]
+    )
+    assert.strictEqual(lines.at(2), "denied with exit code 126")
+  })
+
+  it("promise.mjs", async () => {
+    assert.strictEqual(
+      await run(process.execPath, example("promise.mjs")),
+      "Oslo: 21 degrees\nRome: 21 degrees\n\n130\n"
+    )
+  })
+
+  it("layers.mjs", async () => {
+    assert.strictEqual(
+      await run(process.execPath, example("layers.mjs")),
+      "Oslo: 21 degrees\nRome: 21 degrees\n\nweather: which city?\nUsage: weather <city>\n"
+    )
+  })
+
+  it("ai.mjs", async () => {
+    assert.strictEqual(await run(process.execPath, example("ai.mjs")), "ok: HELLO\n\n")
+  })
+})

@@ -1,0 +1,13 @@
+/** A directory of its own for what needs no Effect, gone afterwards whatever happens. */
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+
+export const using = async <A>(use: (directory: string) => Promise<A>): Promise<A> => {
+  const directory = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "synapse-test-"))
+  try {
+    return await use(directory)
+  } finally {
+    fs.rmSync(directory, { recursive: true, force: true })
+  }
+}
