@@ -127,8 +127,8 @@ export const make = (
     return {
       shellCommand: settings.shellCommand,
       execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
-      exclusive: (use) =>
-        Nesting.refuse(
+      exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
+        Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
           turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
         ),
