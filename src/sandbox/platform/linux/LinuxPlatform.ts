@@ -46,7 +46,7 @@ export interface LinuxOptions {
    * A directory that no sandbox can write, for what was found in the directories that are walked at every start. Where it is
    * not given, or commands may write it, all of them are read each time.
    */
-  readonly cache?: string
+  readonly index?: string
 }
 
 /**
@@ -126,7 +126,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       if (isLimited) yield* Cgroup.warm
       let indexes: IndexFile.Indexes | undefined
       const indexesFor = (roots: ReadonlyArray<string>) => {
-        indexes = options.cache === undefined ? undefined : IndexFile.make(options.cache, roots)
+        indexes = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
         return indexes
       }
       const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)
