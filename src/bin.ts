@@ -3,9 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
-import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -28,9 +25,9 @@ const house: MakeHouse = (settings, sandbox) =>
     )
   )
 
-const program = Effect.promise(() => import("./cli/Cli.js")).pipe(
-  Effect.flatMap((cli) => cli.run(process.argv.slice(2), house)),
-  Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer))
+const program = Effect.flatMap(
+  Effect.promise(() => import("./cli/Program.js")),
+  (cli) => cli.run(process.argv.slice(2), house)
 )
 
 /** Says what a bug report needs. */

@@ -39,6 +39,20 @@ export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsa
 }) {}
 
 /**
+ * Says which settings are wrong, each on a line in its own words.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const wrongSettings = (error: ConfigError): string =>
+  [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")
+
+const reasons = (error: ConfigError): ReadonlySet<string> =>
+  error._op === "And" || error._op === "Or"
+    ? new Set([...reasons(error.left), ...reasons(error.right)])
+    : new Set([error.message])
+
+/**
  * Loads the modules of the house that a subcommand runs in, and makes its layer.
  *
  * @since 0.1.0

@@ -88,9 +88,11 @@ export const normalise = (
     const value = equals >= 0 ? word.slice(equals + 1) : option.isFlag ? "true" : args[++at]
     // Of what may be repeated, @effect/cli drops empty values: `--deny "$UNSET"` would deny nothing.
     if (option.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
-    if (equals >= 0) words.push(word)
-    else if (option.isFlag) words.push(`${name}=true`)
-    else words.push(word, ...(value === undefined ? [] : [value]))
+    // To @effect/cli it would be the end of all options, and the option would be gone.
+    if (value === "--") return Either.left(`${name} needs a value after it.`)
+    if (option.isFlag) words.push(`${name}=${value}`)
+    // Of what may be repeated, @effect/cli does not know `--deny=value`.
+    else words.push(name, ...(value === undefined ? [] : [value]))
   }
   return Either.right(words)
 }

@@ -1,47 +1,24 @@
 /**
- * The options of every subcommand that runs commands.
+ * What the options of a subcommand that runs commands become.
  *
  * @since 0.1.0
  */
-import * as Options from "@effect/cli/Options"
-import * as Option from "effect/Option"
-import * as Timeout from "../domain/Timeout.js"
+import type * as Option from "effect/Option"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 /**
- * The directory, the time, and what the sandbox allows and denies.
+ * The options that were given.
  *
  * @since 0.1.0
- * @category options
+ * @category models
  */
-export const options = {
-  cwd: Options.directory("cwd", { exists: "yes" }).pipe(
-    Options.withDescription("The directory that the shell starts in; the current one where it is not given."),
-    Options.optional
-  ),
-  timeout: Options.integer("timeout").pipe(
-    Options.filterMap(
-      (timeout) => (timeout >= 1 && timeout <= Timeout.longest ? Option.some(timeout) : Option.none()),
-      `--timeout must be a whole number of milliseconds from 1 to ${Timeout.longest}`
-    ),
-    Options.withPseudoName("ms"),
-    Options.withDescription("Milliseconds after which a command is ended, with exit code 124; 120000 without it."),
-    Options.optional
-  ),
-  noSandbox: Options.boolean("no-sandbox").pipe(
-    Options.withDescription("Run without a sandbox: with all the rights that you have.")
-  ),
-  allow: Options.text("allow").pipe(
-    Options.withPseudoName("path"),
-    Options.withDescription("A path that commands may write, besides the working directory. May be repeated."),
-    Options.repeated
-  ),
-  deny: Options.text("deny").pipe(
-    Options.withPseudoName("pattern"),
-    Options.withDescription("A path or pattern that commands may neither read nor write. May be repeated."),
-    Options.repeated
-  )
+export interface Given {
+  readonly cwd: Option.Option<string>
+  readonly timeout: Option.Option<number>
+  readonly noSandbox: boolean
+  readonly allow: ReadonlyArray<string>
+  readonly deny: ReadonlyArray<string>
 }
 
 /**
@@ -65,13 +42,7 @@ export const passedOn: Partial<Settings> = { outputFileLimit: 0 }
  * @since 0.1.0
  */
 export const toSettings = (
-  given: {
-    readonly cwd: Option.Option<string>
-    readonly timeout: Option.Option<number>
-    readonly noSandbox: boolean
-    readonly allow: ReadonlyArray<string>
-    readonly deny: ReadonlyArray<string>
-  },
+  given: Given,
   output: Partial<Settings>
 ): [Partial<Settings>, Partial<SandboxSettings.Settings>] => [
   {

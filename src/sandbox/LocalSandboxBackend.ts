@@ -172,4 +172,4 @@ const withNotice = (result: CommandResult.CommandResult, notice: string | undefi
   notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
 
 const toUnchangeable = (error: CommandError): ExecutionFailed =>
-  error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable
+  error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()

@@ -78,10 +78,11 @@ const isSame = (one: Grant) => (other: Grant) => one.access === other.access && 
  *
  * @since 0.1.0
  */
-export const unchangeable = new ExecutionFailed({
-  kind: "sandbox",
-  reason: "this sandbox can't be changed while it runs"
-})
+export const unchangeable = (): ExecutionFailed =>
+  new ExecutionFailed({
+    kind: "sandbox",
+    reason: "this sandbox can't be changed while it runs"
+  })
 
 /**
  * Makes the launcher for a policy, and what follows the sandbox that it starts.
@@ -150,7 +151,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       if (now?.live === undefined) return Effect.void
       const began = performance.now()
       const refreshed: Effect.Effect<void, ExecutionFailed> =
-        now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable)
+        now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable())
       return Effect.map(refreshed, () => {
         const ended = performance.now()
         const pause = Math.min(checkAtLast, Math.max(checkEvery, checkRarely * (ended - began)))
@@ -178,7 +179,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
         Effect.suspend((): Effect.Effect<void, ExecutionFailed | NotThere> => {
           const now = running
           const live = now?.live
-          if (now === undefined || live === undefined) return unchangeable
+          if (now === undefined || live === undefined) return unchangeable()
           if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
             return new NotThere({ resource: grant.resource })
           }

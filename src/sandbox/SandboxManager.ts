@@ -98,7 +98,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
     addRuntimeWhitelist: () => Effect.void,
-    addPermanentWhitelist: () => noPolicy,
+    addPermanentWhitelist: noPolicy,
     shutdown: session.restart
   }
 }
@@ -110,7 +110,7 @@ const optionsOf = (options: ManagerOptions | string): ManagerOptions =>
 
 const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true
 
-const noPolicy = new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
+const noPolicy = () => new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
 
 const toFailure = (error: SandboxConfigError) =>
   new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })

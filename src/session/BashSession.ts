@@ -82,9 +82,10 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   cwd: Effect.succeed(settings.cwd ?? "/")
 })
 
-const nulByte = new InvalidUsage({
-  reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
-})
+const nulByte = () =>
+  new InvalidUsage({
+    reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
+  })
 
 /**
  * Makes a session whose shells the launcher starts: with the first command, and anew where one has ended. Everything that
@@ -110,7 +111,7 @@ export const make = (
       (dispatch: CommandDispatch): Execute =>
       (text, options) =>
         text.includes("\0")
-          ? nulByte
+          ? nulByte()
           : spanned(
               Effect.withFiberRuntime((fiber) =>
                 dispatch.run({

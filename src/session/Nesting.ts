@@ -29,10 +29,11 @@ export const within =
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.locally(call, current, commands)
 
-const busy = new ExecutionFailed({
-  kind: "shell",
-  reason: "a command that the shell has called can't run another in that shell, which waits for it"
-})
+const busy = () =>
+  new ExecutionFailed({
+    kind: "shell",
+    reason: "a command that the shell has called can't run another in that shell, which waits for it"
+  })
 
 /**
  * Runs what needs a shell with these commands; fails with ExecutionFailed where that shell waits for this fiber.
@@ -45,5 +46,5 @@ export const refuse = <A, E, R>(
   execution: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ExecutionFailed, R> =>
   Effect.withFiberRuntime(
-    (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy : execution)
+    (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy() : execution)
   )

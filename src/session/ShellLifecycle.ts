@@ -60,7 +60,7 @@ export interface LifecycleOptions {
   readonly feeder: CommandFeeder
 }
 
-const ended = new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
+const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
 
 const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed> =>
   Effect.tryPromise({
@@ -192,7 +192,7 @@ export const make = ({
   })
 
   const prepare = Effect.gen(function* () {
-    if (isDisposed) return yield* ended
+    if (isDisposed) return yield* ended()
     // One that is about to be gone has its state to hand on.
     if (shell?.alive === false) yield* Effect.promise(() => shell?.ended ?? Promise.resolve())
     if (plumbing?.lost === true) yield* move(plumbing)
@@ -254,7 +254,7 @@ export const make = ({
       ready.plumbing.broken = true
       return undefined
     },
-    ready: Effect.suspend(() => (isDisposed ? ended : change(prepare))),
+    ready: Effect.suspend(() => (isDisposed ? ended() : change(prepare))),
     take,
     replace: (unable) =>
       Effect.suspend(() => {

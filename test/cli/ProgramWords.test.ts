@@ -21,24 +21,25 @@ describe("ProgramWords", () => {
   })
 
   describe("normalise", () => {
-    it("sets flags, and leaves all other words as they are", () => {
+    it("sets flags, parts an option from its value, and leaves all other words as they are", () => {
       assert.deepStrictEqual(normalised("exec", "--json", "true"), ["exec", "--json=true", "true"])
       assert.strictEqual(normalised("--allow", " "), "--allow is empty.")
       assert.strictEqual(normalised("--allow="), "--allow is empty.")
       assert.deepStrictEqual(normalised("--json=no", "--x", "-h"), ["--json=no", "--x", "-h"])
-      assert.deepStrictEqual(normalised("--cwd", "--json", "--allow", "--", "a"), [
-        "--cwd",
-        "--json",
-        "--allow",
-        "--",
-        "a"
-      ])
+      assert.deepStrictEqual(normalised("--cwd", "--json", "--", "a"), ["--cwd", "--json", "--", "a"])
+      for (const words of [
+        ["--allow", "--", "a"],
+        ["--deny=--", "a"],
+        ["--cwd", "--"]
+      ]) {
+        assert.include(normalised(...words), "needs a value after it.")
+      }
       assert.deepStrictEqual(normalised("--", "--json", "--cwd", "--cwd"), ["--", "--json", "--cwd", "--cwd"])
       assert.deepStrictEqual(normalised("--cwd"), ["--cwd"])
     })
 
     it("refuses what is given twice and counts once", () => {
-      assert.deepStrictEqual(normalised("--allow", "a", "--allow=b"), ["--allow", "a", "--allow=b"])
+      assert.deepStrictEqual(normalised("--allow", "a", "--allow=b"), ["--allow", "a", "--allow", "b"])
       assert.strictEqual(normalised("--cwd", "/", "--cwd=/usr"), "--cwd is given twice.")
       assert.strictEqual(normalised("--json", "--json"), "--json is given twice.")
     })

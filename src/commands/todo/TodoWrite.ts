@@ -39,7 +39,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
   const write = Effect.fnUntraced(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
       const text = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
-      if (text.trim() === "") return yield* missing
+      if (text.trim() === "") return yield* missing()
       const value = yield* parse(text, words.length > 0)
       const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
       yield* store.set(todos)
@@ -59,7 +59,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
 
 class BadInput extends Data.TaggedError("BadInput")<{ readonly reason: string }> {}
 
-const missing = new BadInput({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
+const missing = () => new BadInput({ reason: `Missing JSON parameter\n\n${usageText.trimEnd()}` })
 
 const howToQuote = `Put the JSON in single quotes: TodoWrite '{"todos":[...]}'
 or, where it has single quotes itself, in a heredoc:
@@ -70,7 +70,7 @@ EOF`
 const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
   const [word = "", ...more] = words
   // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
-  if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
+  if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8()) : Either.right(word)
   return Either.left(
     new BadInput({
       reason: `Expected one argument, got ${words.length}: the JSON was probably not quoted.\n${howToQuote}`
@@ -78,7 +78,7 @@ const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput>
   )
 }
 
-const notUtf8 = new BadInput({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
+const notUtf8 = () => new BadInput({ reason: "Invalid JSON format\n- input: it is no UTF-8" })
 
 const megabytes = 8
 
@@ -99,7 +99,7 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
   }
   return yield* Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
-    catch: () => notUtf8
+    catch: () => notUtf8()
   })
 })
 

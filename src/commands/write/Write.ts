@@ -44,7 +44,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
     grammar,
     Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
       const source = Option.isSome(content) ? Stream.succeed(ShellText.encode(content.value)) : stdin
-      if (source === undefined) return yield* withoutContent
+      if (source === undefined) return yield* withoutContent()
       const tally = new Tally()
       yield* Effect.catchTag(
         files.write(
@@ -79,11 +79,11 @@ class Tally {
   }
 }
 
-const withoutContent = CommandGrammar.misuse(
-  grammar,
-  "<content> is missing, and nothing comes on standard input; nothing was written.",
-  [["write notes.txt 'one line'"], ["write notes.txt <<'EOF'", "any number of lines", "EOF"]]
-)
+const withoutContent = () =>
+  CommandGrammar.misuse(grammar, "<content> is missing, and nothing comes on standard input; nothing was written.", [
+    ["write notes.txt 'one line'"],
+    ["write notes.txt <<'EOF'", "any number of lines", "EOF"]
+  ])
 
 const failed = (error: FileError) => {
   const { kind, path, reason } = error

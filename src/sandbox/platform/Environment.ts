@@ -43,13 +43,21 @@ const defaults: Readonly<Record<string, string>> = {
 /** Only let through by name: they undo a default, or name a place that the sandbox does not have. */
 const exceptions = new Set(["LANG", "LC_ALL", "XDG_RUNTIME_DIR"])
 
+/** Tests names by a list of names and of beginnings (`LC_*`), which takes no compiling at every start. */
+const toAllowed = (patterns: ReadonlyArray<string>): ((name: string) => boolean) => {
+  const names = new Set(patterns)
+  const beginnings = patterns.flatMap((pattern) => (pattern.endsWith("*") ? [pattern.slice(0, -1)] : []))
+  return (name) => names.has(name) || beginnings.some((beginning) => name.startsWith(beginning))
+}
+
 const toNames = (patterns: ReadonlyArray<string>): ((name: string) => boolean) => {
+  if (patterns.length === 0) return () => false
   const names = new Set(patterns.filter((pattern) => !PathGlob.hasWildcard(pattern)))
   const expression = PathGlob.compileNames(patterns.filter(PathGlob.hasWildcard), false)
   return (name) => names.has(name) || expression.test(name)
 }
 
-const isAllowed = toNames(allowed)
+const isAllowed = toAllowed(allowed)
 
 /**
  * Whether a variable looks like a secret.

@@ -31,7 +31,8 @@ export const unescape = (text: string): string => text.replace(/\\(.)/gsu, "$1")
  * @since 0.1.0
  * @category parsing
  */
-export const hasWildcard = (pattern: string): boolean => parseName(pattern).some(({ _tag }) => _tag !== "Literal")
+export const hasWildcard = (pattern: string): boolean =>
+  /[*?[]/.test(pattern) && parseName(pattern).some(({ _tag }) => _tag !== "Literal")
 
 /** Where the braces that open at `start` begin, are cut by commas, and end; undefined where bash sees no alternatives. */
 const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undefined => {

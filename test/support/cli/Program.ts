@@ -1,12 +1,12 @@
 /**
  * The command line over a scripted shell, with streams of the test's own.
  */
-import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { program } from "../../../src/cli/Cli.js"
 import { House } from "../../../src/cli/Invocation.js"
+import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
+import type * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import type { Settings } from "../../../src/session/SessionSettings.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
 
@@ -18,11 +18,26 @@ export interface Run {
   readonly settings: Partial<Settings> | undefined
 }
 
+/** What its sandbox was made with as well. */
+export interface SandboxedRun extends Run {
+  readonly sandbox: Partial<SandboxSettings.Settings> | undefined
+}
+
+type Input = ReadonlyArray<Uint8Array | string | Effect.Effect<string>>
+
 export const run = (
   args: ReadonlyArray<string>,
   script: TestSynapse.Script = () => ({}),
-  stdin: ReadonlyArray<Uint8Array | string | Effect.Effect<string>> = []
-): Effect.Effect<Run> =>
+  stdin: Input = []
+): Effect.Effect<Run> => Effect.map(runBy(program, args, script, stdin), ({ sandbox: _, ...result }) => result)
+
+/** The same by any reading of the words. */
+export const runBy = (
+  by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, House | Stdio>,
+  args: ReadonlyArray<string>,
+  script: TestSynapse.Script,
+  stdin: Input
+): Effect.Effect<SandboxedRun> =>
   Effect.gen(function* () {
     const written: { stdout: Array<Buffer>; stderr: Array<Buffer> } = { stdout: [], stderr: [] }
     const input = stdin[Symbol.iterator]()
@@ -39,16 +54,18 @@ export const run = (
       isTerminal: () => false
     })
     let settings: Partial<Settings> | undefined
+    let sandbox: Partial<SandboxSettings.Settings> | undefined
     const house = House.of({
-      layer: (given) => {
+      layer: (given, givenSandbox) => {
         settings = given
+        sandbox = givenSandbox
         return TestSynapse.layer(script)
       }
     })
     const exitCode = yield* Effect.provide(
-      program(args),
-      Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(House, house), NodeContext.layer)
+      by(args),
+      Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(House, house))
     )
     const text = (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString()
-    return { exitCode, stdout: text("stdout"), stderr: text("stderr"), settings }
+    return { exitCode, stdout: text("stdout"), stderr: text("stderr"), settings, sandbox }
   })

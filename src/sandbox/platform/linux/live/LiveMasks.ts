@@ -17,10 +17,11 @@ import * as MaskWatch from "./MaskWatch.js"
 /** How often what was moved is looked for again. */
 const mostRounds = 3
 
-const moved = new ExecutionFailed({
-  kind: "sandbox",
-  reason: "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
-})
+const moved = () =>
+  new ExecutionFailed({
+    kind: "sandbox",
+    reason: "no sandbox: what the blacklist names is being moved while the sandbox starts; try again when it rests"
+  })
 
 /**
  * Adds to a namespace what a sandbox needs to stay masked. Walks go through the whitelist, and through what was made writable
@@ -60,7 +61,7 @@ export const make = (
         yield* door.verify
         let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
         for (let round = 0; !door.areMounted(expected); round++) {
-          if (round === mostRounds || learn === undefined) return yield* moved
+          if (round === mostRounds || learn === undefined) return yield* moved()
           expected = yield* scan
           yield* learn(expected)
         }

@@ -1,0 +1,54 @@
+/**
+ * What `synapse exec` does.
+ *
+ * @since 0.1.0
+ */
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as CommandListener from "../domain/CommandListener.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import type { ToolCall } from "../domain/ToolCall.js"
+import type { ToolReturn } from "../toolset/ToolReturn.js"
+import { Toolset } from "../toolset/Toolset.js"
+import { House, Invocation } from "./Invocation.js"
+import * as SessionOptions from "./SessionOptions.js"
+import { Stdio } from "./Stdio.js"
+
+/**
+ * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
+ *
+ * @since 0.1.0
+ */
+export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, never, Stdio | Toolset> =>
+  Effect.gen(function* () {
+    const stdio = yield* Stdio
+    const toolset = yield* Toolset
+    const listener: CommandListener.CommandListener = json ? {} : { onOutput: stdio.write }
+    const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
+    if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
+    else if (isOurs(result)) stdio.write("stderr", `synapse: ${result.message}\n`)
+    return result.extras.exitCode ?? ExitCode.failure
+  })
+
+/** Whether the command itself said nothing of its failure. */
+const isOurs = ({ extras }: ToolReturn): boolean =>
+  extras.error !== undefined || extras.interrupted === true || extras.blocked === true
+
+/**
+ * Runs one command in a house of its own, and sets the program's exit code to the command's.
+ *
+ * @since 0.1.0
+ */
+export const exec = (
+  command: string,
+  json: boolean,
+  given: SessionOptions.Given
+): Effect.Effect<void, ConfigError, House | Invocation | Stdio> =>
+  Effect.gen(function* () {
+    const { setExitCode } = yield* Invocation
+    const house = yield* House
+    const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command }) }
+    const output = json ? SessionOptions.answered : SessionOptions.passedOn
+    const code = yield* Effect.provide(handle(call, json), house.layer(...SessionOptions.toSettings(given, output)))
+    yield* setExitCode(code)
+  })

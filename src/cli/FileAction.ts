@@ -1,0 +1,67 @@
+/**
+ * What `synapse read`, `write` and `edit` do: the commands of those names, for a person.
+ *
+ * @since 0.1.0
+ */
+import type { ConfigError } from "effect/ConfigError"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { quote } from "../bash/Quote.js"
+import * as CommandGrammar from "../command/CommandGrammar.js"
+import * as Edit from "../commands/edit/Edit.js"
+import * as Read from "../commands/read/Read.js"
+import * as Write from "../commands/write/Write.js"
+import * as Advice from "../domain/Advice.js"
+import * as CommandInput from "../domain/CommandInput.js"
+import { handle } from "./ExecAction.js"
+import { House, Invocation } from "./Invocation.js"
+import * as SessionOptions from "./SessionOptions.js"
+import { Stdio } from "./Stdio.js"
+
+/**
+ * The grammars of `read`, `write` and `edit`.
+ *
+ * @since 0.1.0
+ */
+export const grammars = [Edit.grammar, Read.grammar, Write.grammar]
+const names = grammars.map(({ name }) => name)
+const person = Advice.person(names)
+
+/**
+ * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
+ *
+ * @since 0.1.0
+ */
+export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
+
+/**
+ * Runs the command that the program was called with. Its advice names what a person can type, and no tool calls.
+ *
+ * @since 0.1.0
+ */
+export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> = Effect.gen(function* () {
+  const { args, setExitCode } = yield* Invocation
+  const stdio = yield* Stdio
+  const [name = "", ...words] = args
+  const grammar = grammars.find((one) => one.name === name)
+  const answer = grammar && CommandGrammar.helpFor(grammar, words, person)
+  if (answer !== undefined) return yield* Effect.promise(async () => stdio.write("stdout", answer))
+  const house = yield* House
+  const command = [name, ...words.map(quote)].join(" ")
+  const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
+  const code = yield* handle(call, false).pipe(
+    Effect.locally(CommandInput.current, inputOf(stdio)),
+    Effect.provide(house.layer(SessionOptions.passedOn, {})),
+    Effect.locally(Advice.audience, person)
+  )
+  yield* setExitCode(code)
+})
+
+const inputOf = ({ hasInput, read }: Context.Tag.Service<Stdio>): CommandInput.CommandInput | undefined =>
+  hasInput()
+    ? Stream.repeatEffectOption(
+        Effect.flatMap(read, (chunk) => (chunk === undefined ? Effect.fail(Option.none()) : Effect.succeed(chunk)))
+      )
+    : undefined

@@ -1,0 +1,85 @@
+/**
+ * Reads the program's words where nothing about them is unusual, without `@effect/cli`: to load that, and to read words by it,
+ * takes longer than all else that a start does. Whatever is not surely meant like this (help, wrong usage, other
+ * subcommands) is left to `Cli`, which reads the same words to the same effect.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type { ConfigError } from "effect/ConfigError"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as CommandGrammar from "../command/CommandGrammar.js"
+import * as Parameter from "../command/Parameter.js"
+import * as Timeout from "../domain/Timeout.js"
+import * as CallAction from "./CallAction.js"
+import * as ExecAction from "./ExecAction.js"
+import * as FileAction from "./FileAction.js"
+import type { House, Invocation } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
+
+const config = {
+  cwd: Parameter.optional(Parameter.option("cwd")),
+  timeout: Parameter.optional(Parameter.count("timeout", 1)),
+  noSandbox: Parameter.flag("no-sandbox"),
+  allow: Parameter.repeated(Parameter.option("allow")),
+  deny: Parameter.repeated(Parameter.option("deny")),
+  json: Parameter.flag("json")
+}
+const described = { summary: "", usage: "", help: "" }
+const execGrammar = CommandGrammar.make({
+  ...described,
+  name: "exec",
+  config: { ...config, command: Parameter.operand("command") }
+})
+const callGrammar = CommandGrammar.make({ ...described, name: "call", config })
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** Takes options before one command that is no option; `--` may stand between. */
+const isPlain = (words: ReadonlyArray<string>, hasCommand: boolean): boolean => {
+  if (!hasCommand) return isPaired(words)
+  const command = words.at(-1)
+  const before = words.slice(0, words.at(-2) === "--" ? -2 : -1)
+  return command !== undefined && (words.at(-2) === "--" || !command.startsWith("-")) && isPaired(before)
+}
+
+/** Takes options alone: each begins with two dashes, and a value that follows one does not begin with a dash. */
+const isPaired = (words: ReadonlyArray<string>): boolean =>
+  words.every((word, at) => (word.startsWith("-") ? /^--[a-z]/.test(word) : words[at - 1]?.startsWith("--") === true))
+
+type Given = typeof callGrammar extends CommandGrammar.CommandGrammar<infer A> ? A : never
+
+const isUsual = ({ allow, cwd, deny, timeout }: Given): boolean =>
+  [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
+  (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&
+  (Option.isNone(timeout) || timeout.value <= Timeout.longest)
+
+/**
+ * Finds what to run for words that are plainly `exec`, `call`, `read`, `write` or `edit`; undefined for all others.
+ *
+ * @param args the words after the program's name
+ * @since 0.1.0
+ */
+export const find = ([name, ...words]: ReadonlyArray<string>):
+  | Effect.Effect<void, ConfigError, House | Invocation | Stdio>
+  | undefined => {
+  if (FileAction.isOne(name)) return FileAction.run
+  if (name === "exec" && isPlain(words, true)) {
+    const given = Either.getOrUndefined(execGrammar.parse(words))
+    if (given === undefined || !isUsual(given) || given.command.trim() === "") return undefined
+    return ExecAction.exec(given.command, given.json, given)
+  }
+  if (name === "call" && isPlain(words, false)) {
+    const given = Either.getOrUndefined(callGrammar.parse(words))
+    return given === undefined || !isUsual(given) ? undefined : CallAction.call(given)
+  }
+  return undefined
+}

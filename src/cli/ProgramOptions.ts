@@ -1,0 +1,43 @@
+/**
+ * The options of every subcommand that runs commands, as `@effect/cli` reads them.
+ *
+ * @since 0.1.0
+ */
+import * as Options from "@effect/cli/Options"
+import * as Option from "effect/Option"
+import * as Timeout from "../domain/Timeout.js"
+
+/**
+ * The directory, the time, and what the sandbox allows and denies.
+ *
+ * @since 0.1.0
+ * @category options
+ */
+export const session = {
+  cwd: Options.directory("cwd", { exists: "yes" }).pipe(
+    Options.withDescription("The directory that the shell starts in; the current one where it is not given."),
+    Options.optional
+  ),
+  timeout: Options.integer("timeout").pipe(
+    Options.filterMap(
+      (timeout) => (timeout >= 1 && timeout <= Timeout.longest ? Option.some(timeout) : Option.none()),
+      `--timeout must be a whole number of milliseconds from 1 to ${Timeout.longest}`
+    ),
+    Options.withPseudoName("ms"),
+    Options.withDescription("Milliseconds after which a command is ended, with exit code 124; 120000 without it."),
+    Options.optional
+  ),
+  noSandbox: Options.boolean("no-sandbox").pipe(
+    Options.withDescription("Run without a sandbox: with all the rights that you have.")
+  ),
+  allow: Options.text("allow").pipe(
+    Options.withPseudoName("path"),
+    Options.withDescription("A path that commands may write, besides the working directory. May be repeated."),
+    Options.repeated
+  ),
+  deny: Options.text("deny").pipe(
+    Options.withPseudoName("pattern"),
+    Options.withDescription("A path or pattern that commands may neither read nor write. May be repeated."),
+    Options.repeated
+  )
+}
