@@ -1,5 +1,5 @@
 /**
- * The door to a sandbox that runs: what is mounted behind it appears inside, and the shell in it goes on.
+ * Changes the mounts of a running sandbox from outside: they appear in the sandbox, and its shell goes on undisturbed.
  *
  * @since 0.1.0
  */
@@ -21,27 +21,30 @@ import type { Programs } from "../start/Programs.js"
 import * as SandboxProcess from "./SandboxProcess.js"
 
 /**
- * Every change takes a few milliseconds, and fails with ExecutionFailed (cause `sandbox`) where it can't be made: the
- * sandbox has to be built anew then.
+ * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
+ * where it is not possible, and the sandbox has to be built anew for it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LiveNamespace {
-  /** Those of the masks that are not in force: the host replaced the file, or it is new. Reads one file. */
+  /**
+   * Returns those of the masks that are not in place, because the host has replaced the file or the mask is new. Reads
+   * one file.
+   */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   readonly isMounted: (path: string) => boolean
-  /** Whether all of the masks are mounted. Reads one file. */
+  /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
-  /** Fails where the processes inside are not held by a sandbox. */
+  /** Fails where the processes inside are not confined by a sandbox. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
-  /** Whether anything can be changed; where not, `lost` and `isMounted` work all the same. */
+  /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
   readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
   /**
-   * Makes a path writable, with all that lies below it but what is masked; answers with the masks that this took. Fails for
-   * a path that holds something read-only, hidden, or named by a rule.
+   * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails
+   * for a path that holds something read-only or hidden, or that a rule names.
    */
   readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
@@ -52,7 +55,7 @@ const { isWithin } = MountTable
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /**
- * Opens the door to the sandbox that was spawned as `pid`. Before its shell has said a word, there is nothing behind it yet.
+ * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its shell has written its first output.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * The command line that builds a sandbox around a shell and becomes it: every step executes the next, so that one process
- * of ours is left, which ends with the shell, and the shell with it.
+ * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
+ * that one process of ours is left, which ends with the shell, and the shell with it.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import { descriptors } from "../plan/BubblewrapPlan.js"
 import type { PlanDirectory } from "../plan/PlanDirectory.js"
 
 /**
- * How the sandbox is built: in a mount namespace that the launcher keeps a door to (`mount` where it may make one itself,
- * `user` where that takes a user namespace), or by bubblewrap alone.
+ * The way a sandbox is built: in a mount namespace that the launcher can enter to change mounts (`mount` where the
+ * launcher may make one itself, `user` where that takes a user namespace), or by bubblewrap alone (`single`).
  *
  * @since 0.1.0
  * @category models
@@ -18,14 +18,14 @@ import type { PlanDirectory } from "../plan/PlanDirectory.js"
 export type Level = "mount" | "user" | "single"
 
 /**
- * The most processes of a sandbox. The kernel does not hold root to it, a cgroup does.
+ * The most processes of a sandbox. For root, whom the kernel does not limit, a cgroup enforces it.
  *
  * @since 0.1.0
  */
 export const processes = 512
 
 /**
- * Said where a mask can't be mounted; the sandbox does not start then.
+ * The message on standard error where a mask can't be mounted; the sandbox does not start then.
  *
  * @since 0.1.0
  */
@@ -94,15 +94,15 @@ exec "$bwrap" --args ${descriptors.arguments} -- "$@"
 `
 
 /**
- * The kernel counts the processes of a user in a user namespace and all below it. Where the first such namespace is
- * bubblewrap's, the limit must be set inside: outside, all that the user runs would count.
+ * Sets the limit on processes within bubblewrap's user namespace. The kernel counts the processes of a user in a user
+ * namespace and all below it; outside, all processes of the user would count.
  */
 const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
   ...[bash, "--norc", "--noprofile", "-p", "-c", `ulimit -u ${processes} 2>/dev/null; exec -- "$@"`, "synapse-limit"],
   ...[shell.program, ...shell.args]
 ]
 
-/** A mount namespace whose mounts go into those made from it, and nowhere else. */
+/** Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. */
 const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
   level === "single"
     ? []
@@ -113,7 +113,7 @@ const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
       ]
 
 /**
- * Makes the command line that starts a sandbox with a shell in it.
+ * Builds the command line that starts a sandbox with a shell in it.
  *
  * @since 0.1.0
  * @category constructors
@@ -127,9 +127,9 @@ export const make = (options: {
     readonly unshare: string | undefined
     readonly mount: string | undefined
   }
-  /** Whether bubblewrap waits until the masks are mounted and the cgroup is entered. */
+  /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
-  /** The file of a cgroup that takes processes in. */
+  /** The file that moves a process into the sandbox's cgroup. */
   readonly cgroup?: string | undefined
   readonly shell: Spawnable
 }): Spawnable => {
