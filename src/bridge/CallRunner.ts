@@ -28,7 +28,7 @@ import type { FifoSource } from "./FifoSource.js"
 import { Refused } from "./StubDialog.js"
 
 /**
- * Makes the commands of the registry callable, as they are whenever one is called.
+ * Makes the commands of the registry callable, as they are registered at the time of each call.
  *
  * @param within marks what a call runs as being one
  * @since 0.1.0
@@ -119,7 +119,7 @@ const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
     )
   )
 
-/** Where the caller has gone, whoever works for it is interrupted: there is nothing to say, and nobody to hear it. */
+/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
 const toFileError =
   (path: string) =>
   (error: Refused | Gone): Effect.Effect<never, FileError> =>
@@ -171,7 +171,7 @@ interface CallOutput extends CallEnding {
   readonly stderr: string
 }
 
-/** What becomes of an error within a shell line; whoever reads it is told so in words of their own. */
+/** Converts the end of a command into what its caller prints; advice is worded for whoever reads it. */
 const ending = (
   { name }: CallRequest,
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,

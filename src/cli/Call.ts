@@ -1,5 +1,5 @@
 /**
- * `synapse call`: one toolset for a program in any language, that writes calls and reads results as lines of JSON.
+ * `synapse call`: a toolset for programs in any language, which write calls and read results as lines of JSON.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,11 @@ import { Lines } from "./Lines.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
-/** So many calls are taken at a time; further lines are read when one of them has ended. */
+/** The most calls that run at a time; further lines are read when one of them has ended. */
 const inFlight = 1000
 
 /**
- * Answers every line until the input ends, then waits for the calls that run.
+ * Answers every line until the input ends, then waits for the calls that still run.
  *
  * @since 0.1.0
  */
@@ -67,7 +67,7 @@ export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = 
 })
 
 /**
- * Answers tool calls, a line of JSON each, until its input ends.
+ * The subcommand `call`, which answers tool calls until its input ends.
  *
  * @since 0.1.0
  * @category commands

@@ -34,11 +34,11 @@ const root = Command.make("synapse").pipe(
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
 
-/** Words that look like an option are not taken for a misspelt one: they may be a command. */
+/** Turns off the correction of misspelt options: a word that looks like one may be a command. */
 const layerConfig = CliConfig.layer({ autoCorrectLimit: 0, isCaseSensitive: true })
 
 /**
- * Runs the program and answers its exit code.
+ * Runs the program over the process's own streams, and returns its exit code.
  *
  * @param args the words after the program's name
  * @since 0.1.0
@@ -50,7 +50,7 @@ export const run = (
   Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, { layer: house })))
 
 /**
- * Runs the program over any streams and any house, and answers its exit code.
+ * Runs the program over any streams and any house, and returns its exit code.
  *
  * @since 0.1.0
  */
@@ -98,18 +98,21 @@ export const program = (
     )
   })
 
-/** stdout is for results. */
+/** Logs to stderr, for stdout is for results. */
 const layerLogger = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
 
-/** `exec` takes one command. That it takes more words is for telling what is wrong with them. */
+/**
+ * Matches what the help says of repeated commands: `exec` takes one command, and accepts more words only to explain
+ * what is wrong with them.
+ */
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
-/** May be left out, which @effect/cli does not show of options that may be repeated. */
+/** Matches options that may be repeated, which @effect/cli does not show as optional. */
 const repeatable = /--(?:allow path|deny pattern)(?=\.\.\.)/g
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 
-/** Why nothing was run, and how it is used. */
+/** Writes the reason why nothing was run, and the usage. */
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
@@ -118,7 +121,7 @@ const complaint = (error: ValidationError | WrongUsage | ConfigError, args: Read
   return [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")
 }
 
-/** The settings that are wrong, each in its own words. */
+/** Returns the messages about all invalid settings. */
 const reasons = (error: ConfigError): ReadonlySet<string> =>
   error._op === "And" || error._op === "Or"
     ? new Set([...reasons(error.left), ...reasons(error.right)])

@@ -1,5 +1,5 @@
 /**
- * `synapse exec`: runs one command as the tool would, with the command's own output and exit code.
+ * `synapse exec`: runs one command as the tool does, with the command's own output and exit code.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ const command = Args.text({ name: "command" }).pipe(
   Args.repeated
 )
 
-/** The one command text among the words that are left of the arguments. */
+/** Returns the command, if there is exactly one among the words; fails with WrongUsage otherwise. */
 const commandOf = (words: ReadonlyArray<string>, args: ReadonlyArray<string>): Effect.Effect<string, WrongUsage> => {
   const dashed = args.includes("--") ? undefined : words.find((word) => word.startsWith("-"))
   if (dashed !== undefined && dashed === words[0]) {
@@ -39,7 +39,7 @@ const commandOf = (words: ReadonlyArray<string>, args: ReadonlyArray<string>): E
 }
 
 /**
- * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
+ * Runs one call, and passes on its output or prints its result as JSON. Returns the exit code.
  *
  * @since 0.1.0
  */
@@ -54,12 +54,12 @@ export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, nev
     return result.extras.exitCode ?? ExitCode.failure
   })
 
-/** Whether the command itself said nothing of its failure. */
+/** Tests whether a failure has to be reported here, because the command itself has not reported it. */
 const isOurs = ({ extras }: ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
 /**
- * Runs one command.
+ * The subcommand `exec`, which runs one command.
  *
  * @since 0.1.0
  * @category commands

@@ -30,14 +30,15 @@ const names = grammars.map(({ name }) => name)
 const person = Advice.person(names)
 
 /**
- * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
+ * Tests whether the program's first word is `read`, `write` or `edit`. If so, the command itself parses the words after
+ * it.
  *
  * @since 0.1.0
  */
 export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
 /**
- * Runs the command that the program was called with. Its advice names what a person can type, and no tool calls.
+ * Runs the command that the program was called with. Its advice names what a person can type, not tool calls.
  *
  * @since 0.1.0
  */
@@ -66,7 +67,7 @@ const inputOf = ({ hasInput, read }: Context.Tag.Service<Stdio>): CommandInput.C
       )
     : undefined
 
-/** For the program's help and completions; the words are read by the command itself. */
+/** Makes a subcommand for the program's help and completions; the command itself parses the words. */
 const toSubcommand = ({ config, name, summary }: CommandGrammar.CommandGrammar<unknown>) =>
   Command.make(
     name,
@@ -94,7 +95,7 @@ const toOptions = ({ isRepeated, isRequired, kind, name, placeholder }: Form): O
 export const commands = [toSubcommand(Edit.grammar), toSubcommand(Read.grammar), toSubcommand(Write.grammar)] as const
 
 /**
- * The usage of `read`, `write` and `edit`, by their names.
+ * The usages of `read`, `write` and `edit`, with their names.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * One run of the program: the words it was called with, and the exit code it is to end with.
+ * One run of the program: the words that it was called with, and the exit code that it ends with.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
 /**
- * The words that the program was called with, and the exit code that it is to end with.
+ * The words that the program was called with, and the exit code that it ends with.
  *
  * @since 0.1.0
  * @category tags
@@ -29,7 +29,7 @@ export class Invocation extends Context.Tag("synapse/Invocation")<
 >() {}
 
 /**
- * Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2.
+ * The error for a wrong call of the program, which ends with the reason, the usage and exit code 2.
  *
  * @since 0.1.0
  * @category errors
@@ -39,7 +39,7 @@ export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsa
 }) {}
 
 /**
- * Loads the modules of the house that a subcommand runs in, and makes its layer.
+ * Makes the layer of the house that a subcommand runs in; loads its modules only then.
  *
  * @since 0.1.0
  * @category models
@@ -50,7 +50,7 @@ export type MakeHouse = (
 ) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
 
 /**
- * Makes the house that a subcommand runs in.
+ * Provides the house that a subcommand runs in.
  *
  * @since 0.1.0
  * @category tags

@@ -1,5 +1,5 @@
 /**
- * The options of every subcommand that runs commands.
+ * The options that all subcommands which run commands have in common.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 
 /**
- * The directory, the time, and what the sandbox allows and denies.
+ * The options for the directory, the timeout, and the sandbox.
  *
  * @since 0.1.0
  * @category options
@@ -45,21 +45,21 @@ export const options = {
 }
 
 /**
- * Settings for a subcommand that prints results: it keeps the files that a result names when the program ends.
+ * Settings for a subcommand that prints results: the files that a result names stay when the program ends.
  *
  * @since 0.1.0
  */
 export const answered: Partial<Settings> = { keepOutputFiles: true }
 
 /**
- * Settings for a subcommand that passes output on as it comes: it makes no files of it.
+ * Settings for a subcommand that passes output on as it comes: output is not written to files.
  *
  * @since 0.1.0
  */
 export const passedOn: Partial<Settings> = { outputFileLimit: 0 }
 
 /**
- * Turns the options that were given into settings of the session and of the sandbox.
+ * Converts the given options into settings of the session and of the sandbox.
  *
  * @param output `answered` or `passedOn`
  * @since 0.1.0

@@ -1,30 +1,34 @@
 /**
- * The names that an object may have, and what each must be: checked by hand, so that an error names the field as its reader wrote it.
+ * Checks the fields of an object by hand, so that an error names a field as the program wrote it.
  *
  * @since 0.1.0
  */
 
 /**
- * What a field must be.
+ * A check of one field's value.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Field {
-  /** After "must be". */
+  /** The words after "must be" in the error. */
   readonly expected: string
   readonly test: (value: unknown) => boolean
-  /** What is wrong inside of a value that passed `test`. */
+  /** Returns what is wrong within a value that has passed `test`; undefined where nothing is. */
   readonly inside?: (value: unknown) => string | undefined
 }
 
 /**
+ * The fields that an object may have, by name.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Fields = Readonly<Record<string, Field>>
 
 /**
+ * Makes a check from the words after "must be" and a test.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -33,7 +37,7 @@ export const field = (expected: string, test: (value: unknown) => boolean): Fiel
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "" && !value.includes("\0")
 
 /**
- * Whether a value is an object and no list.
+ * Tests whether a value is an object and not an array.
  *
  * @since 0.1.0
  */
@@ -59,7 +63,7 @@ export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit 
     (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
   )
 
-/** How many letters two names differ in: inserted, left out, replaced, or swapped with the next. */
+/** Returns the number of letters in which two names differ: inserted, left out, replaced, or swapped with the next. */
 const distance = (a: string, b: string): number => {
   const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, at) => at)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
@@ -99,7 +103,8 @@ const shown = (value: unknown): string => {
 }
 
 /**
- * All that is wrong with an object, a line each; undefined where nothing is. A field that is undefined is not there.
+ * Returns all that is wrong with an object, a line each; undefined where nothing is. A field that is undefined counts
+ * as missing.
  *
  * @param kind what the fields are called: "setting"
  * @since 0.1.0
