@@ -44,19 +44,39 @@ const isText = (value: unknown): boolean => typeof value === "string" && value.t
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** @since 0.1.0 */
+/**
+ * Accepts a string that is not blank and has no NUL character.
+ *
+ * @since 0.1.0
+ */
 export const text = field("a text that is not blank", isText)
 
-/** @since 0.1.0 */
+/**
+ * Accepts true and false.
+ *
+ * @since 0.1.0
+ */
 export const boolean = field("true or false", (value) => typeof value === "boolean")
 
-/** @since 0.1.0 */
+/**
+ * Accepts a function.
+ *
+ * @since 0.1.0
+ */
 export const callback = field("a function", (value) => typeof value === "function")
 
-/** @since 0.1.0 */
+/**
+ * Accepts an array of strings that are not blank and have no NUL character.
+ *
+ * @since 0.1.0
+ */
 export const texts = field("a list of texts", (value) => Array.isArray(value) && value.every(isText))
 
-/** @since 0.1.0 */
+/**
+ * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of milliseconds".
+ *
+ * @since 0.1.0
+ */
 export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit = ""): Field =>
   field(
     `a whole number${unit} ${most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`}`,
