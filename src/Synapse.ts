@@ -194,6 +194,7 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
  * would, nor is it built twice where it is used twice, as with `Layer.fresh`.
  *
+ * @since 0.1.0
  * @internal
  */
 export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.scopedContext(Layer.build(layer))

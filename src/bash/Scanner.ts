@@ -46,7 +46,7 @@ export class Scanner implements Substitutions {
   constructor(
     readonly text: string,
     public position = 0,
-    /** How deep in command substitutions this text lies. */
+    /** The number of command substitutions around this text. */
     private readonly depth = 0
   ) {}
 

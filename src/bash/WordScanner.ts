@@ -55,8 +55,8 @@ class WordScanner {
   private expands = false
   private closed = true
   /**
-   * True (`bracket`), or the state of the braces (`brace`), where a glob or a brace expansion was opened that counts
-   * only if it is closed.
+   * True where a `[` was read, which begins a glob if it is closed; `brace` is the same for a brace expansion, and
+   * tells whether it has become a list.
    */
   private bracket = false
   private brace: "open" | "list" | undefined

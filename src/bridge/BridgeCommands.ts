@@ -17,7 +17,7 @@ import type { CallRequest } from "./CallRequest.js"
 export interface BridgeCommands {
   /** Returns the names of the commands; the same array until they change. */
   readonly names: () => ReadonlyArray<string>
-  /** Returns the prefixes of the handlers whose name is a prefix, such as `mcp-*`. */
+  /** Returns the prefixes of the handlers whose name is a prefix, such as `mcp:*`. */
   readonly prefixes: () => ReadonlyArray<string>
   /** Runs the command of a call; `input` is for a call that has none of its own. */
   readonly run: (call: BridgeCall, request: CallRequest, input: CommandInput | undefined) => void

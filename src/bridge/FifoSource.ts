@@ -25,7 +25,7 @@ export class FifoSource {
   private wake: () => void = () => {}
   private isPaused = false
 
-  /** Of a descriptor that does not block, which it owns. */
+  /** Takes a descriptor that does not block, and owns it. */
   constructor(fd: number) {
     // The types lack `onread` here; the documentation has it.
     const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {

@@ -37,7 +37,7 @@ export const FailureCategory = Schema.Literal("command_not_found", "invalid_usag
  */
 export type FailureCategory = typeof FailureCategory.Type
 
-/** What to do next; the message has it below the reason. */
+/** The advice on what to do next; the message has it below the reason. */
 const advice = Schema.optionalWith(Schema.Array(Advice.Advice), { default: () => [] })
 
 /**

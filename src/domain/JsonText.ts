@@ -47,7 +47,7 @@ class Found {
 
 /** Finds what `JSON.parse` accepts silently: two values under the same name, and nesting that is too deep. */
 const findFlaw = (text: string): Flaw | undefined => {
-  /** Of each object and array around; an array has none. */
+  /** The names seen in each object around the position; empty for an array. */
   const names: Array<Set<string>> = []
   const enter = (): void => {
     if (names.length === deepest) throw new Found({ path: "", reason: `it is nested deeper than ${deepest} levels` })

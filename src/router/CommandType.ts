@@ -13,11 +13,11 @@ import * as ReservedName from "../command/ReservedName.js"
  * @category models
  */
 export type CommandType =
-  /** In the shell. */
+  /** Run by the shell. */
   | "native"
-  /** In Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every command that is registered. */
+  /** Run by Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every command that is registered. */
   | "agent-shell"
-  /** In a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
+  /** Run by a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
   | "extension"
 
 const mcp = /^mcp:/

@@ -99,6 +99,7 @@ export interface SandboxBackend {
 /**
  * Adds the span of a command's run in a sandbox, where a tracer is present.
  *
+ * @since 0.1.0
  * @internal
  */
 export const executed = Span.within("SandboxBackend.execute")

@@ -174,7 +174,11 @@ export const end =
   `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' "$1" "$?" "\${PWD-}" "$1" "${shortReply}" "$1";` +
   `\\builtin trap : URG;PS0= PS1= PS2=\n`
 
-/** Removes the aliases that have hidden an exit code (`StatusFrame.sure`). */
+/**
+ * Removes the aliases that have hidden an exit code (`StatusFrame.sure`).
+ *
+ * @since 0.1.0
+ */
 export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
 
 /**

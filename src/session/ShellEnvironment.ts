@@ -35,7 +35,11 @@ const unattended: Readonly<Record<string, string>> = {
   TERM: "dumb"
 }
 
-/** The variable by which everything that a session started can be found again. */
+/**
+ * The variable by which everything that a session started can be found again.
+ *
+ * @since 0.1.0
+ */
 export const sessionVariable = "SYNAPSE_SESSION"
 
 /**

@@ -159,6 +159,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
 /**
  * Runs an effect while holding the lock at `path`. Fails with Locked after waiting ten seconds for a running process.
  *
+ * @since 0.1.0
  * @internal
  */
 export const withLock =

@@ -51,8 +51,8 @@ export const isDirectory = (path: string): boolean => {
 }
 
 /**
- * Tests whether the user could write to a path without a sandbox: to what exists, or, where it is missing, in the
- * nearest directory that exists.
+ * Tests whether the user could write to a path without a sandbox: to the file itself, or in the nearest directory above
+ * it that exists.
  *
  * @since 0.1.0
  * @category looking

@@ -21,7 +21,7 @@ export interface SandboxProfile {
   readonly rules: ReadonlyMap<string, Rule>
 }
 
-/** What a shell and its programs need, and what tells them nothing about other processes. */
+/** Clauses that a shell and its programs need, and that tell them nothing about other processes. */
 const essentials = [
   '(allow process-exec (subpath "/"))',
   "(allow process-fork)",

@@ -13,7 +13,7 @@ import * as Launch from "../start/Launch.js"
  * @category models
  */
 export interface Cause {
-  /** What is missing, in a word or two. */
+  /** The missing thing, in a word or two. */
   readonly name: string
   readonly detail: string
   readonly remedy: string

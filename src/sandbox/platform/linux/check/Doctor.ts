@@ -21,7 +21,7 @@ export interface Check {
   /** True where no sandbox can be built without it. */
   readonly required: boolean
   readonly detail: string
-  /** What to do about it; empty where there is nothing to do. */
+  /** The step that mends it; empty where there is nothing to do. */
   readonly remedy: string
 }
 
