@@ -95,7 +95,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
       if (!ToolFormat.formats.includes(format)) {
         throw new InvalidUsage(`unknown format ${JSON.stringify(format)}: there are ${ToolFormat.formats.join(", ")}`)
       }
-      // What the types say of one format, they can't say of all of them at once.
+      // The types can express this for one format, and not for a union of formats.
       return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
     handle: (call, options) => calls.handle(call, options, disposed !== undefined),

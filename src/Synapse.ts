@@ -240,7 +240,7 @@ export const layer = <
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerSandbox(options ?? {})),
       Layer.provide(Bridge.layer),
-      // The same registry that the tools have: the shell calls its commands.
+      // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
       Layer.provide(NodeFileSystem.layer)

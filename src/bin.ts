@@ -48,7 +48,7 @@ const reportDefect = (cause: Cause.Cause<never>): void => {
 /** Exits when all output has been taken; after a signal, it waits no longer than a second. */
 const leave = (code: number, stopped: boolean): void => {
   const exit = () => process.exit(code)
-  // Looking at process.stdout makes it, which takes a millisecond or two: most runs have nothing left to write.
+  // Accessing process.stdout creates it, which takes a millisecond or two: most runs have nothing left to write.
   if (!process.getActiveResourcesInfo().some((name) => name.endsWith("WriteWrap"))) return exit()
   if (stopped) setTimeout(exit, 1000)
   process.stdout.write("", () => process.stderr.write("", exit))
@@ -59,7 +59,7 @@ const leave = (code: number, stopped: boolean): void => {
  * signal and a closed terminal, and cuts off output that is not yet written.
  */
 const main = (): void => {
-  // Fibers that wait hold no handle of node's, which would leave.
+  // Fibers that wait do not keep node running.
   const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
@@ -74,7 +74,7 @@ const main = (): void => {
   process.on("SIGHUP", onSignal(hungUp))
 
   process.on("uncaughtException", (error) => {
-    // Our output has no reader any more: end as quietly as any program in a pipe does. Each further write says it again.
+    // Nobody reads our output any more: end quietly, as programs in a pipe do. Each further write reports it again.
     if ("code" in error && error.code === "EPIPE") return stop(brokenPipe)
     reportDefect(Cause.die(error))
     stop(ExitCode.failure)

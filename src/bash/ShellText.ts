@@ -51,7 +51,7 @@ const lengthAt = (bytes: Uint8Array, at: number): number => {
   const first = bytes[at] as number
   if (first < 0x80) return 1
   if (first < 0xc2 || first > 0xf4) return 0
-  // Not overlong, no surrogate, nothing behind U+10FFFF.
+  // Excludes overlong forms, surrogates, and what lies beyond U+10FFFF.
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
   const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
   const second = bytes[at + 1] ?? 0
@@ -76,7 +76,7 @@ export const encode = (text: string): Buffer => {
     const unit = text.charCodeAt(at)
     if (unit < 0xd800 || unit > 0xdcff) continue
     if (unit < 0xdc00) {
-      // With the low one behind it, a character.
+      // With a low surrogate behind it, it is a character.
       if ((text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) at++
     } else if (unit >= 0xdc80) {
       bytes ??= Buffer.allocUnsafeSlow(Buffer.byteLength(text))

@@ -54,7 +54,7 @@ class StatusReader {
 
   take(token: Token): void {
     if (token._tag === "Word") return this.word(token)
-    // After `&&` or `|`, the command goes on in the next line.
+    // After `&&` or `|`, the list goes on in the next line.
     if (token._tag === "Newline" && (this.words.length > 0 || this.compound)) return this.operator(";")
     if (token._tag === "Operator") return this.operator(token.value)
   }
@@ -96,7 +96,7 @@ class StatusReader {
       return
     }
     if (value === "(") {
-      // A function's definition, where words stand before it.
+      // With words before it, this is the definition of a function.
       if (this.depth === 0 && this.words.length > 0) this.lost = true
       this.depth++
       this.compound = true

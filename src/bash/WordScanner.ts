@@ -143,7 +143,7 @@ class WordScanner {
 
   private backslash(): void {
     const next = this.text[this.position + 1]
-    // What bash makes of a backslash at the end depends on what is read after it.
+    // The meaning of a backslash at the end depends on what bash reads after it.
     if (next === undefined) return this.expansion(this.text.length)
     this.position += 2
     if (next === "\n") {

@@ -132,7 +132,7 @@ export class BridgeCall {
       await this.say("stderr", stderr)
       await this.dialog.request("exit", String(this.broken ? brokenPipe : exitCode & 255 || (this.failed ? 1 : 0)))
     } catch {
-      // It has gone, as it should.
+      // The caller has ended, as it should.
     }
   }
 

@@ -156,7 +156,7 @@ const files = (call: BridgeCall): Files => {
       Effect.acquireUseRelease(
         ask(path, () => call.begin(path)),
         (pour) =>
-          // Not runForEachWhile, which holds all chunks to its end in effect 3.22.
+          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
           Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(Effect.uninterruptible(ask(path, () => call.commit(pour))))
@@ -180,7 +180,7 @@ const ending = (
   CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
     Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
     Failed: (failed) => saying(failed.text, failed),
-    // Whoever called it has gone, or knows that it was interrupted.
+    // The caller has ended, or knows that it was interrupted.
     Interrupted: (interrupted) => saying("", interrupted),
     Died: (died) => saying(died.text, died)
   })

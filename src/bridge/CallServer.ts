@@ -148,7 +148,7 @@ export class CallServer implements OpenBridge {
         this.commands.run(call, request, this.input())
       )
     } catch {
-      // A command has deleted the FIFOs: the next one gets others.
+      // A command has deleted the FIFOs: the next command gets new ones.
       this.broken = true
       return
     }
@@ -191,7 +191,7 @@ export class CallServer implements OpenBridge {
         this.tickets.give(added)
       },
       () => {
-        // Those that are there have to do.
+        // The slots that exist have to suffice.
         this.making = false
       }
     )

@@ -60,7 +60,7 @@ export const isUnused = (path: string): boolean => {
     Fs.closeSync(open(path, O_WRONLY))
     return false
   } catch (error) {
-    // Nobody reads; that is what is asked first, for opening it to read would answer for oneself.
+    // ENXIO: nobody reads. This is tested first, for opening it for reading would make this process its reader.
     if ((error as NodeJS.ErrnoException).code !== "ENXIO") return false
   }
   const fd = openToRead(path)

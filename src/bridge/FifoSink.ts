@@ -24,7 +24,7 @@ export class FifoSink {
   private ending: Promise<void> | undefined
 
   constructor(private readonly socket: Net.Socket) {
-    // Whoever writes hears of it: the socket is not writable any more.
+    // `write` reports it: the socket is not writable any more.
     socket.on("error", () => {})
   }
 

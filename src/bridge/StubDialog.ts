@@ -90,7 +90,7 @@ export class StubDialog {
     try {
       if (Fs.writeSync(this.answer, bytes) === bytes.length) return
     } catch {
-      // Nobody reads it.
+      // The caller has ended.
     }
     this.close()
     throw new Gone()

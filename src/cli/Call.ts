@@ -35,7 +35,7 @@ export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = 
   const answer = (result: object) => Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
 
   const take = (line: string): Effect.Effect<void> => {
-    // JavaScript's own idea of white space has the byte order mark in it.
+    // For JavaScript, the byte order mark is white space too.
     if (line.trim() === "") return Effect.void
     return Either.match(CallLine.parse(line.trim()), {
       onLeft: answer,

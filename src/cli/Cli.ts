@@ -115,7 +115,7 @@ const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g,
 /** Writes the reason why nothing was run, and the usage. */
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
-  // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
+  // @effect/cli also fails like this for the subcommands of a subcommand, but names those of the root.
   if (error._tag === "CommandMismatch" && args[0] === "sandbox") return `synapse: Unknown subcommand.\n${usage(args)}`
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")

@@ -86,7 +86,7 @@ export const normalise = (
     if (given.has(option.name) && !option.isRepeated) return Either.left(`${name} is given twice.`)
     given.add(option.name)
     const value = equals >= 0 ? word.slice(equals + 1) : option.isFlag ? "true" : args[++at]
-    // Of what may be repeated, @effect/cli drops empty values: `--deny "$UNSET"` would deny nothing.
+    // @effect/cli drops the empty values of repeated options: `--deny "$UNSET"` would deny nothing.
     if (option.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
     if (equals >= 0) words.push(word)
     else if (option.isFlag) words.push(`${name}=true`)

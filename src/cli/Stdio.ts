@@ -50,7 +50,7 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
         draining.delete(stream)
         resolve()
       }
-      // A reader that has gone drains nothing any more.
+      // A reader that has gone causes no `drain` any more.
       stream.on("drain", done).on("close", done)
     })
     draining.set(stream, promise)

@@ -73,7 +73,7 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
  * @since 0.1.0
  */
 export const quoted = (word: string): string => {
-  // Not half of a character.
+  // The cut must not split a surrogate pair.
   const text = ShellText.quoted(word.slice(0, 60).replace(/[\ud800-\udbff]$/, ""))
   return word.length > 60 ? `${text} …` : text
 }

@@ -96,7 +96,7 @@ const said = <S extends Schema.Annotable.All>(self: S, expected: string): Schema
 const status = Status.annotations({
   message: ({ actual }) => ({
     message: `Expected one of ${Status.literals.join(", ")}, got ${Predicate.isString(actual) ? quoted(actual) : kindOf(actual)}`,
-    // Else each of the literals says for itself that it was not met.
+    // Otherwise there is one message for each of the literals.
     override: true
   })
 })
@@ -145,7 +145,7 @@ export const decode = (
   const ofList = problemsOfList(todos, limits).map((message) => ({ path: "todos", message }))
   const decoded = ParseResult.decodeUnknownEither(schema(limits), { onExcessProperty: "error", errors: "all" })(looked)
   if (Either.isRight(decoded)) return ofList.length === 0 ? Either.right(decoded.right.todos) : Either.left(ofList)
-  // A filter of Schema says nothing where what it filters has problems of its own, so that `ofList` says it for it.
+  // A filter of Schema is not run where the filtered value has problems itself, so `ofList` has its problems.
   const others = problemsOf(decoded.left).filter(({ path }) => ofList.length === 0 || path !== "todos")
   return Either.left([...ofList, ...others])
 }
@@ -154,7 +154,7 @@ const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
   ParseResult.ArrayFormatter.formatIssueSync(issue).map(({ _tag, message, path }) => {
     if (_tag === "Missing") return { path: dotted(path), message: "Required" }
     if (_tag !== "Unexpected") return { path: dotted(path), message }
-    // An object's problem, as its key is the caller's and may be anything.
+    // Reported for the object, because the key is the caller's and may be any text.
     return {
       path: dotted(path.slice(0, -1)),
       message: `Unrecognized key ${quoted(String(path.at(-1)))}`

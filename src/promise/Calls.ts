@@ -82,7 +82,7 @@ export const make = <R, E>(
         isOver = true
         text.end()
         for (const queue of queues) queue.end()
-        // What can fail is the layer, and that is built by now.
+        // Only the layer can fail, and it is built already.
         resolve(
           Exit.isSuccess(exit)
             ? exit.value

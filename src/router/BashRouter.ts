@@ -70,7 +70,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, options)
       const plain = PlainCall.of(line, handler)
-      // Whatever it takes a shell to read is read by the shell, which calls the command then.
+      // A line that needs a shell to be parsed goes to the shell, which then calls the command.
       if (plain === undefined) return sandbox.execute(command, options)
       const running =
         handler === undefined

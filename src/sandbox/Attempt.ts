@@ -100,7 +100,7 @@ export const make = ({
         Effect.zipRight(
           options?.restarted ?? Effect.void,
           Effect.catchIf(run(backend, turn), isCrash, () =>
-            // Nobody comes in between: those who wait do so for this turn, and go to the next sandbox when it is given up.
+            // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
             Effect.zipRight(current.retire(backend), inTurn(cwd, run))
           )
         )

@@ -79,7 +79,7 @@ export const make = (
       Effect.sync(() =>
         setTimeout(() => {
           running.network()?.note(busy === 0)
-          // What fails is tried again before a command, where it is told.
+          // A failure is tried again before a command, whose result then tells it.
           if (running.isDue("ahead")) runFork(Effect.ignore(running.mend), { scope })
         }, pause).unref()
       ),

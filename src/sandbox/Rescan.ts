@@ -31,7 +31,7 @@ export const make = <E>(scan: Effect.Effect<void, E>): Effect.Effect<Effect.Effe
         Effect.zipRight(Effect.timed(Effect.ignoreLogged(scan))),
         Effect.flatMap(([duration]) => loop(Math.max(shortest, share * Duration.toMillis(duration))))
       )
-    // The plan that the sandbox was started with has just looked.
+    // The start of the sandbox has just scanned.
     yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
     // @effect-diagnostics-next-line returnEffectInGen:off
     return Effect.sync(() => void ended.unsafeOffer(undefined))

@@ -135,7 +135,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
           checkAhead: began + checkEvery * ahead
         }
         running = ours
-        // A pid means something else once its process has ended.
+        // Once the process has ended, its pid may be another process's.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             if (running === ours) running = undefined
@@ -195,7 +195,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
           if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
             return new NotThere({ resource: grant.resource })
           }
-          // First noted, for a mask that is taken away would be put back.
+          // Recorded first, for the watch would put a mask back that is removed without a grant.
           now.granted = [...now.granted, grant]
           const given =
             grant.access === "read" ? Effect.as(live.removeMask(grant.resource), []) : live.addBind(grant.resource)
@@ -214,7 +214,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
         mounting.withPermits(1)(
           Effect.suspend(() => {
             const now = running
-            // What ended meanwhile has taken its rights with it.
+            // A sandbox that has ended meanwhile has no grants any more.
             if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
             now.granted = now.granted.filter((given) => !isSame(grant)(given))
             if (grant.access === "write") return now.live.removeBind(grant.resource)

@@ -206,7 +206,7 @@ export const layer: Layer.Layer<
 
     yield* Effect.addFinalizer(() => shutdown)
     return SandboxManager.of({
-      // The command has its place in the line before the shell has ended: what is called later comes later.
+      // The command takes its place in the queue before the restart is done, so that later calls run later.
       execute: (command, given = {}) => {
         const options = optionsOf(given)
         return executed(

@@ -77,7 +77,7 @@ export class CommandDispatch {
       ready,
       Effect.async<CommandResult, ExecutionFailed>((resume) => {
         const shell = take()
-        // It was ended in between.
+        // The shell was ended in between.
         if (shell === undefined) return resume(this.prepared(job, isAgain))
         return this.feed(job, shell, isAgain, resume)
       })
@@ -103,7 +103,7 @@ export class CommandDispatch {
       const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
       result = Job.result(outcome, findings)
       if (onOver !== undefined) return onOver()
-      // The next command first: nobody who hears of this one can come before it.
+      // The next command gets its turn first: a caller that hears of this result can't come before it.
       this.turns.leave(job)
       resume(Job.answer(job, outcome.stopped, result))
     })

@@ -102,7 +102,7 @@ export class CommandFeeder {
       const missing = plumbing.takeMissing()
       void run.finish(status).then((outcome) => {
         if (status !== 1 || run.heard > 0 || !shell.alive) return end({ _tag: "Ran", outcome, missing })
-        // What the shell has said of itself is there with the next turn of the event loop.
+        // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() =>
           end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : { _tag: "Ran", outcome, missing })
         )
@@ -119,7 +119,7 @@ export class CommandFeeder {
       if (!run.begun) return giveBack({ _tag: "Unable", shell })
       // An interruption may have hit the reserved word itself; a command that is ended has no code of its own to hide.
       if (!frame.sure && run.stopped === undefined) {
-        // Taking the aliases away was of no use: something else hides it, and would for ever.
+        // Removing the aliases did not help: something else hides the exit code, and would forever.
         if (this.unsure++ > 0) return giveBack({ _tag: "Unable", shell })
         this.reveal(shell)
       } else this.unsure = 0

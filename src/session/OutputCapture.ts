@@ -130,7 +130,7 @@ export class OutputCapture {
   }
 
   private cut(head: string, tail: string): Captured {
-    // A byte that is no UTF-8 counts as the three of what stands for it.
+    // A byte that is not UTF-8 counts as the three bytes of its replacement character.
     const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
     const where =
       this.path === undefined
@@ -173,7 +173,7 @@ export class OutputCapture {
       } catch (error) {
         this.cutFile = (error as Error).message
       }
-      // From here on the ring: it begins with the file's end, so that a tail spans both.
+      // Further bytes go to the ring, which begins with the end of the file, so that a tail can span both.
       const before = Buffer.alloc(Math.min(this.half, this.written))
       Fs.readSync(this.fd, before, 0, before.length, this.written - before.length)
       Fs.closeSync(this.fd)
@@ -193,7 +193,7 @@ export class OutputCapture {
     const first = Math.min(last.length, ring.length - at)
     last.copy(ring, at, 0, first)
     last.copy(ring, 0, first)
-    // Grows without bound but for the remainder, and tells whether the ring was filled once.
+    // It only grows: its remainder is the position, and its size tells whether the ring was filled once.
     this.ringEnd += last.length
   }
 

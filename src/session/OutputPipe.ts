@@ -60,7 +60,7 @@ export class OutputPipe {
   /** Reads as it comes, until `drain`, `detach` or `close`. */
   attach(sink: Sink): void {
     this.detach()
-    // A writing end of our own, or a FIFO that nobody has opened yet would be at its end at once.
+    // Without a writing end of our own, a FIFO that nobody has opened yet would be at its end at once.
     this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
     this.read(sink)
   }

@@ -204,7 +204,7 @@ export const killGroup = (group: number): void => {
  * @category signals
  */
 export const ticksAt = (time: number): number => {
-  // In this order: where this process has to wait in between, it comes out too early, and never too late.
+  // In this order: a pause of this process in between makes the result too early, never too late.
   const uptime = Number.parseFloat(readText("/proc/uptime") ?? "0")
   const ago = performance.now() - time
   // USER_HZ is 100 on every Linux that Node runs on.

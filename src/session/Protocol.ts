@@ -35,8 +35,8 @@ const exitTrap = (directory: SessionDirectory): string => {
     `\\builtin set +o`
   ]
   const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
-  // A subshell that is interrupted as it begins still has the trap; and what ends by an exit is not to be interrupted.
-  // Opened for reading too: where the host is gone, opening a FIFO to write would never end.
+  // A subshell that is interrupted as it begins still has the trap; a shell that exits must not be interrupted.
+  // Opened for reading too: where the host is gone, opening a FIFO for writing would block forever.
   return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } 1<>${state} 2>/dev/null`
 }
 
@@ -128,7 +128,7 @@ export const startUp = (
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
     define(directory),
-    // A shell without `builtin` is another.
+    // A shell without `builtin` is not bash, and answers in its own way.
     `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
     ""

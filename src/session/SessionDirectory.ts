@@ -54,7 +54,7 @@ const makePrivate = (): string => {
       }
       return Fs.mkdtempSync(Path.join(parent, "session-"))
     } catch (error) {
-      // Another session's end took the empty parent away in between.
+      // Another session has ended in between, and has removed the empty parent.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
     }
   }
@@ -143,7 +143,7 @@ export class SessionDirectory {
       if (force) Fs.writeFileSync(this.force, "")
       else Fs.rmSync(this.force, { force: true })
     } catch {
-      // The command has deleted the directory: it is asked and killed without.
+      // The command has deleted the directory: the interruption goes on without the file.
     }
   }
 
@@ -170,7 +170,7 @@ export class SessionDirectory {
   /** Makes FIFOs; rejects with mkfifo's error. */
   makeFifos(paths: ReadonlyArray<string>): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Not whatever PATH finds first: a command may have put it there, and this runs outside of its sandbox.
+      // Not searched in PATH: a command may have put a program there, and this one runs outside of its sandbox.
       const mkfifo = systems.find((path) => Fs.existsSync(path))
       if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
       ChildProcess.execFile(mkfifo, ["-m", "600", ...paths], (error, _, stderr) => {

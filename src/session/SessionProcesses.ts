@@ -81,7 +81,7 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
       try {
         abort()
       } catch {
-        // The others are to end all the same.
+        // The other sessions have to end all the same.
       }
     }
   })

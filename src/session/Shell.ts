@@ -99,10 +99,10 @@ export class Shell {
     onExit: (shell: Shell) => void
   ) {
     this.spawned = child.pid ?? 0
-    // A shell that waits is no reason for the process to stay; a command that runs is one, and BashSession holds it.
+    // A shell that waits must not keep the process alive; while a command runs, TurnQueue does.
     child.unref()
     for (const pipe of [child.stdin, child.stdout, child.stderr]) if (pipe instanceof Net.Socket) pipe.unref()
-    // Writing to a shell that has just died is told by its exit.
+    // A write to a shell that has just died fails; its exit reports that.
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => {
       for (const body of this.frames.read(chunk)) this.listener?.onFrame(body)
@@ -113,7 +113,7 @@ export class Shell {
     this.ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.alive = false
-        // Where this process was busy meanwhile, they are read in the turn of the event loop after the timer's.
+        // If this process was busy meanwhile, the last output is read in the event loop's turn after the timer's.
         const silence = () => setImmediate(() => setImmediate(() => child.stdout.destroy()))
         const told = setTimeout(silence, lastWords)
         const gone = () => {
@@ -195,13 +195,13 @@ const spawn = ({ launch, onExit, spawnCwd }: StartOptions): Effect.Effect<Shell,
           detached: true,
           env: launch.environment,
           stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
-          // The types know this only of a list of three.
+          // The types know this only for a list of three.
         }) as ChildProcess.ChildProcessWithoutNullStreams
       },
       catch: (error) => noShell(error instanceof Error ? error.message : String(error))
     })
     if (child.pid !== undefined) return new Shell(child, onExit)
-    // Where descriptors were wanting, there are no streams either.
+    // Where this process has run out of descriptors, the child has no streams either.
     const [error] = yield* Effect.promise(() => once(child, "error"))
     return yield* noShell(`${program} could not be started: ${error.message}`)
   })

@@ -25,7 +25,7 @@ const unattended: Readonly<Record<string, string>> = {
   GIT_EDITOR: "true",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
-  // Or an interactive bash reads the user's; it is unset again as soon as it has not.
+  // Otherwise an interactive bash would read the user's history; the first lines that it reads unset this again.
   HISTFILE: "",
   MANPAGER: "cat",
   PAGER: "cat",

@@ -132,7 +132,7 @@ export const make = ({
 
   const launch = (directory: SessionDirectory) =>
     Effect.suspend(() => {
-      // A later one may find that the directory of the first is gone.
+      // The directory that the first shell started in may be gone for a later one.
       const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
       const restore = state.restoration !== undefined
       return Effect.zipRight(
@@ -201,7 +201,7 @@ export const make = ({
 
   const prepare = Effect.gen(function* () {
     if (isDisposed) return yield* ended
-    // One that is about to be gone has its state to hand on.
+    // A shell that is just ending still hands its state on.
     if (shell?.alive === false) yield* Effect.promise(() => shell?.ended ?? Promise.resolve())
     if (plumbing?.lost === true) yield* move(plumbing)
     if (plumbing === undefined || shell === undefined) yield* start

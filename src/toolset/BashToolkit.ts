@@ -38,7 +38,7 @@ export interface Parameters extends AiTool.AnyStructSchema {
  */
 export const Parameters = Schema.Unknown.annotations({
   jsonSchema: Tool.toJsonSchema(BashTool.Parameters)
-  // The type asks for a struct; whatever reads it asks for a schema.
+  // The type requires a struct, but the code that uses it only requires a schema.
 }) as unknown as Parameters
 
 const withDescription = (description: string) =>
@@ -89,7 +89,7 @@ export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = E
  */
 export const layer: Layer.Layer<AiTool.Handler<"Bash">, never, Toolset> = toolkit.toLayer(
   Effect.map(Toolset, (toolset) => {
-    // @effect/ai keeps the call's own id to itself.
+    // @effect/ai does not pass on the call's own id.
     let count = 0
     return {
       Bash: (params: unknown) =>

@@ -175,7 +175,7 @@ export const toJsonSchema = <A, I>(schema: Schema.Schema<A, I>): JsonSchema => {
     if (typeof node !== "object" || node === null) return node
     const { $ref, ...rest } = node as JsonSchema
     const definition = typeof $ref === "string" ? $ref.replace("#/$defs/", "") : undefined
-    // A schema that holds itself can only be said with a reference.
+    // A recursive schema can only be written with a reference.
     if (definition !== undefined && within.includes(definition)) return node
     const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value, within)]))
     if (definition === undefined) return inner

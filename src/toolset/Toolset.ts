@@ -97,7 +97,7 @@ export const make = (
             outer.onInterrupted?.(result)
           }
         }
-        // The fiber is the call's own: what is set in it needs no taking back.
+        // The fiber is the call's own, so the value needs no reset.
         const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => tool.run(params))
         return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
           running.set(call.id, fiber)
@@ -150,7 +150,7 @@ export const make = (
  */
 export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
   Toolset,
-  // One tool can't have another one's name.
+  // A single tool has no duplicate.
   Effect.flatMap(BashTool, (bash) => Effect.orDie(make([bash])))
 )
 

@@ -70,10 +70,10 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, offset }, { files, write }) {
-      // Deep in a file, its beginning is passed over by whoever reads it, and not looked at.
+      // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
       const skipLines = offset < deep ? 0 : offset
       const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
-      // Not `runForEachWhile`: effect 3.22 holds every chunk until that ends.
+      // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
       yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) => {
         window.push(chunk)
         if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))

@@ -81,7 +81,7 @@ export class LineWindow {
     this.shown += rest.length
     if (this.isDone || rest.length === 0) return
     this.show(this.decoder.write(Buffer.from(rest.buffer, rest.byteOffset, rest.length)))
-    // What the decoder has kept back, for one.
+    // More follows, if only bytes that the decoder has kept back.
     if (this.toShow === 0 && rest[rest.length - 1] !== 0x0a) this.hasMore = true
   }
 

@@ -72,7 +72,7 @@ EOF`
 
 const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
   const [word = "", ...more] = words
-  // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
+  // Bytes of a word that are not UTF-8 are lone surrogates (`ShellText`).
   if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8) : Either.right(word)
   return Either.left(
     new BadInput({

@@ -27,7 +27,7 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
     const write = Effect.gen(function* () {
       const old = (yield* files.exists(path)) ? yield* files.stat(path) : undefined
       if (old !== undefined) yield* files.open(path, { flag: "r+" })
-      // What a process left that died here.
+      // A process that died here has left its draft.
       yield* files.remove(temporary, { force: true })
       const file = yield* files.open(temporary, { flag: "wx", mode: ownerOnly })
       yield* file.writeAll(new TextEncoder().encode(text))
@@ -46,7 +46,7 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
       Effect.zipRight(files.rename(temporary, path)),
       Effect.onError(() => Effect.ignore(files.remove(temporary, { force: true })))
     )
-    // So that the new name outlives a failure of the machine as well; not every file system can do that.
+    // The new name has to survive a failure of the machine as well; not every file system can do that.
     const directory = Effect.flatMap(files.open(Path.dirname(path), { flag: "r" }), ({ sync }) => sync)
     yield* Effect.ignore(Effect.scoped(directory))
   }).pipe(Effect.uninterruptible)

@@ -186,7 +186,7 @@ export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.E
     const [before, after] = [new Set(old), new Set(entries)]
     const gone = old.flatMap((entry, at) => (after.has(entry) ? [] : [at]))
     return [
-      // From the end, so that the others keep their places.
+      // From the end, so that the indices of the others stay the same.
       ...gone.reverse().map((at) => JsonText.Edit.Remove({ path: [...path, at] })),
       ...entries.filter((entry) => !before.has(entry)).map((entry) => JsonText.Edit.Append({ path, value: entry }))
     ]

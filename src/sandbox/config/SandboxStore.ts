@@ -66,7 +66,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
   const find: Effect.Effect<Option.Option<string>, SandboxConfigError> = files.realPath(file).pipe(
     Effect.asSome,
     Effect.catchIf(isMissing, () =>
-      // A link to something that is away for now is no missing file.
+      // A symbolic link whose target is missing is an error: its target may come back.
       Effect.matchEffect(files.readLink(file), {
         onFailure: () => Effect.succeedNone,
         onSuccess: (target) => flaw(`it is a symbolic link to ${target}, where nothing is`)
@@ -117,7 +117,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
   const target = Effect.gen(function* () {
     const path = yield* find
     if (Option.isSome(path)) {
-      // Before anything is put beside it.
+      // An invalid file is refused before anything is written beside it.
       yield* check(yield* read(path.value))
       return path.value
     }

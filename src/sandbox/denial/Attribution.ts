@@ -62,7 +62,7 @@ export const make = (
     const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
     if (surely + perhaps === 0) return files
     const hosts = hostsIn(outcome.stderr)
-    // What may have been another command's is this one's only where it says so.
+    // Packets that another command may have sent count only where this one's output names a host.
     if (surely === 0 && hosts.length === 0) return files
     return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
   }
@@ -95,7 +95,7 @@ const ofFiles = (outcome: Outcome, verify: FileDenial.Verify): ReadonlyArray<Den
     const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refused.refusal, write)
     const own = mentionsIn(refused.before, refused.after)
     const likely = look(own)
-    // A rule matches names of nothing too: then the message may mean something else, which is there.
+    // A rule also matches the name of a missing file: then the message may mean another file, which exists.
     const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
     const isElsewhere = !isThere && !verify.explains(own)
     const denial =
@@ -145,7 +145,7 @@ const inCommand = (
     return [text, ...(text.replace(url, " ").match(pathLike) ?? [])]
   })
   if (refusal !== "readonly") return look(paths.map((path) => ({ path, sure: true })))
-  // Most paths could not be written to: only one alone tells which it was.
+  // Most paths can't be written anyway: the words tell the file only where there is just one such path.
   const found = [...new Set(paths)]
     .filter((path) => path.startsWith("/"))
     .flatMap((path) => look([{ path, sure: true }]) ?? [])

@@ -132,7 +132,7 @@ export const make = (
     denial: (mentions, refusal, write) => {
       const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
         first(from, ({ path }) => first(absolute(path), look))
-      // Of several readings of a name, the one that is there is meant; words that may be a name are one only then.
+      // Of several readings of a name, the one that exists is meant; uncertain names count only if they exist.
       const byRule = (from: ReadonlyArray<Mention>) =>
         first(from, ({ path }) => elsewhere(path, write)) ??
         anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))

@@ -69,14 +69,14 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     const pieces = side.split(boundary).map((piece) => piece.trim())
     const names = pieces.filter((piece) => piece !== "")
     for (const name of names.toReversed()) {
-      // What calls a function on it, or ends the sentence.
+      // Without a function call around the name, and without the end of the sentence.
       const bare = name.replace(/^.*\(/s, "").replace(/[).,;:]+$/, "")
-      // The first of several is who says it.
+      // The first of several pieces names the program that reports the error.
       const isName = !aside.test(bare) && (names.length === 1 || name !== pieces[0])
       add(bare, isName)
       add(AnsiC.decode(bare), isName)
     }
-    // Colons that belong to the name.
+    // Names with colons in them.
     const colons = side.replace(/[:\s(,]+$/, "").split(": ")
     for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
   }

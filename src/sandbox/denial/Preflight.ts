@@ -135,7 +135,7 @@ type Opened = readonly [path: string, use: Use]
 const openedBy = (name: string, args: ReadonlyArray<string>, cwd: string): ReadonlyArray<Opened> => {
   const opener = Object.hasOwn(openers, name) ? openers[name] : undefined
   const operands = opener === undefined ? [] : operandsOf(opener, args)
-  // Bash's own `read` takes names of variables.
+  // Bash's own `read` takes names of variables, not of files.
   if (opener === undefined || (name === "read" && operands.some((operand) => /^\w+$/.test(operand)))) return []
   const { count, last = opener.use, skip, use } = opener
   return operands
@@ -170,7 +170,7 @@ export const make = (
     if (verdict.allowed) return []
     const { real, rule } = verdict
     const isMissing = HostPath.isMissing(real)
-    // What is not there is no secret, but where a rule names it: the answer about that path is always the same.
+    // A missing file is denied only where a rule names it outright, whether or not it exists.
     if (isMissing && rule.kind === "glob" && use !== "create") return []
     if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return []
     return [Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")]
@@ -179,7 +179,7 @@ export const make = (
   const preflight = (command: string, start: Start): Denial.Denial | undefined => {
     const { tokens } = CommandLine.parse(command)
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return undefined
-    // Whoever speaks of the variable may change it.
+    // A command that mentions the variable may change it.
     const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
     let { cwd } = start
     for (const { after, before, redirections, words } of simpleCommands(tokens)) {

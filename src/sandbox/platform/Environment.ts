@@ -12,7 +12,7 @@ const allowed = [
   // The user and the terminal.
   "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM NO_COLOR FORCE_COLOR COLUMNS LINES TMPDIR PWD SHLVL XDG_*",
   "HOSTNAME EDITOR VISUAL PAGER MANPAGER GIT_PAGER GIT_EDITOR SYSTEMD_PAGER LESS CI SOURCE_DATE_EPOCH",
-  // What keeps tools from asking and from waiting.
+  // Variables that keep tools from prompting and waiting.
   "DEBIAN_FRONTEND GCM_INTERACTIVE GIT_TERMINAL_PROMPT PIP_NO_INPUT SSH_ASKPASS_REQUIRE PYTHON*",
   // Languages and their managers.
   "VIRTUAL_ENV CONDA_* MAMBA_* PYENV_* PIPX_* POETRY_* UV_* NVM_* FNM_* VOLTA_* N_PREFIX NODE_ENV NODE_PATH NODE_OPTIONS",
@@ -22,7 +22,7 @@ const allowed = [
   "ERL_* MIX_* HEX_* GHCUP_* STACK_* OPAM* OCAML* JULIA_* R_* ASDF_* MISE_* NIX_* LOCALE_ARCHIVE GUIX_* HOMEBREW_*",
   "DIRENV_DIR CC CXX CPP LD AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS CMAKE_* PKG_CONFIG* CUDA_* LD_LIBRARY_PATH",
   "LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH MANPATH INFOPATH OMP_NUM_THREADS",
-  // Our own: what a session finds its processes by.
+  // Our own, by which a session finds its processes.
   "SYNAPSE_SESSION"
 ].flatMap((line) => line.split(" "))
 

@@ -137,7 +137,7 @@ const makeOnce = (): Once => {
 
 /** Prints the expression for one name of a path, up to its end. */
 const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
-  // What stands between the stars.
+  // The expressions between the stars.
   const chunks = [""]
   for (const piece of pieces) {
     if (piece._tag === "AnyText") chunks.push("")
@@ -150,7 +150,7 @@ const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
 }
 
 const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
-  // What stands between the `**`, each name with the slash before it.
+  // The expressions between the `**`; each name has its slash before it.
   const runs = [""]
   for (const part of parts) {
     if (part._tag === "AnyDirectories") runs.push("")

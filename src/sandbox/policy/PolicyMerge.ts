@@ -136,7 +136,7 @@ const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
 const readonlyOf = ({ file, home, own }: Parts): ReadonlyArray<Rule> => {
   const rules = [home, ...own].map((path) => exact(path, "own"))
   const config = exact(file, "own")
-  // It lies in the directory, but where it is a link to somewhere else.
+  // The file lies in the directory, unless it is a link to somewhere else.
   const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
   return distinct(isElsewhere ? [...rules, config] : rules)
 }

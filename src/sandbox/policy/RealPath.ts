@@ -69,10 +69,10 @@ const walk = (path: string): Followed => {
  */
 export const follow = (path: string): Followed => {
   try {
-    // What most paths are, for a tenth of the price.
+    // Most paths have no links: this finds that out in a tenth of the time.
     if (Fs.realpathSync.native(path) === path) return { real: path, links: [] }
   } catch {
-    // Nothing is there.
+    // Nothing exists at the path.
   }
   return walk(path)
 }

@@ -170,7 +170,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           masks: masksFromOutside ? layout.masks : []
         })
       )
-      // While bubblewrap works.
+      // The indexes are written while bubblewrap works.
       if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
       const wrapped: LinuxWrapped = {
         spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),

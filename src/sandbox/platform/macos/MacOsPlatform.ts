@@ -56,7 +56,7 @@ export const layer = ({
             },
             descriptors: [],
             environment: { ...Environment.make(environment, variables), ...locale },
-            // Nothing is mounted over: the policy's rules are all that there is to look up.
+            // This platform mounts no masks: denials are traced to the policy's rules alone.
             masks: []
           }))
         : missing(program)

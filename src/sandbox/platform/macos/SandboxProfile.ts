@@ -27,7 +27,7 @@ const essentials = [
   "(allow process-fork)",
   "(allow process-info* (target same-sandbox))",
   "(allow signal (target same-sandbox))",
-  // Semaphores have no names that could be told in advance; they carry no data.
+  // The names of semaphores can't be known in advance; semaphores carry no data.
   "(allow ipc-posix-sem)",
   clause("(allow sysctl-read", [
     ...["hw.", "kern.os", "kern.proc.pgrp.", "kern.proc.pid.", "machdep.cpu."].map(
@@ -111,7 +111,7 @@ export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile 
     ),
     clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
     ...policy.readonly.map(deny("file-write*", "readonly")),
-    // A directory that holds a blacklisted path keeps its name: under another one, no rule would be about it.
+    // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
     ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
     ...policy.blacklist.map(deny("file-read* file-write*", "blacklist")),
     ...grants(policy),

@@ -162,7 +162,7 @@ export const of = (
   { facts, version }: { readonly facts: Facts; readonly version: string | undefined }
 ): Cause => {
   const said = words.trim().replace(/^bwrap: /, "")
-  // What bubblewrap says then comes of it.
+  // bubblewrap's own message is only a consequence of this one.
   if (words.includes(Launch.unmasked)) return noMasks(words.slice(0, words.indexOf(Launch.unmasked)).trim())
   if (says.old.test(said) || isOld(version)) return tooOld(version)
   if (says.setuid.test(said)) {

@@ -40,7 +40,7 @@ const isPartial = (mounts: ReadonlyArray<MountTable.Mount>): boolean =>
   mounts.some(({ point }) => point.startsWith("/proc/") && point !== "/proc/sys/fs/binfmt_misc")
 
 const forbidsNamespaces = ({ apparmorRestricts, isRoot, maxUserNamespaces, unprivilegedClone }: Cause.Facts): boolean =>
-  // 0 and unknown alike.
+  // 0 and unknown are treated alike.
   !((maxUserNamespaces ?? 0) > 0) || (!isRoot && (unprivilegedClone === 0 || (apparmorRestricts ?? 0) !== 0))
 
 const isSetUserId = (path: string): boolean => {

@@ -59,7 +59,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
     child.stderr?.on("data", hear("said"))
     const feed = child.stdio[3]
     if (feed !== null && feed !== undefined && "end" in feed) {
-      // A program that ends without reading says why.
+      // A program that ends without reading reports why.
       feed.on("error", () => {})
       feed.end(bytes)
     }
@@ -93,7 +93,7 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
   ]
   return Effect.flatMap(run(bwrap, args, Seccomp.make(machine)), (ended): Effect.Effect<Tried> => {
     const version = versionOf(ended.stdout)
-    // What ends well without having run the program is something else.
+    // A program that succeeds without printing the version is not bubblewrap.
     return ended.ok && version !== undefined
       ? Effect.succeed({ ...ended, version })
       : Effect.map(run(bwrap, ["--version"]), ({ stdout }) => ({ ...ended, ok: false, version: versionOf(stdout) }))

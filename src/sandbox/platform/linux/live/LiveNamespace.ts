@@ -109,7 +109,7 @@ export const make = (options: {
 
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const points = masked()
-    // What is gone by now, or has another name, needs no mask here.
+    // A path that is gone, or that is reached by a link now, needs no mask here.
     return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
   }
 
@@ -161,7 +161,7 @@ export const make = (options: {
         const what = `could not make ${path} writable`
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
         if (layout.roots.some((root) => isWithin(path, root))) return []
-        // Nobody inside can lead this path elsewhere: no part of it lies in what is writable.
+        // No sandboxed command can make this path lead elsewhere: no part of it is writable.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)

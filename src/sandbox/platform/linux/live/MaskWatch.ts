@@ -71,7 +71,7 @@ export const make = (options: {
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
     const directories = new Set(
-      // What is masked goes by its real path.
+      // Masks have real paths, so their directories are real ones too.
       [
         policy.cwd,
         ...literal.flatMap((path) => nearest(path) ?? []),
@@ -83,7 +83,7 @@ export const make = (options: {
         Effect.sync(() => {
           try {
             const watcher = Fs.watch(directory, { persistent: false }, (_, name) => see(directory, name))
-            // A directory that goes is nobody's any more.
+            // The directory was removed.
             watcher.on("error", () => watcher.close())
             return watcher
           } catch {
@@ -93,7 +93,7 @@ export const make = (options: {
         (watcher) => Effect.sync(() => watcher?.close())
       )
     )
-    // Whoever starts a sandbox may be uninterruptible; this has to end with the scope.
+    // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
     yield* Effect.forkScoped(
       Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
     )

@@ -53,7 +53,7 @@ const isolation: ReadonlyArray<string> = [
   ...["--cap-drop", "ALL"],
   "--die-with-parent",
   "--new-session",
-  // A name that is known without a look-up, which would count as a try to reach the network.
+  // This name needs no look-up, which would count as an attempt to reach the network.
   ...["--hostname", "localhost"]
 ]
 

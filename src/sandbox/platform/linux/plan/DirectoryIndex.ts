@@ -97,7 +97,7 @@ export class DirectoryIndex {
    * path of `directory`.
    */
   list(path: string, directory: Directory, read: Read): Listing | undefined {
-    // Before it is read: what changes meanwhile has another ctime.
+    // Taken before it is read: a change meanwhile gives it another ctime.
     const at = stat(path)
     const { stamp } = directory
     if (stamp !== undefined && at?.ctimeMs === stamp[2] && at.ino === stamp[1] && at.dev === stamp[0]) return directory
@@ -108,7 +108,7 @@ export class DirectoryIndex {
     const now = this.clock()
     const found = at?.isDirectory() === true ? read(path) : undefined
     if (at === undefined || found === undefined) return undefined
-    // Those below may be as they were, even where this one is not.
+    // The directories below may be unchanged, even where this one has changed.
     const known = before && new Map(before.map((one) => [one.name, one]))
     const directories = known ? found.directories?.map((one) => known.get(one.name) ?? one) : found.directories
     const listing = { named: found.named, directories }
@@ -126,7 +126,7 @@ export class DirectoryIndex {
 
   /** Tests whether any later change of a directory will give it another ctime. */
   private isSettled(path: string, { ctimeMs, dev, ino }: Fs.Stats, now: number): boolean {
-    // A file system that counts in seconds can't tell two changes apart, nor a number two inodes where it is too large.
+    // Times in whole seconds can't tell two changes apart, and numbers that are too large can't tell two inodes apart.
     if (ctimeMs >= now - unsettled || ctimeMs % 1 === 0 || !Number.isSafeInteger(ino)) return false
     const known = this.devices.get(dev)
     if (known !== undefined) return known

@@ -98,7 +98,7 @@ export const make = async (
     refused: writable.refused,
     masks,
     openings,
-    // Where the sessions lie, the host opens files by their names.
+    // Directories that hold the sessions are not pinned: the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session] }).filter(
       (path) => !isMasked(path) && !isWithin(path, sessions)
     ),

@@ -88,14 +88,14 @@ const globs = async (
   const matches = await FileWalk.find(WriteRoots.outermost([...area.roots, ...bases(blacklist)]), {
     findEntry: (directory, name) =>
       rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
-    // It is told by the directory's mode.
+    // The directory's mode decides, which may change while the one around it does not.
     mayChange: (name) => name === sessionsName,
     skip: new Set(area.hidden),
     indexOf: (root) => indexes?.of(root, blacklist)
   })
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
-    // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
+    // A link to a directory that holds a needed path would make the sandbox useless, and any command can make one.
     const harmful = kind === "link" && area.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
     return mask === undefined || harmful ? [] : [mask]
   })
@@ -103,7 +103,7 @@ const globs = async (
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   const mounts = MountTable.read("self")
-  // Where nothing is mounted twice, nothing has a second path.
+  // Only a file system that is mounted twice gives a file a second path.
   const devices = new Map<string, number>()
   for (const { device } of mounts) devices.set(device, (devices.get(device) ?? 0) + 1)
   if (![...devices.values()].some((count) => count > 1)) return [...masks]

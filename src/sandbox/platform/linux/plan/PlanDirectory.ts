@@ -131,6 +131,6 @@ export const remove = (plan: PlanDirectory): void => {
   try {
     Fs.rmdirSync(Path.dirname(plan.path))
   } catch {
-    // Others are in it.
+    // Other sessions are in it.
   }
 }

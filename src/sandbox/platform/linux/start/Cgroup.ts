@@ -35,7 +35,7 @@ const sweep = (parent: string): void => {
     try {
       Fs.rmdirSync(Path.join(parent, name))
     } catch {
-      // Somebody else was first.
+      // Another process has removed it, or it is not empty.
     }
   }
 }

@@ -108,7 +108,7 @@ const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
     ? []
     : [
         ...[unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation", "private"],
-        // One of its own again: what is private by now is shared with nobody else.
+        // A second namespace: the mounts of the first are private, so these are shared with nothing else.
         ...[unshare, "--mount", "--propagation", "shared"]
       ]
 
