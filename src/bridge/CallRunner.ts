@@ -30,7 +30,7 @@ import { Refused } from "./StubDialog.js"
 /**
  * Makes the commands of the registry callable, as they are registered at the time of each call.
  *
- * @param within marks what a call runs as being one
+ * @param within marks the effect of a call, for `Nesting`
  * @since 0.1.0
  * @category constructors
  */

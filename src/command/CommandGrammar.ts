@@ -108,7 +108,7 @@ export const make = <const C extends Config>(
 /**
  * Makes the error for a wrong call of a command: what is wrong with it, the usage, and where to read more.
  *
- * @param examples what would be right: a line, and the lines that belong to it
+ * @param examples correct calls: each a line, and the lines that belong to it
  * @since 0.1.0
  * @category errors
  */

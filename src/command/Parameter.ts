@@ -79,7 +79,7 @@ export const flag = (name: string): Parameter<boolean> =>
 /**
  * Makes an option whose value is a whole number in decimal digits, not negative.
  *
- * @param least the smallest that it may be
+ * @param least the smallest value allowed
  * @since 0.1.0
  * @category constructors
  */
@@ -113,7 +113,7 @@ export const choice = <const Choices extends ReadonlyArray<string>>(
 /**
  * Converts the value into another, or refuses it.
  *
- * @param message what a right value is: `--limit must be a whole number`
+ * @param message the error for a refused value: `--limit must be a whole number`
  * @since 0.1.0
  * @category combinators
  */

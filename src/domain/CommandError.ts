@@ -127,7 +127,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
  * Makes the error of a command that exceeded its timeout.
  *
  * @param timeout milliseconds
- * @param output what it had put out by then
+ * @param output the output until then
  * @since 0.1.0
  * @category errors
  */

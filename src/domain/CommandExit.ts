@@ -46,8 +46,8 @@ export const CommandExit = Data.taggedEnum<CommandExit>()
 /**
  * Reads how a command ended from its Exit.
  *
- * @param subject what a defect is said of: `The tool Bash`
- * @param audience who reads the text
+ * @param subject the beginning of the text about a defect: `The tool Bash`
+ * @param audience the reader of the text
  * @since 0.1.0
  * @category constructors
  */

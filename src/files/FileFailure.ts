@@ -13,7 +13,7 @@ import type { FileError } from "./Files.js"
 /**
  * Makes the error of a command that failed on a file.
  *
- * @param reason what is wrong with the file
+ * @param reason the system's message about the file, or our own
  * @since 0.1.0
  * @category errors
  */

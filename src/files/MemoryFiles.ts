@@ -35,7 +35,7 @@ export type Content = string | Uint8Array | Pick<FileError, "kind" | "reason">
 /**
  * Makes files of these names and contents.
  *
- * @param sizes the sizes of the chunks that files are read in, over and over; 64 KiB where there are none
+ * @param sizes the sizes of the chunks that files are read in, used in turn; by default, 64 KiB
  * @since 0.1.0
  * @category constructors
  */

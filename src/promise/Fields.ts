@@ -126,7 +126,7 @@ const shown = (value: unknown): string => {
  * Returns all that is wrong with an object, a line each; undefined where nothing is. A field that is undefined counts
  * as missing.
  *
- * @param kind what the fields are called: "setting"
+ * @param kind the word for a field in errors: "setting"
  * @since 0.1.0
  */
 export const problemOf = (

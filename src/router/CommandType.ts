@@ -26,7 +26,7 @@ const skillTool = /^skill:[^:]+:./
 /**
  * Returns the type of a command, from its text (S19) or from the parsed line.
  *
- * @param isRegistered whether there is a handler for a command's name; without it, only the reserved names have one
+ * @param isRegistered tests whether a command's name has a handler; by default, only reserved names have one
  * @since 0.1.0
  */
 export const identifyCommandType = (

@@ -42,7 +42,7 @@ export interface CurrentSandbox {
 /**
  * Makes a place for a sandbox; it is empty at first.
  *
- * @param plan what to make a directory's sandbox with, as of now
+ * @param plan returns the effects for a directory's sandbox, by the settings as of now
  * @since 0.1.0
  * @category constructors
  */

@@ -130,7 +130,7 @@ export const unsandboxed = (session: BashSession): Omit<SandboxBackend, "dispose
  * Runs `use` with grants that are revoked afterwards, however it ends. A grant that can't be given fails with
  * ExecutionFailed.
  *
- * @param keeping what to do about a sandbox that can't let go of one
+ * @param keeping handles a sandbox that can't revoke a grant
  * @since 0.1.0
  * @category combinators
  */

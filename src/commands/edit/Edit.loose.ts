@@ -43,7 +43,7 @@ export interface Found {
 /**
  * Finds a text while ignoring white space and case, in time proportional to the file.
  *
- * @param most how many matches are looked for
+ * @param most the number of matches after which the search ends
  *
  * @since 0.1.0
  */

@@ -50,7 +50,7 @@ export class LineWindow {
 
   /**
    * @param offset lines to skip
-   * @param skipped lines that do not come any more
+   * @param skipped lines that were skipped already and do not come
    * @param limit lines to show
    */
   constructor(offset: number, skipped: number, limit: number) {

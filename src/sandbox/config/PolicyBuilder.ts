@@ -84,7 +84,7 @@ const canHold = (path: string): boolean => process.platform === "darwin" || !Hos
  * Merges the built-in rules, `sandbox.json`, the settings and the session's rules into a policy. Reads nothing but real
  * paths.
  *
- * @param file where `config` comes from
+ * @param file the path of the file that `config` was read from
  * @since 0.1.0
  * @category constructors
  */

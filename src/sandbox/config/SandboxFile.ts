@@ -173,7 +173,7 @@ const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonly
 /**
  * Returns the edits of the file's text that give it other lists; entries that stay are not touched.
  *
- * @param value what the file holds, which `decode` takes
+ * @param value the content of the file, as `decode` takes it
  * @since 0.1.0
  * @category combinators
  */

@@ -52,7 +52,7 @@ const describe = (error: PlatformError): string =>
 /**
  * Makes a store for `sandbox.json`.
  *
- * @param home the directory that the file is in, or would be
+ * @param home the directory of the file, whether or not it exists
  * @since 0.1.0
  * @category constructors
  */
