@@ -27,7 +27,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
- * The text that was quoted.
+ * A decoded text.
  *
  * @since 0.1.0
  * @category models

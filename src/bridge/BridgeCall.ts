@@ -46,7 +46,7 @@ export class BridgeCall {
   /** True where a part of the output could not be written; the caller has reported that on standard error. */
   private failed = false
 
-  /** Throws where the slot's FIFOs are not there any more. */
+  /** Opens the dialog; throws where the slot's FIFOs are missing. */
   constructor(
     private readonly directory: string,
     readonly slot: string,

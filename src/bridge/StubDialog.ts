@@ -46,7 +46,7 @@ export class StubDialog {
   private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
   private readonly late: NodeJS.Timeout
 
-  /** Throws where the slot's FIFOs are not there any more. */
+  /** Opens the FIFOs; throws where they are missing. */
   constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
     this.gone = new Promise((resolve) => {
       this.settleGone = resolve

@@ -36,7 +36,7 @@ export interface Form {
 export class Parameter<out A> extends Pipeable.Class() {
   constructor(
     readonly form: Form,
-    /** Reads the values that were given, in their order; on the left is what is wrong with them. */
+    /** Parses the given values, in their order; on the left, what is wrong with them. */
     readonly read: (values: ReadonlyArray<string>) => Either.Either<A, string>
   ) {
     super()

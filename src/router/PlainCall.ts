@@ -10,7 +10,7 @@ import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
 import { FileError, type Files } from "../files/Files.js"
 
 /**
- * The name and the words of such a call.
+ * A call that needs no shell: the command's name and its words.
  *
  * @since 0.1.0
  * @category models

@@ -98,7 +98,7 @@ export class SessionDirectory {
   private pairs = 0
   private outputs = 0
 
-  /** Throws what the file system says where it can't be made. Its FIFOs are there once `addPairs` has made them. */
+  /** Creates the directory; throws the file system's error. `addPairs` makes its FIFOs. */
   constructor() {
     this.path = makePrivate()
     this.command = Path.join(this.path, "command")

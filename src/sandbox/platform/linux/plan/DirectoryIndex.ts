@@ -85,7 +85,7 @@ export class DirectoryIndex {
   learned = 0
   private readonly devices = new Map<number, boolean>()
 
-  /** `size` is how many directories it knows of; `clock` tells the time of day in milliseconds. */
+  /** `size` is the number of directories in `root`; `clock` returns the time of day in milliseconds. */
   constructor(
     readonly root: Directory,
     public size = 1,

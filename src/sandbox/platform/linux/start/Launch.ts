@@ -32,16 +32,19 @@ export const processes = 512
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
 /**
- * `$1` is the plan's directory, `$2` the program `mount` or nothing, `$3` the file that takes processes into a cgroup or
- * nothing, `$4` whether there is a gate, `$5` bubblewrap; then the shell.
+ * The bash script that prepares the sandbox and becomes bubblewrap. `$1` is the plan's directory, `$2` the program
+ * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
+ * gate, `$5` bubblewrap; the shell follows.
  *
- * Masks are mounted when bubblewrap has made its mounts: a mask mounted earlier would cost it a look for each of them. It has
- * when it reads what is behind the gate's first descriptor, more than a pipe holds. The filter for system calls comes through
- * the second one, when all masks are mounted and not before. Bubblewrap waits for it, and fails without it: so it fails, too,
- * if whatever mounts them does, or dies.
+ * Masks are mounted after bubblewrap has made its mounts: it would have to process each mask that was mounted earlier.
+ * The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given more bytes
+ * than a pipe holds, so that the writer goes on only when they are read. The seccomp filter comes through the second
+ * descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it; so it fails as
+ * well where mounting the masks fails, or the process that mounts them dies.
  *
- * The first move into a cgroup takes the kernel long, the next one no time: so the first is made by a process that does
- * nothing else, while bubblewrap works. The descriptor that it came by is a pipe, whose other end is opened by its name.
+ * The first move into a cgroup takes the kernel long, and the next one no time: so the first is made by a process that
+ * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing end
+ * is opened again by its name.
  */
 const script = `
 plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
