@@ -73,7 +73,8 @@ export const callback = field("a function", (value) => typeof value === "functio
 export const texts = field("a list of texts", (value) => Array.isArray(value) && value.every(isText))
 
 /**
- * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of milliseconds".
+ * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of
+ * milliseconds".
  *
  * @since 0.1.0
  */

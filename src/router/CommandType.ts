@@ -15,7 +15,7 @@ import * as ReservedName from "../command/ReservedName.js"
 export type CommandType =
   /** Run by the shell. */
   | "native"
-  /** Run by Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every command that is registered. */
+  /** Run by Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every registered command. */
   | "agent-shell"
   /** Run by a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
   | "extension"

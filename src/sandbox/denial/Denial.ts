@@ -25,7 +25,9 @@ export interface Denial {
   /** The real path; for the network, the host where a message names it, or else `network`. */
   readonly resource: string
   readonly access: "read" | "write" | "network"
-  /** The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network. */
+  /**
+   * The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network.
+   */
   readonly rule: string
   readonly source: RuleSource
   readonly reason: string

@@ -24,7 +24,10 @@ export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp"
 export interface Rule {
   /** The entry as it was written: messages to users and models name it. */
   readonly pattern: string
-  /** Absolute, with `~` and variables expanded, not resolved through symbolic links; for a glob, the pattern to match. */
+  /**
+   * An absolute path, with `~` and variables expanded and symbolic links not resolved; for a glob, the pattern to
+   * match.
+   */
   readonly path: string
   readonly kind: "path" | "glob"
   readonly source: RuleSource

@@ -175,8 +175,8 @@ export const make = (options: {
         yield* mountAll(
           what,
           PlanDirectory.toTable([
-            // The options must be there before it reaches the sandbox. As no peer of what it is bound from, it can be taken
-            // away without the masks beneath.
+            // The options must be set before the bind reaches the sandbox. As it is no peer of its source, it can be
+            // unmounted without the masks below it.
             { source: path, target: directory, options: "rbind,rprivate,nosuid,nodev" },
             { source: directory, target: path, options: "rbind" }
           ])

@@ -43,8 +43,8 @@ export const unmasked = "synapse-sandbox: not all masks could be mounted"
  * well where mounting the masks fails, or the process that mounts them dies.
  *
  * The first move into a cgroup takes the kernel long, and the next one no time: so the first is made by a process that
- * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing end
- * is opened again by its name.
+ * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing
+ * end is opened again by its name.
  */
 const script = `
 plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
