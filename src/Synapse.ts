@@ -175,7 +175,7 @@ const layerPlatform = Layer.unwrapEffect(
     const { home } = yield* SandboxSettings.SandboxSettings
     return process.platform === "darwin"
       ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({ environment, cache: `${home}/cache` })
+      : LinuxPlatform.layerOptions({ environment, index: `${home}/index` })
   })
 )
 

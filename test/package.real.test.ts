@@ -47,8 +47,8 @@ describe("package.json", () => {
   })
 
   it("asks for no other package, and builds before it is packed", () => {
-    const { dependencies = {}, peerDependencies, peerDependenciesMeta, scripts } = manifest
-    assert.deepStrictEqual(dependencies, {})
+    const { bundleDependencies, dependencies, peerDependencies, peerDependenciesMeta, scripts } = manifest
+    assert.deepStrictEqual(Object.keys(dependencies), bundleDependencies)
     assert.deepStrictEqual(
       peerDependenciesMeta,
       Object.fromEntries(Object.keys(peerDependencies).map((name) => [name, { optional: true }]))

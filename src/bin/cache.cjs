@@ -18,6 +18,15 @@ const isOwn = (path, bits) => {
 }
 
 /**
+ * Makes a directory where there is none, and none around it: a user's home directory that is not there stays so.
+ *
+ * @param {string} path
+ */
+const make = (path) => {
+  if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) fs.mkdirSync(path, { mode: 0o700 })
+}
+
+/**
  * Opens the cache of one build and one node. What can't be read is not there, and what can't be written is not written.
  *
  * @param {string} home the directory of Synapse's own files
@@ -59,11 +68,11 @@ exports.open = (home, key) => {
     write: (scripts) => {
       try {
         // One after the other: nothing is made below what is somebody else's.
-        fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+        make(home)
         if (!isOwn(home, 0o022)) return
-        fs.mkdirSync(all, { recursive: true, mode: 0o700 })
+        make(all)
         if (!isOwn(all, 0o077)) return
-        fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+        make(directory)
         if (!isTrusted()) return
         for (const { name, script } of scripts) {
           const file = `${directory}/${name}.cache`

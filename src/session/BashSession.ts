@@ -131,7 +131,7 @@ export const make = (
       shellCommand: settings.shellCommand,
       execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
-        Nesting.refuse(
+        Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
           turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
         ),

@@ -250,6 +250,8 @@ describe("preflight", () => {
       const parts = [
         "cat ",
         ".env",
+        "cat .env",
+        ";",
         "$(",
         ")",
         "`",

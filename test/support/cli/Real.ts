@@ -3,9 +3,14 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import * as fs from "node:fs"
+import * as os from "node:os"
 import * as path from "node:path"
 
 const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
+
+/** Synapse's own directory for all runs of a test's file: not the user's, and gone with the file. */
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-home-"))
+process.on("exit", () => fs.rmSync(home, { recursive: true, force: true }))
 
 export interface Ended {
   readonly exitCode: number | null
@@ -23,7 +28,7 @@ export interface Running {
 export const start = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}): Running => {
   if (!fs.existsSync(synapse)) throw new Error(`${synapse} is missing: npm run build makes it`)
   const child = spawn(process.execPath, [synapse, ...args], {
-    env: { ...process.env, SYNAPSE_HOME: "/nonexistent/synapse", ...env }
+    env: { ...process.env, SYNAPSE_HOME: home, ...env }
   })
   const stdout: Array<Buffer> = []
   const stderr: Array<Buffer> = []

@@ -46,7 +46,7 @@ export interface LinuxOptions {
    * A directory, which no sandbox can write, for the indexes of the directories that every start walks. Where it is not
    * given, or commands may write it, every start reads all of them.
    */
-  readonly cache?: string
+  readonly index?: string
 }
 
 /**
@@ -130,7 +130,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       if (isLimited) yield* Cgroup.warm
       let indexes: IndexFile.Indexes | undefined
       const indexesFor = (roots: ReadonlyArray<string>) => {
-        indexes = options.cache === undefined ? undefined : IndexFile.make(options.cache, roots)
+        indexes = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
         return indexes
       }
       const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)

@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
         // From inside a sandbox, too.
         yield* run("mkdir -p 5/new; mv 6/known 7/moved; echo key >3/known/.env; touch -d yesterday 3/known")
         for (const path of ["5/new", "7/moved", "8"]) Fs.writeFileSync(`${project}/${path}/.env`, "key\n")
-        const platform = yield* LinuxPlatform.make({ cache })
+        const platform = yield* LinuxPlatform.make({ index: cache })
         const next = yield* platform.wrap({
           policy,
           shell: { program: "/bin/bash", args: ["-c", "cat */.env */*/.env; ls -A ../cache"] },

@@ -69,6 +69,17 @@ const locate = (directory: string, roots: ReadonlyArray<string>): string | undef
   }
 }
 
+/** Creates a directory and its parent, but none above them: a missing home directory is not created. */
+const makePrivate = (directory: string): void => {
+  for (const path of [Path.dirname(directory), directory]) {
+    try {
+      Fs.mkdirSync(path, { mode: 0o700 })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    }
+  }
+}
+
 /** Reads a file that is private to this user; undefined for any other. */
 const readOwn = (path: string): Buffer | undefined => {
   let file: number | undefined
@@ -174,7 +185,7 @@ export const make = (directory: string, roots: ReadonlyArray<string>, clock?: ()
         try {
           const body = Buffer.from(JSON.stringify(index.root))
           if (body.length > longest / 2) continue
-          Fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+          makePrivate(home)
           if (!isSafe(Fs.realpathSync.native(home), roots)) return
           const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
           const head = headOf(world, start, index.size, body)
