@@ -1,6 +1,6 @@
 /**
- * The Promise face over a house of Layers: what `synapse-shell/promise` is made of, for programs that have Effect and hand Synapse to
- * code without.
+ * Implements `synapse-shell/promise` over the layers of Synapse, for programs that use Effect and pass Synapse on to
+ * code that does not.
  *
  * @since 0.1.0
  */
@@ -31,7 +31,7 @@ import * as ToolFormat from "./toolset/ToolFormat.js"
 import { Toolset } from "./toolset/Toolset.js"
 
 /**
- * What the face asks of a house.
+ * The services that the implementation needs.
  *
  * @since 0.1.0
  * @category models
@@ -39,7 +39,7 @@ import { Toolset } from "./toolset/Toolset.js"
 export type Services = Toolset | CommandRegistry.CommandRegistry | TodoStore.TodoStore
 
 /**
- * Makes the face over a house of its own; `synapse-shell/promise` checks the settings first.
+ * Makes a Synapse with a shell of its own; `synapse-shell/promise` validates the settings first.
  *
  * @since 0.1.0
  * @category constructors
@@ -67,7 +67,7 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
 }
 
 /**
- * Makes the face of any house. Rejected with InvalidUsage where the layer fails.
+ * Makes a Synapse from a layer. Rejects with InvalidUsage where the layer fails.
  *
  * @since 0.1.0
  * @category constructors
@@ -95,7 +95,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
       if (!ToolFormat.formats.includes(format)) {
         throw new InvalidUsage(`unknown format ${JSON.stringify(format)}: there are ${ToolFormat.formats.join(", ")}`)
       }
-      // What the types say of one format, they can't say of all of them at once.
+      // The types can express this for one format, and not for a union of formats.
       return toolset.tools.map((tool) => ToolFormat.toFormat(tool, format)) as unknown as ReadonlyArray<never>
     },
     handle: (call, options) => calls.handle(call, options, disposed !== undefined),
@@ -124,7 +124,7 @@ export const fromLayer = async <E>(layer: Layer.Layer<Services, E>): Promise<Fac
   }
 }
 
-/** Settings without those that are undefined, which would hide what the environment says. */
+/** Drops settings that are undefined, which would override the environment. */
 const given = <A extends object>(settings: A) =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>

@@ -1,5 +1,6 @@
 /**
- * The whole house: everything that a tool call passes through, from the toolset down to the shell.
+ * The whole of Synapse as one layer, called a house: every service that a tool call passes through, from the toolset
+ * down to the shell.
  *
  * @since 0.1.0
  */
@@ -34,7 +35,7 @@ import * as BashTool from "./toolset/BashTool.js"
 import * as Toolset from "./toolset/Toolset.js"
 
 /**
- * What stands above the shell.
+ * The services above the shell.
  *
  * @since 0.1.0
  * @category models
@@ -47,7 +48,7 @@ export type Tools =
   | TodoStore.TodoStore
 
 /**
- * What a house gives. The only way to its shell leads through the SandboxManager.
+ * The services of a house. The SandboxManager is the only way to its shell.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +56,7 @@ export type Tools =
 export type Services = Tools | SandboxManager.SandboxManager
 
 /**
- * The commands that Synapse brings, by their names: what makes the handler of each.
+ * The commands that Synapse brings: by name, the effect which makes the handler of each.
  *
  * @since 0.1.0
  * @category commands
@@ -69,8 +70,8 @@ export const commands = {
 }
 
 /**
- * Changes to the commands that Synapse brings: `false` leaves one out, a handler takes its place. Further ones come in by
- * `CommandRegistry.layerAdd`.
+ * Changes to the commands that Synapse brings: `false` leaves one out, a handler replaces it.
+ * `CommandRegistry.layerAdd` adds further ones.
  *
  * @since 0.1.0
  * @category models
@@ -97,7 +98,7 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
- * The tools over any shell.
+ * A layer of the tools over any shell.
  *
  * @since 0.1.0
  * @category layers
@@ -111,25 +112,28 @@ export const layerTools = (changes: Commands = {}): Layer.Layer<Tools, never, Sa
   )
 
 /**
- * What a house may differ in.
+ * The options of a house.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Over `sandbox.json` and the environment; `{ enabled: false }` is a house without a sandbox. */
+  /**
+   * Settings of the sandbox, which take precedence over `sandbox.json` and the environment; `{ enabled: false }` makes
+   * a house without a sandbox.
+   */
   readonly sandbox?: Partial<SandboxSettings.Settings>
-  /** Whom to ask when the policy denies something; nobody where it is not given, and so it stays denied. */
+  /** Asks a person when the policy denies something; by default nobody is asked, so that it stays denied. */
   readonly permission?: Layer.Layer<Permission.Permission>
-  /** What enforces the policy of the provider `local`, in place of this machine's kernel. */
+  /** Enforces the policy of the provider `local`, in place of this machine's kernel. */
   readonly platform?: Layer.Layer<
     SandboxPlatform.SandboxPlatform,
     never,
     SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
   >
   /**
-   * Sandbox providers, made by `SandboxProvider.layerAdd`, that `sandbox.json` may choose by name. One that is called `local`
-   * takes the place of the one that Synapse brings.
+   * Sandbox providers, made by `SandboxProvider.layerAdd`, that `sandbox.json` may choose by name. One named `local`
+   * replaces the one that Synapse brings.
    */
   readonly providers?: Layer.Layer<
     never,
@@ -140,15 +144,15 @@ export interface Options {
   readonly commands?: Commands
 }
 
-/** Nothing that `Known` does not have. */
+/** Refuses the keys of `Given` that `Known` does not have. */
 type NoMore<Known, Given> = { readonly [Key in Exclude<keyof Given, keyof Known>]: never }
 
-/** What a house without a sandbox does not ask for. */
+/** The options that only a sandbox uses. */
 type Sandboxing = "permission" | "platform" | "providers"
 
 /**
- * Options that all have an effect: with a name that there is not, or with what only a sandbox uses in a house without one,
- * they do not type-check.
+ * Options that all have an effect: unknown names, and options that only a sandbox uses in a house without one, do not
+ * type-check.
  *
  * @since 0.1.0
  * @category models
@@ -161,7 +165,10 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-/** What the settings put into the environment is let through by its names, whatever it looks like. */
+/**
+ * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
+ * like.
+ */
 const layerPlatform = Layer.unwrapEffect(
   Effect.gen(function* () {
     const environment = Object.keys((yield* SessionSettings.SessionSettings).environment)
@@ -184,18 +191,19 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
   )
 
 /**
- * A layer that shares nothing with others around it: neither with another call of the same function, as parts of a module
- * would, nor, unlike `Layer.fresh`, is it built twice where it is used twice.
+ * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
+ * would, nor is it built twice where it is used twice, as with `Layer.fresh`.
  *
+ * @since 0.1.0
  * @internal
  */
 export const own = <A, E>(layer: Layer.Layer<A, E>): Layer.Layer<A, E> => Layer.scopedContext(Layer.build(layer))
 
 /**
- * The tools over a real shell in a sandbox, which is started with the first command and ends with the scope. Settings that
- * are not given come from the environment, then from the defaults.
+ * A layer of the tools over a real shell in a sandbox. The shell starts with the first command and ends with the scope.
+ * Settings that are not given come from the environment, then from the defaults.
  *
- * Every call makes a house of its own: two of them in one program are two shells, and the same value used twice is one.
+ * Every call makes a house of its own: two of them in one program are two shells, and the same layer used twice is one.
  *
  * @example
  * ```ts
@@ -232,7 +240,7 @@ export const layer = <
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerSandbox(options ?? {})),
       Layer.provide(Bridge.layer),
-      // The same registry that the tools have: the shell calls its commands.
+      // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
       Layer.provide(NodeFileSystem.layer)

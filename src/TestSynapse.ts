@@ -1,5 +1,5 @@
 /**
- * The house over a scripted shell: for tests of programs that use Synapse.
+ * Synapse over a scripted shell, for tests of programs that use it.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as SandboxManager from "./sandbox/SandboxManager.js"
 import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
 
 /**
- * What the shell answers to a command: a result, whose missing fields mean success without output, or an effect of one.
+ * Answers a command: with a result, whose missing fields mean success without output, or with an effect of one.
  *
  * @since 0.1.0
  * @category models
@@ -28,7 +28,7 @@ export type Script = (
   | Effect.Effect<Partial<CommandResult.CommandResult>, ExecutionFailed | InvalidUsage>
 
 /**
- * What reached the shell.
+ * A command or a restart that reached the shell.
  *
  * @since 0.1.0
  * @category models
@@ -39,7 +39,7 @@ export type ShellCall = Data.TaggedEnum<{
 }>
 
 /**
- * The scripted shell, as a test asks it what it was told.
+ * The scripted shell, which records its calls.
  *
  * @since 0.1.0
  * @category tags
@@ -47,7 +47,7 @@ export type ShellCall = Data.TaggedEnum<{
 export class TestShell extends Context.Tag("synapse/TestShell")<
   TestShell,
   {
-    /** All that reached the shell, in order. */
+    /** Returns all calls that have reached the shell, in order. */
     readonly calls: Effect.Effect<ReadonlyArray<ShellCall>>
   }
 >() {}
@@ -78,7 +78,7 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
   )
 
 /**
- * The tools over a shell that answers as `script` says. No process is started, and no file is seen.
+ * A layer of the tools over a shell that answers as `script` does. It starts no process and reads no file.
  *
  * @example
  * ```ts

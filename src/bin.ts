@@ -1,5 +1,5 @@
 /**
- * The program: the one place that runs the `synapse` command line, and where its process ends.
+ * The program `synapse`: runs the command line, and decides how the process ends.
  *
  * @since 0.1.0
  */
@@ -13,10 +13,10 @@ import * as Version from "./domain/Version.js"
 
 /** 128 + SIGHUP: the terminal was closed. */
 const hungUp = 129
-/** 128 + SIGPIPE: whoever read the output has gone. */
+/** 128 + SIGPIPE: nobody reads the output any more. */
 const brokenPipe = 141
 
-/** Loaded by the subcommands that need it. */
+/** Loads Synapse when a subcommand needs it. */
 const house: MakeHouse = (settings, sandbox) =>
   Layer.unwrapEffect(
     Effect.map(
@@ -30,7 +30,7 @@ const program = Effect.flatMap(
   (cli) => cli.run(process.argv.slice(2), house)
 )
 
-/** Says what a bug report needs. */
+/** Prints what a bug report needs. */
 const reportDefect = (cause: Cause.Cause<never>): void => {
   process.stderr.write(
     [
@@ -42,21 +42,21 @@ const reportDefect = (cause: Cause.Cause<never>): void => {
   )
 }
 
-/** Leaves when all output has been taken; after a signal it waits for that no longer than a second. */
+/** Exits when all output has been taken; after a signal, it waits no longer than a second. */
 const leave = (code: number, stopped: boolean): void => {
   const exit = () => process.exit(code)
-  // Looking at process.stdout makes it, which takes a millisecond or two: most runs have nothing left to write.
+  // Accessing process.stdout creates it, which takes a millisecond or two: most runs have nothing left to write.
   if (!process.getActiveResourcesInfo().some((name) => name.endsWith("WriteWrap"))) return exit()
   if (stopped) setTimeout(exit, 1000)
   process.stdout.write("", () => process.stderr.write("", exit))
 }
 
 /**
- * Not `NodeRuntime.runMain`: that one treats SIGINT and SIGTERM alike, takes no note of a second one or of a closed
- * terminal, and cuts off output that is still on its way.
+ * Runs the program. It does not use `NodeRuntime.runMain`, which treats SIGINT and SIGTERM alike, ignores a second
+ * signal and a closed terminal, and cuts off output that is not yet written.
  */
 const main = (): void => {
-  // Fibers that wait hold no handle of node's, which would leave.
+  // Fibers that wait do not keep node running.
   const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
@@ -71,7 +71,7 @@ const main = (): void => {
   process.on("SIGHUP", onSignal(hungUp))
 
   process.on("uncaughtException", (error) => {
-    // Our output has no reader any more: end as quietly as any program in a pipe does. Each further write says it again.
+    // Nobody reads our output any more: end quietly, as programs in a pipe do. Each further write reports it again.
     if ("code" in error && error.code === "EPIPE") return stop(brokenPipe)
     reportDefect(Cause.die(error))
     stop(ExitCode.failure)

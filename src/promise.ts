@@ -1,5 +1,6 @@
 /**
- * Synapse for programs without Effect: `import { make } from "synapse-shell/promise"`. The package holds all that it needs.
+ * Synapse for programs without Effect: `import { make } from "synapse-shell/promise"`. The package includes all that it
+ * needs.
  *
  * @since 0.1.0
  */
@@ -33,7 +34,8 @@ export type {
 } from "./promise/Synapse.js"
 
 /**
- * Makes a Synapse over a shell of its own, which starts with the first command. Rejected with InvalidUsage where a setting is wrong.
+ * Makes a Synapse with a shell of its own, which starts with the first command. Rejects with InvalidUsage where a
+ * setting is wrong.
  *
  * @example
  * ```ts

@@ -183,10 +183,10 @@ describe("the checker of style", () => {
     const text = [
       `import * as Fx from "effect/Effect"`,
       `import * as NodeRuntime from "@effect/platform-node/NodeRuntime"`,
-      "export const a = () => Fx.runPromise(Fx.void)",
-      "export const b = Fx.runFork",
-      "export const c = () => NodeRuntime.runMain(Fx.void)",
-      "export const d = other.runPromise()"
+      "const a = () => Fx.runPromise(Fx.void)",
+      "const b = Fx.runFork",
+      "const c = () => NodeRuntime.runMain(Fx.void)",
+      "const d = other.runPromise()"
     ].join("\n")
     assert.deepStrictEqual(
       said("cli/A.ts", text),
@@ -197,11 +197,11 @@ describe("the checker of style", () => {
 
   it("lets only settings and the program read the environment", () => {
     const text = [
-      "export const a = process.env.HOME",
-      `export const b = () => globalThis.process["env"]`,
-      "export const { env } = process",
+      "const a = process.env.HOME",
+      `const b = () => globalThis.process["env"]`,
+      "const { env } = process",
       `import { env as e } from "node:process"`,
-      "export const c = other.env"
+      "const c = other.env"
     ].join("\n")
     assert.deepStrictEqual(
       said("router/A.ts", text),
@@ -231,5 +231,54 @@ describe("the checker of style", () => {
     assert.deepStrictEqual(said("index.ts", `export * from "./cli/B.js"`), [
       'index.ts: holds something else than `export * as X from "./…/X.js"`'
     ])
+  })
+})
+
+describe("the checker of docstrings", () => {
+  /** What the checker says of exports, each on a line with its docstring. */
+  const saidOf = (docstring: string, ...statements: ReadonlyArray<string>) =>
+    said("domain/A.ts", statements.map((statement) => `${docstring} ${statement}`).join("\n"))
+  const missing = (name: string, line: number) => [
+    `domain/A.ts:${line}: ${name} has no docstring that says what it is`,
+    `domain/A.ts:${line}: the docstring of ${name} has no @since`
+  ]
+
+  it("asks for a docstring with text and @since on every exported declaration", () => {
+    const statements = ["const a = 1", "interface B {}", "type C = 1", "class D {}", "function e() {}", "enum F {}"]
+    const exports = statements.map((statement) => `export ${statement}`)
+    const names = ["a", "B", "C", "D", "e", "F"]
+    for (const none of ["", "// A thing. @since 0.1.0\n", "/* A thing. @since 0.1.0 */"]) {
+      const lines = none.includes("\n") ? 2 : 1
+      assert.deepStrictEqual(
+        saidOf(none, ...exports),
+        names.flatMap((name, at) => missing(name, (at + 1) * lines))
+      )
+    }
+    assert.deepStrictEqual(saidOf("/** A thing.\n@since 0.1.0 */", ...exports), [])
+    assert.deepStrictEqual(saidOf("/** @since 0.1.0 */", "export const a = 1"), missing("a", 1).slice(0, 1))
+    assert.deepStrictEqual(saidOf("/** A thing. @internal */", "export const a = 1"), missing("a", 1).slice(1))
+    assert.deepStrictEqual(saidOf("", "const a = 1", "export { a }", `export * from "./B.js"`), [])
+    assert.deepStrictEqual(said("index.ts", `export * as A from "./domain/A.js"`), [])
+  })
+
+  it("takes the docstring next to the declaration, and not the module's", () => {
+    const header = "/** The module.\n@since 0.1.0 */"
+    assert.deepStrictEqual(
+      said("domain/A.ts", `${header}\nimport * as B from "./B.js"\nexport const a = 1`),
+      missing("a", 4)
+    )
+    assert.deepStrictEqual(saidOf(header, "/** @since 0.1.0 */ export const a = 1"), missing("a", 2).slice(0, 1))
+  })
+
+  it("refuses docstrings that begin like a question", () => {
+    for (const word of ["What", "Whether", "Where", "How", "Why", "Who", "Whom", "When"]) {
+      assert.deepStrictEqual(saidOf(`/**\n * ${word} it is.\n * @since 0.1.0\n */`, "export const a = 1"), [
+        `domain/A.ts:4: the docstring of a begins with ${word}: begin with a verb, or the thing`
+      ])
+    }
+    for (const text of ["Whatever it is.", "Tells what it is.", "`what` it is."]) {
+      assert.deepStrictEqual(saidOf(`/** ${text}\n@since 0.1.0 */`, "export const a = 1"), [])
+    }
+    assert.deepStrictEqual(saidOf("/** What it is. */", "const a = 1"), [])
   })
 })

@@ -1,5 +1,5 @@
 /**
- * The escapes of `$'…'`.
+ * Decodes the escapes of bash's `$'…'`.
  *
  * @since 0.1.0
  */
@@ -27,19 +27,19 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /**
- * The text that was quoted.
+ * A decoded text.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Decoded {
   readonly text: string
-  /** Whether bash makes the same of it wherever it runs: the bytes are UTF-8, and no escape depends on the locale. */
+  /** True where bash gets the same bytes everywhere: they are UTF-8, and no escape depends on the locale. */
   readonly exact: boolean
 }
 
 /**
- * Reads the text between `$'` and `'` as bash does. A NUL ends it, as in bash.
+ * Decodes the text between `$'` and `'` as bash does. A NUL ends it, as in bash.
  *
  * @since 0.1.0
  */
@@ -74,7 +74,7 @@ export const read = (text: string): Decoded => {
 }
 
 /**
- * Reads the text between `$'` and `'`, and returns the text alone.
+ * Decodes the text between `$'` and `'`, and returns the text alone.
  *
  * @since 0.1.0
  */
@@ -83,7 +83,10 @@ export const decode = (text: string): string => read(text).text
 const byteOf = (octal: string | undefined, hex: string): number =>
   octal !== undefined ? Number.parseInt(octal, 8) & 0xff : Number.parseInt(hex.slice(-2) || "0", 16)
 
-/** Of a character of several bytes, bash takes the first byte only: what is left of it is no UTF-8. */
+/**
+ * Returns the byte of a control escape. Of a character of several bytes, bash takes the first byte only, and what is
+ * left is not UTF-8.
+ */
 const controlOf = (character: string): number => {
   const code = character.toUpperCase().charCodeAt(0)
   return code === 0x3f ? 0x7f : code > 0x7f ? 0xff : code & 0x1f

@@ -1,11 +1,12 @@
 /**
- * Where an arithmetic expansion ends.
+ * Finds the end of an arithmetic expansion.
  *
  * @since 0.1.0
  */
 
 /**
- * Finds the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where there is none, as in `$((a); b)`.
+ * Returns the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where it is none,
+ * as in `$((a); b)`.
  *
  * @since 0.1.0
  */
@@ -24,7 +25,7 @@ export const endOfParentheses = (text: string, from: number): number => {
 }
 
 /**
- * Finds the index behind the `]` of `$[…]`, the old form; -1 where it is not closed.
+ * Returns the index behind the `]` of `$[…]`, the old form; -1 where it is not closed.
  *
  * @since 0.1.0
  */

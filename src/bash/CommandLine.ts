@@ -1,5 +1,5 @@
 /**
- * A command as a model or a person writes it, read once: which command it calls, and what stands after its name.
+ * Parses a command as a model or a person writes it: the command that it calls, and the text after its name.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import { type HereDocument, isRedirection, type Token, type Word } from "./Token
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
 /**
- * A command as it was read. Its first word is read at once and the rest of the tokens on demand: most commands go to the shell
- * as they are.
+ * A parsed command line. Only its first word is read at once, and the other tokens on demand: most commands go to the
+ * shell as they are.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +18,7 @@ const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 export class CommandLine {
   /** The `NAME=value` words before the first command's name. */
   readonly assignments: ReadonlyArray<Word>
-  /** The word that names the first command; undefined where none does: an empty line, `(…)`, `a=1`. */
+  /** The word that names the first command; undefined where there is none: for an empty line, `(…)`, `a=1`. */
   readonly command: Word | undefined
   private all: ReadonlyArray<Token> | undefined
 
@@ -44,12 +44,12 @@ export class CommandLine {
     this.command = command
   }
 
-  /** The first command's name without quotes; empty where there is none, or where bash makes it up by expansion. */
+  /** The first command's name without quotes; empty where there is none, or where bash gets it by expansion. */
   get name(): string {
     return this.command === undefined || this.command.expands || !this.command.closed ? "" : this.command.value
   }
 
-  /** The raw text after the name, from the first character that is no blank. */
+  /** The raw text after the name, from the first character that is not blank. */
   get rest(): string {
     return this.command === undefined ? "" : this.text.slice(this.command.end).replace(/^(?:[ \t]|\\\n)+/, "")
   }
@@ -65,7 +65,7 @@ export class CommandLine {
     return this.all
   }
 
-  /** The tokens after the name that mean something: no blanks, no comments, and no newlines at the end. */
+  /** The tokens after the name, without blanks, comments, and newlines at the end. */
   get tail(): ReadonlyArray<Token> {
     const { command } = this
     if (command === undefined) return []
@@ -75,7 +75,7 @@ export class CommandLine {
     return tail.slice(0, tail.findLastIndex((token) => token._tag !== "Newline") + 1)
   }
 
-  /** The words after the name; those of other commands of the line are among them unless it is `simple`. */
+  /** The words after the name; words of other commands on the line are among them unless it is `simple`. */
   get words(): ReadonlyArray<Word> {
     return this.tail.filter((token, index, tail): token is Word => {
       const before = tail[index - 1]
@@ -83,12 +83,12 @@ export class CommandLine {
     })
   }
 
-  /** The lines that `<<` gives to the command's standard input; of several, the last counts. */
+  /** The here-document of the command; of several, the last counts. */
   get hereDocument(): HereDocument | undefined {
     return this.tail.findLast((token): token is HereDocument => token._tag === "HereDocument")
   }
 
-  /** What `<<` or `<<<` gives to the command's standard input; of several, the last counts. */
+  /** The text that `<<` or `<<<` gives to the command's standard input; of several, the last counts. */
   get input(): string | undefined {
     const { tail } = this
     const last = tail.findLastIndex((token) => token._tag === "Operator" && token.value.startsWith("<<"))
@@ -98,9 +98,7 @@ export class CommandLine {
     return word?._tag === "Word" ? `${word.value}\n` : undefined
   }
 
-  /**
-   * Whether the whole line is one command with words only, and here-documents perhaps: what can be run without a shell.
-   */
+  /** True where the line is one command with words only, and perhaps here-documents: it can be run without a shell. */
   get simple(): boolean {
     const { command } = this
     if (command === undefined) return false
@@ -117,7 +115,8 @@ export class CommandLine {
   }
 
   /**
-   * Whether the line is `simple` and its text tells all that bash would pass, `words` and `input`: nothing is expanded.
+   * True where the line is `simple` and nothing in it is expanded, so that `words` and `input` are what bash would
+   * pass.
    */
   get literal(): boolean {
     return (
@@ -128,7 +127,7 @@ export class CommandLine {
 }
 
 /**
- * Reads a command. Every text is a command line, whatever is wrong with it.
+ * Parses a command line. Every text is accepted, whatever is wrong with it.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Words for a shell to read.
+ * Quotes words for a shell.
  *
  * @since 0.1.0
  */

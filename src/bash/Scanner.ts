@@ -1,5 +1,5 @@
 /**
- * Cuts a command text into tokens as bash does, without running or expanding anything.
+ * Splits a command text into tokens as bash does, without running or expanding anything.
  *
  * @since 0.1.0
  */
@@ -7,20 +7,20 @@ import { type HereDocument, isRedirection, type Token } from "./Token.js"
 import { type Substitutions, scanWord, unsafe } from "./WordScanner.js"
 
 const blank = /(?:[ \t]|\\\n)+/y
-/** Longer ones first. */
+/** All operators; where one begins with another, the longer one comes first. */
 const operators = "<<< <<- << <> <& >> >& >| < > &>> &> && & || |& | ;;& ;; ;& ; ( )".split(" ")
-/** A newline after a backslash divides nothing, not even an operator. */
+/** Matches a backslash and a newline, which may stand inside an operator. */
 const joint = String.raw`(?:\\\n)*`
-/** A number or `{name}` right before a redirection belongs to it. */
+/** Matches a number or `{name}` right before a redirection, which belongs to it. */
 const descriptor = String.raw`(?:\d(?:\\\n|\d)*|\{[A-Za-z_]\w*(?:\[[^\]\s]*\])?\}${joint})(?=[<>])`
 const operator = new RegExp(`(?:${descriptor})?(?:${operators.map(patternOf).join("|")})`, "y")
 
 const hereDocument = /^(?:\d*|\{\S*\})<<(-?)$/
-/** What is expanded in a here-document, and what a backslash keeps from it. */
+/** Matches an expansion in a here-document, or a backslash that prevents one. */
 const expansion = /\\[\\$`]|`|\$[A-Za-z0-9_@*#?$!{([-]/g
-/** Words after which a command begins, as it does at the start of a line. */
+/** Words after which a command begins. */
 const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
-/** Substitutions that lie deeper are not looked into: nobody writes them, and recursion has to end. */
+/** The depth to which nested substitutions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepth = 20
 
 interface Delimiter {
@@ -30,27 +30,27 @@ interface Delimiter {
 }
 
 /**
- * Cuts a text into tokens.
+ * Splits a text into tokens.
  *
  * @since 0.1.0
  * @category models
  */
 export class Scanner implements Substitutions {
-  /** Here-documents whose operator was seen: their lines begin after the next newline. */
+  /** Here-documents whose operator was read: their lines begin after the next newline. */
   private announced: Array<Delimiter> = []
-  /** Here-documents whose lines come now. */
+  /** Here-documents whose lines come next. */
   private due: Array<Delimiter> = []
-  /** Whether a delimiter is to come, and after which operator. */
+  /** The operator whose delimiter comes next, if any. */
   private awaited: "<<" | "<<-" | undefined
 
   constructor(
     readonly text: string,
     public position = 0,
-    /** How deep in command substitutions this text lies. */
+    /** The number of command substitutions around this text. */
     private readonly depth = 0
   ) {}
 
-  /** The next token; undefined at the end of the text. */
+  /** Reads the next token; undefined at the end of the text. */
   next(): Token | undefined {
     const { position: start, text } = this
     if (start >= text.length) return undefined
@@ -85,7 +85,10 @@ export class Scanner implements Substitutions {
     return word
   }
 
-  /** Behind the `)` of the command substitution whose text begins at `from`; -1 where it is not closed. */
+  /**
+   * Returns the index behind the `)` of the command substitution whose text begins at `from`; -1 where it is not
+   * closed.
+   */
   endOfCommands(from: number): number {
     return this.depth >= maximalDepth ? -1 : new Scanner(this.text, from, this.depth + 1).skipCommands()
   }
@@ -115,7 +118,10 @@ export class Scanner implements Substitutions {
     return { _tag: "HereDocument", start, end: this.moveTo(lineStart), body, quoted, expands, closed }
   }
 
-  /** Where a line of a here-document ends: in one that is expanded, a backslash at its end joins it to the next. */
+  /**
+   * Returns the end of a line of a here-document; where its body is expanded, a backslash at the end joins the line to
+   * the next.
+   */
   private endOfLine(start: number, joins: boolean): number {
     let from = start
     for (;;) {
@@ -151,7 +157,7 @@ export class Scanner implements Substitutions {
   }
 }
 
-/** `<(` and `>(` begin a word. */
+/** Makes the pattern of an operator; `<(` and `>(` are none, for they begin a word. */
 function patternOf(operator: string): string {
   const pattern = [...operator].map((character) => character.replace(/[|()]/, "\\$&")).join(joint)
   return operator === "<" || operator === ">" ? String.raw`${pattern}(?!\()` : pattern

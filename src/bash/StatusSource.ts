@@ -1,5 +1,5 @@
 /**
- * Which commands the exit status of a text can come from.
+ * Finds the commands that the exit status of a command text can come from.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import { isRedirection, type Token, type Word } from "./Token.js"
 import { programOf } from "./Wrapper.js"
 
 /**
- * The name of the program that decides a pipeline's status; undefined where it has none: `(…)`, `if …`, `a=1`.
+ * The name of the program that decides a pipeline's status; undefined where it has none: for `(…)`, `if …`, `a=1`.
  *
  * @since 0.1.0
  * @category models
@@ -17,14 +17,14 @@ export type Decider = string | undefined
 const opening = new Set(["if", "for", "while", "until", "select", "{"])
 const closing = new Set(["fi", "done", "}"])
 const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "{"])
-/** What no look at the tokens can follow. */
+/** Reserved words after which the tokens alone do not tell the status. */
 const unreadable = new Set(["case", "function", "coproc", "!"])
-/** After these, a line's status may come from any of its commands. */
+/** Commands after which a line's status may come from any of its commands. */
 const leaving = new Set(["exit", "return", "exec", "set", "trap"])
 
 /**
- * Names the programs of the last list (`a && b | c`) that can have given the line's status, in order; undefined where the
- * text is no complete command, or too involved to tell.
+ * Returns the programs of the last list (`a && b | c`) that may have decided the status, in order; undefined where the
+ * text is no complete command, or too complex to tell.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ export const deciders = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> |
 
 class StatusReader {
   lost = false
-  /** How many compound commands are open. */
+  /** The number of open compound commands. */
   private depth = 0
   private atCommand = true
   private isTarget = false
@@ -48,13 +48,13 @@ class StatusReader {
   private mayLeave = false
   private words: Array<Word> = []
   private list: Array<Decider> = []
-  /** Whether a list that has ended may have ended the whole. */
+  /** True where a list that has ended may have ended the whole text. */
   private left = false
   private last: ReadonlyArray<Decider> = []
 
   take(token: Token): void {
     if (token._tag === "Word") return this.word(token)
-    // After `&&` or `|`, the command goes on in the next line.
+    // After `&&` or `|`, the list goes on in the next line.
     if (token._tag === "Newline" && (this.words.length > 0 || this.compound)) return this.operator(";")
     if (token._tag === "Operator") return this.operator(token.value)
   }
@@ -96,7 +96,7 @@ class StatusReader {
       return
     }
     if (value === "(") {
-      // A function's definition, where words stand before it.
+      // With words before it, this is the definition of a function.
       if (this.depth === 0 && this.words.length > 0) this.lost = true
       this.depth++
       this.compound = true

@@ -1,12 +1,12 @@
 /**
- * The pieces that bash cuts a command text into. Every piece knows its place in the text, and together they are all of it.
+ * The tokens that bash splits a command text into. Each has its range in the text, and together they cover all of it.
  *
  * @since 0.1.0
  */
 import type * as Data from "effect/Data"
 
 /**
- * Where a token lies in the text: from `start` up to, not including, `end`.
+ * A token's range in the text: from `start` up to, not including, `end`.
  *
  * @since 0.1.0
  * @category models
@@ -17,7 +17,7 @@ export interface Range {
 }
 
 /**
- * A piece of a text, with its place in it.
+ * A token of a command text, with its range.
  *
  * @since 0.1.0
  * @category models
@@ -25,33 +25,33 @@ export interface Range {
 export type Token = Data.TaggedEnum<{
   /** Spaces and tabs, and newlines after a backslash. */
   Blank: Range
-  /** From `#` to the end of its line. */
+  /** A comment, from `#` to the end of its line. */
   Comment: Range
   Newline: Range
   Word: Range & {
     /** The word without its quotes; what bash would expand stands in it as written. */
     readonly value: string
-    /** Whether any of it is quoted. */
+    /** True where any part of it is quoted. */
     readonly quoted: boolean
     /**
-     * Whether bash replaces any of it: `$…`, backquotes, `<(…)`, a glob, braces, a tilde. Where it does not, and the word is
-     * closed, `value` is what bash passes. It is also said of what text can't tell for sure: bytes that are no UTF-8.
+     * True where bash replaces a part of it: `$…`, backquotes, `<(…)`, a glob, braces, a tilde; also where the text
+     * alone can't tell, for bytes that are not UTF-8. Otherwise, if the word is closed, `value` is what bash passes.
      */
     readonly expands: boolean
-    /** Whether every quote and bracket in it is closed. */
+    /** True where every quote and bracket in it is closed. */
     readonly closed: boolean
   }
   /** A control operator (`&&`, `|`, `;`, `(` …) or a redirection (`>`, `2>&`, `<<` …). */
   Operator: Range & { readonly value: string }
   /** The lines of a here-document, its last line included. */
   HereDocument: Range & {
-    /** What bash passes; where it expands, what is written, in lines as bash joins them. */
+    /** The text that bash passes; where it expands, the text as written, with joined lines joined. */
     readonly body: string
-    /** Whether its delimiter is quoted, so that nothing in the body is expanded. */
+    /** True where its delimiter is quoted, so that nothing in the body is expanded. */
     readonly quoted: boolean
-    /** Whether bash replaces any of it: `$…` or backquotes. */
+    /** True where bash replaces a part of it: `$…` or backquotes. */
     readonly expands: boolean
-    /** Whether its last line is there. */
+    /** True where the line that ends it is there. */
     readonly closed: boolean
   }
 }>
@@ -65,7 +65,7 @@ export type Token = Data.TaggedEnum<{
 export type Word = Data.TaggedEnum.Value<Token, "Word">
 
 /**
- * A here-document's lines.
+ * The body of a here-document, and the line that ends it.
  *
  * @since 0.1.0
  * @category models
@@ -73,7 +73,7 @@ export type Word = Data.TaggedEnum.Value<Token, "Word">
 export type HereDocument = Data.TaggedEnum.Value<Token, "HereDocument">
 
 /**
- * Tells whether an operator is a redirection: the word after it is its target.
+ * Tests whether an operator is a redirection, so that the word after it is its target.
  *
  * @since 0.1.0
  */

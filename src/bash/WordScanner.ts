@@ -1,5 +1,5 @@
 /**
- * One word of a command text, up to the blank or operator that ends it.
+ * Scans one word of a command text, up to the blank or the operator that ends it.
  *
  * @since 0.1.0
  */
@@ -7,14 +7,14 @@ import * as AnsiC from "./AnsiC.js"
 import * as Arithmetic from "./Arithmetic.js"
 import type { Word } from "./Token.js"
 
-/** Most words of most commands: nothing in them means anything to a shell. */
+/** Matches a word in which nothing has a special meaning, as most words. */
 const plain = /[A-Za-z0-9_.,/:@%+=-]+(?=[ \t\n|&;)]|$)/y
 const ends = new Set([" ", "\t", "\n", "|", "&", ";", "(", ")", "<", ">"])
 const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
-/** Parameters in parameters that lie deeper are not looked into: nobody writes them, and recursion has to end. */
+/** The depth to which nested parameter expansions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepth = 20
 /**
- * What bash may not pass as it is written: it drops NULs, and has uses of its own for the other two.
+ * Matches the characters that bash may not pass as they are written: it drops NULs, and uses the other two internally.
  *
  * @since 0.1.0
  */
@@ -22,17 +22,20 @@ export const unsafe = /[\0\x01\x7f]/
 const arrayAssignment = /^[A-Za-z_]\w*\+?=$/
 
 /**
- * What a word needs to know of the commands in it.
+ * Finds the ends of the command substitutions in a word.
  *
  * @since 0.1.0
  */
 export interface Substitutions {
-  /** Behind the `)` of the command substitution whose text begins at `from`; -1 where it is not closed. */
+  /**
+   * Returns the index behind the `)` of the command substitution whose text begins at `from`; -1 where it is not
+   * closed.
+   */
   readonly endOfCommands: (from: number) => number
 }
 
 /**
- * Reads the word that begins at `start`.
+ * Scans the word that begins at `start`.
  *
  * @since 0.1.0
  */
@@ -51,10 +54,13 @@ class WordScanner {
   private quoted = false
   private expands = false
   private closed = true
-  /** What may become a glob or a brace expansion, if it is closed. */
+  /**
+   * True where a `[` was read, which begins a glob if it is closed; `brace` is the same for a brace expansion, and
+   * tells whether it has become a list.
+   */
   private bracket = false
   private brace: "open" | "list" | undefined
-  /** Whether lines are joined in it: what stands before the backslash and what stands behind the newline meet. */
+  /** True where a backslash joins two lines in it, so that what stands before and behind the newline meet. */
   private joined = false
 
   constructor(
@@ -80,7 +86,7 @@ class WordScanner {
     return { _tag: "Word", start, end, value, quoted, expands, closed }
   }
 
-  /** `<(…)` and `>(…)` are parts of a word, and so is the list of `name=(…)`. */
+  /** Tests whether a bracket belongs to the word: `<(…)`, `>(…)`, and the list of `name=(…)`. */
   private opensBracket(character: string): boolean {
     if (character === "(") {
       return !this.quoted && arrayAssignment.test(this.text.slice(this.start, this.position))
@@ -117,7 +123,7 @@ class WordScanner {
     this.position += count
   }
 
-  /** Copies all up to `end` as it is written, as bash expands it; where it is not closed, that is the whole rest. */
+  /** Copies the text of an expansion, up to `end`, as it is written; where it is not closed, the whole rest. */
   private expansion(end: number): void {
     this.expands = true
     if (end < 0) this.closed = false
@@ -137,7 +143,7 @@ class WordScanner {
 
   private backslash(): void {
     const next = this.text[this.position + 1]
-    // What bash makes of a backslash at the end depends on what is read after it.
+    // The meaning of a backslash at the end depends on what bash reads after it.
     if (next === undefined) return this.expansion(this.text.length)
     this.position += 2
     if (next === "\n") {
@@ -212,7 +218,7 @@ class WordScanner {
     this.expansion(this.substitutions.endOfCommands(from))
   }
 
-  /** Behind the `}` of `${…`; -1 where it is not closed. */
+  /** Returns the index behind the `}` of `${…`; -1 where it is not closed. */
   private endOfParameter(from: number): number {
     const { text } = this
     if (this.depth >= maximalDepth) return -1

@@ -1,22 +1,25 @@
 /**
- * Commands that run another command: which one is the one that matters.
+ * Finds the command that matters behind commands which run another one.
  *
  * @since 0.1.0
  */
 import type { Word } from "./Token.js"
 
 interface Wrapper {
-  /** Options that stand alone. */
+  /** Options without a value. */
   readonly flags: RegExp
-  /** Options that take the next word as their value. */
+  /** Options whose value is the next word. */
   readonly valued: RegExp
-  /** How many words stand between the options and the command. */
+  /** The number of words between the options and the command. */
   readonly operands?: number
 }
 
 const never = /(?!)/
 
-/** The options are those that the manuals name; any other ends the search, with the wrapper itself for an answer. */
+/**
+ * The wrappers and their options, as the manuals name them; any other option ends the search, and the wrapper itself is
+ * the result.
+ */
 const wrappers: Readonly<Record<string, Wrapper>> = {
   builtin: { flags: never, valued: never },
   command: { flags: /^-p$/, valued: never },
@@ -42,9 +45,9 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 const assignment = /^[A-Za-z_]\w*\+?=/
 
 /**
- * Finds the program that a command's words run, and returns the words from it on: behind assignments, `sudo -n`, `env A=1`, `time` and their like.
- * Where an option is not known here, or nothing is left to run (`command -v x`, `env`), that is the wrapper itself.
- * undefined where the program is not written there.
+ * Finds the program that a command's words run, behind assignments, `sudo -n`, `env A=1`, `time` and the like, and
+ * returns the words from it on. Where an option is not known, or nothing is left to run (`command -v x`, `env`), the
+ * wrapper itself is the program. Returns undefined where the words do not name the program.
  *
  * @since 0.1.0
  */
@@ -75,7 +78,8 @@ export const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefi
 }
 
 /**
- * Names the program that a command's words run, as `unwrap` finds it; undefined where it is not written there.
+ * Returns the name of the program that a command's words run, as `unwrap` finds it; undefined where the words do not
+ * name it.
  *
  * @since 0.1.0
  */

@@ -7,7 +7,7 @@ const fs = require("node:fs")
 const kept = 4
 
 /**
- * Whether a directory is this user's, no link, and free of these bits of its mode.
+ * Tests whether a directory is this user's, no link, and free of these bits of its mode.
  *
  * @param {string} path
  * @param {number} bits

@@ -16,8 +16,8 @@ const read = (/** @type {string} */ file) => {
 }
 
 /**
- * Where a cache of the user's own may be: nowhere in a shell of ours, where a model's command runs, nor where node is told
- * to do without.
+ * Finds the directory for the user's own cache; undefined in a shell of ours, where a model's commands run, and where node
+ * is told to do without a cache.
  */
 const findHome = () => {
   const { env } = process

@@ -1,5 +1,5 @@
 /**
- * Commands of the registry, callable anywhere in a shell line.
+ * Makes the commands of the registry callable anywhere in a shell line.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as CommandLookup from "./CommandLookup.js"
 import * as Stub from "./Stub.js"
 
 /**
- * A bridge to the commands of the registry, as they are whenever one is called.
+ * A layer of the bridge to the commands of the registry, as they are registered at the time of each call.
  *
  * @since 0.1.0
  * @category layers

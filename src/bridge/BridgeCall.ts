@@ -1,5 +1,5 @@
 /**
- * One call of a command of ours by what runs in the shell: what was called, and what the caller can be told to do for it.
+ * One call of our commands by a program in the shell: the request, and what the caller is told to do for it.
  *
  * @since 0.1.0
  */
@@ -13,37 +13,40 @@ import { FifoSource } from "./FifoSource.js"
 import * as Stub from "./Stub.js"
 import { Refused, StubDialog } from "./StubDialog.js"
 
-/** Texts up to this many bytes are handed over as they are; bash reads them byte by byte, and longer ones are copied. */
+/**
+ * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
+ * through a FIFO of its own.
+ */
 const short = 1000
 
-/** The exit code of what was ended by SIGPIPE, for writing to nobody. */
+/** The exit code of a program that SIGPIPE has ended, because nobody reads its output. */
 const brokenPipe = 141
 
-/** The stub's descriptors. */
+/** The descriptors of the stub that output goes to. */
 const targets = { stdout: "1", stderr: "2", file: String(Stub.temporaryFd) }
 
-/** The longest path that the system takes. */
+/** The most bytes of a path that the system takes. */
 const longestPath = 4095
 
 const io = (reason: string) => new Refused({ kind: "io", reason })
 
 /**
- * A call that is being answered: reads and writes on behalf of the caller, and with its rights.
+ * A call that is being answered: reads and writes files on behalf of the caller, with the caller's rights.
  *
  * @since 0.1.0
  * @category models
  */
 export class BridgeCall {
   private readonly dialog: StubDialog
-  /** What is open besides. */
+  /** Functions which close what else is open. */
   private readonly closers = new Set<() => void>()
   private output: Promise<FifoSink> | undefined
-  /** Whether nobody takes its output any more. */
+  /** True where nobody reads the output any more. */
   private broken = false
-  /** Whether some of it could not be put out, which whoever tried has said on standard error. */
+  /** True where a part of the output could not be written; the caller has reported that on standard error. */
   private failed = false
 
-  /** Throws where the slot's FIFOs are not there any more. */
+  /** Opens the dialog; throws where the slot's FIFOs are missing. */
   constructor(
     private readonly directory: string,
     readonly slot: string,
@@ -56,26 +59,24 @@ export class BridgeCall {
     })
   }
 
-  /** Settled when nothing can be told to the caller any more: it has gone, or was dismissed. */
+  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
   get gone(): Promise<void> {
     return this.dialog.gone
   }
 
-  /** Settled when the caller has gone: by itself, or because it was told to. */
+  /** Resolves when the caller has ended. */
   get ended(): Promise<void> {
     return this.dialog.ended
   }
 
-  /** Standard input, to its end. */
+  /** Opens the caller's standard input. */
   input(): FifoSource {
     const source = this.reading("input")
     this.dialog.tell("input")
     return source
   }
 
-  /**
-   * A file's bytes; rejects with Refused. Whoever has read enough closes it, and says so with `endRead`.
-   */
+  /** Opens a file; rejects with Refused. Whoever has read enough closes the source, and calls `endRead`. */
   async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource> {
     checkPath(path)
     const source = this.reading("up")
@@ -88,33 +89,33 @@ export class BridgeCall {
     }
   }
 
-  /** Rejects with Refused where what was read did not come to its end by itself, or by whoever had read enough. */
+  /** Ends the reading of a file; rejects with Refused where it failed before the end of the file. */
   async endRead(): Promise<void> {
     const status = await this.dialog.request("close")
     if (status !== "0" && status !== String(brokenPipe)) throw io("it could not be read to its end")
   }
 
-  /** Begins to give a file a new content; rejects with Refused. It is to be told `commit` or `discard`. */
+  /** Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow. */
   async begin(path: string): Promise<FifoSink> {
     checkPath(path)
     await this.dialog.request("begin", path)
     return this.pour("file")
   }
 
-  /** The file that was begun has its new content from now on; rejects with Refused. */
+  /** Gives the file its new content; rejects with Refused. */
   async commit(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("written")
     await this.dialog.request("commit")
   }
 
-  /** It stays as it was. */
+  /** Leaves the file as it was. */
   async discard(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("discard")
   }
 
-  /** Puts out something at once; rejects with Gone where nobody takes it any more. */
+  /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */
   async put(chunk: Uint8Array): Promise<void> {
     this.output ??= this.pour("stdout")
     const output = await this.output
@@ -124,23 +125,23 @@ export class BridgeCall {
     }
   }
 
-  /** Puts out the rest, and ends with this exit code. */
+  /** Writes the rest of the output, and ends the caller with this exit code. */
   async finish(stdout: string, stderr: string, exitCode: number): Promise<void> {
     try {
       await this.say("stdout", stdout)
       await this.say("stderr", stderr)
       await this.dialog.request("exit", String(this.broken ? brokenPipe : exitCode & 255 || (this.failed ? 1 : 0)))
     } catch {
-      // It has gone, as it should.
+      // The caller has ended, as it should.
     }
   }
 
-  /** Tells it nothing more: the caller hears that its host has gone, ends, and takes away what it had begun. */
+  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
   dismiss(): void {
     this.dialog.dismiss()
   }
 
-  /** Lets the caller go, whatever becomes of it. */
+  /** Closes the dialog, whatever becomes of the caller. */
   close(): void {
     this.dialog.close()
   }
@@ -165,7 +166,10 @@ export class BridgeCall {
     else if (status !== "0") this.failed = true
   }
 
-  /** Opened for both ends first, so that nobody waits for the other. One at a time. */
+  /**
+   * Opens a FIFO that the caller copies to a descriptor. It is opened for both ends first, so that neither side waits
+   * for the other; only one can be open at a time.
+   */
   private async pour(to: keyof typeof targets): Promise<FifoSink> {
     if (this.dialog.isGone) throw new Gone()
     const both = Fifo.openBoth(this.path("down"))

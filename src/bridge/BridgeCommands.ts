@@ -9,18 +9,21 @@ import type { BridgeCall } from "./BridgeCall.js"
 import type { CallRequest } from "./CallRequest.js"
 
 /**
- * Looks up commands by what a shell calls, and runs them.
+ * Looks up the commands that a shell calls, and runs them.
  *
  * @since 0.1.0
  * @category models
  */
 export interface BridgeCommands {
-  /** The names of those that have one; the same array until they change. */
+  /** Returns the names of the commands; the same array until they change. */
   readonly names: () => ReadonlyArray<string>
-  /** What the names of the others begin with. */
+  /** Returns the prefixes of the handlers whose name is a prefix, such as `mcp:*`. */
   readonly prefixes: () => ReadonlyArray<string>
-  /** Runs what was called; `input` is for a call that has none of its own. */
+  /** Runs the command of a call; `input` is for a call that has none of its own. */
   readonly run: (call: BridgeCall, request: CallRequest, input: CommandInput | undefined) => void
-  /** How the call ended that was made since this was last asked; undefined where there was none, or more than one. */
+  /**
+   * Returns the end of the call that was made since the last time this was asked; undefined where there was none, or
+   * more than one.
+   */
   readonly takeEnding: () => CallEnding | undefined
 }

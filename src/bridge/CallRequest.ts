@@ -1,12 +1,12 @@
 /**
- * What a caller says first: which command it calls, with which words.
+ * Reads the request that a caller begins with: the command that it calls, and its words.
  *
  * @since 0.1.0
  */
 import * as ShellText from "../bash/ShellText.js"
 
 /**
- * The name and the words that were called, and where.
+ * A request: the name and the words of the call, and the directory that it comes from.
  *
  * @since 0.1.0
  * @category models
@@ -15,12 +15,12 @@ export interface CallRequest {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly cwd: string
-  /** Whether there is a standard input besides `/dev/null`. */
+  /** True where there is a standard input other than `/dev/null`. */
   readonly hasInput: boolean
 }
 
 /**
- * Bytes that all callers together may say before they have said what they call.
+ * The number of bytes that all incomplete requests together may still use.
  *
  * @since 0.1.0
  * @category models
@@ -29,14 +29,14 @@ export interface Budget {
   left: number
 }
 
-/** More words than the system gives a program, by far. */
+/** The most words of a request; the system allows a program far fewer. */
 const mostWords = 1_000_000
 
-/** Directory, input and number of words come before the words. */
+/** The number of fields before the words: directory, input and number of words. */
 const headers = 3
 
 /**
- * Takes the bytes as they come, each looked at once.
+ * Reads a request from the bytes as they come, each examined once.
  *
  * @since 0.1.0
  * @category models
@@ -49,7 +49,7 @@ export class RequestReader {
 
   constructor(private readonly budget: Budget) {}
 
-  /** The request, once it is whole; `refused` for what can't become one. */
+  /** Takes bytes; returns the request once it is complete, and `refused` for what can't become one. */
   read(chunk: Buffer): CallRequest | "refused" | undefined {
     this.chunks.push(chunk)
     this.length += chunk.length
@@ -66,7 +66,7 @@ export class RequestReader {
     return { name, args, cwd, hasInput: input === "some" }
   }
 
-  /** Nothing more is read: what it took of the budget is there for others. */
+  /** Stops reading, and returns what was taken of the budget. */
   close(): void {
     this.budget.left += this.length
     this.length = 0

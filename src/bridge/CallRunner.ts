@@ -28,9 +28,9 @@ import type { FifoSource } from "./FifoSource.js"
 import { Refused } from "./StubDialog.js"
 
 /**
- * Makes the commands of the registry callable, as they are whenever one is called.
+ * Makes the commands of the registry callable, as they are registered at the time of each call.
  *
- * @param within marks what a call runs as being one
+ * @param within marks the effect of a call, for `Nesting`
  * @since 0.1.0
  * @category constructors
  */
@@ -119,7 +119,7 @@ const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
     )
   )
 
-/** Where the caller has gone, whoever works for it is interrupted: there is nothing to say, and nobody to hear it. */
+/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
 const toFileError =
   (path: string) =>
   (error: Refused | Gone): Effect.Effect<never, FileError> =>
@@ -156,7 +156,7 @@ const files = (call: BridgeCall): Files => {
       Effect.acquireUseRelease(
         ask(path, () => call.begin(path)),
         (pour) =>
-          // Not runForEachWhile, which holds all chunks to its end in effect 3.22.
+          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
           Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(Effect.uninterruptible(ask(path, () => call.commit(pour))))
@@ -171,7 +171,7 @@ interface CallOutput extends CallEnding {
   readonly stderr: string
 }
 
-/** What becomes of an error within a shell line; whoever reads it is told so in words of their own. */
+/** Converts the end of a command into what its caller prints; advice is worded for whoever reads it. */
 const ending = (
   { name }: CallRequest,
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
@@ -180,7 +180,7 @@ const ending = (
   CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
     Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
     Failed: (failed) => saying(failed.text, failed),
-    // Whoever called it has gone, or knows that it was interrupted.
+    // The caller has ended, or knows that it was interrupted.
     Interrupted: (interrupted) => saying("", interrupted),
     Died: (died) => saying(died.text, died)
   })

@@ -1,5 +1,5 @@
 /**
- * Hears the calls that come from the shell, and gives out the slots for them.
+ * Accepts the calls that come from the shell, and assigns a slot to each.
  *
  * @since 0.1.0
  */
@@ -16,20 +16,20 @@ import * as Fifo from "./Fifo.js"
 import * as Stub from "./Stub.js"
 import { Tickets } from "./Tickets.js"
 
-/** A slot's name is one byte. */
+/** The names of slots, one byte each. */
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/** Milliseconds between looks at the slots. */
+/** Milliseconds between two checks of the slots. */
 const lookEvery = 500
 
-/** Bytes of requests that are not whole yet. */
+/** The most bytes of incomplete requests. */
 const budget = 64 * 1024 ** 2
 
-/** Slots that are made at once. */
+/** The number of slots that are made at once. */
 const batch = 4
 
 /**
- * The FIFOs that have to be there before the first call.
+ * Returns the paths of the FIFOs that must exist before the first call.
  *
  * @since 0.1.0
  */
@@ -55,7 +55,7 @@ export class CallServer implements OpenBridge {
   private readonly callsFd: number
   private readonly calls: Net.Socket
   private readonly running = new Map<string, BridgeCall>()
-  /** Slots that somebody still holds, by whatever its caller has left behind. */
+  /** Slots whose FIFOs are still held by something that the caller has left behind. */
   private readonly soiled = new Set<string>()
   private readonly budget = { left: budget }
   private readonly looking: NodeJS.Timeout
@@ -87,12 +87,12 @@ export class CallServer implements OpenBridge {
     this.offer()
   }
 
-  /** Whether a command has deleted what calls need. */
+  /** True where a command has deleted files that calls need. */
   get lost(): boolean {
     return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
   }
 
-  /** Makes programs of the PATH out of the commands' names, and takes away those that are no more. */
+  /** Makes a program in the PATH for each command's name, and removes the programs of commands that are gone. */
   offer(): void {
     const names = this.commands.names()
     if (names === this.offered || this.closed) return
@@ -105,12 +105,12 @@ export class CallServer implements OpenBridge {
     this.offered = names
   }
 
-  /** Whether somebody calls at the moment. */
+  /** True while a call is being answered. */
   get isBusy(): boolean {
     return this.running.size > 0
   }
 
-  /** Lets everyone go who still calls; they take away what they had begun. */
+  /** Dismisses all callers, and waits until they have removed what they had begun. */
   readonly dismiss = Effect.asVoid(
     Effect.promise(() =>
       Promise.all(
@@ -139,7 +139,7 @@ export class CallServer implements OpenBridge {
     return Path.join(this.programs, name)
   }
 
-  /** Whoever writes a byte that is no free slot's gets no answer. */
+  /** Starts the call of a slot; ignores a byte that names no free slot. */
   private take(slot: string): void {
     if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
     let call: BridgeCall
@@ -148,7 +148,7 @@ export class CallServer implements OpenBridge {
         this.commands.run(call, request, this.input())
       )
     } catch {
-      // A command has deleted the FIFOs: the next one gets others.
+      // A command has deleted the FIFOs: the next command gets new ones.
       this.broken = true
       return
     }
@@ -161,7 +161,7 @@ export class CallServer implements OpenBridge {
     if (this.running.size + this.soiled.size >= this.slots.length) this.more()
   }
 
-  /** Slots that nobody holds any more are given out again. */
+  /** Makes slots free again that nobody holds any more. */
   private clean(): void {
     if (this.closed) return
     for (const slot of this.soiled) {
@@ -171,7 +171,7 @@ export class CallServer implements OpenBridge {
     }
   }
 
-  /** From time to time: slots that are clean by now, tickets that were lost, somebody who may be waiting for one. */
+  /** Frees slots, replaces lost tickets, and makes more slots where none is left. */
   private look(): void {
     this.clean()
     const free = [...this.slots].filter((slot) => !this.running.has(slot) && !this.soiled.has(slot))
@@ -191,7 +191,7 @@ export class CallServer implements OpenBridge {
         this.tickets.give(added)
       },
       () => {
-        // Those that are there have to do.
+        // The slots that exist have to suffice.
         this.making = false
       }
     )

@@ -1,5 +1,5 @@
 /**
- * How a shell finds the commands of ours: in its PATH, and where it finds nothing else.
+ * Bash text by which a shell finds our commands: in its PATH, and where it finds nothing else.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,8 @@ import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Stub from "./Stub.js"
 
 /**
- * Calls a command that bash did not find, and returns, where its name is one of ours or reserved for them.
+ * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or
+ * reserved for them.
  *
  * @since 0.1.0
  * @category texts
@@ -22,7 +23,7 @@ export const onNotFound = (commands: BridgeCommands): string => {
 }
 
 /**
- * Programs of the PATH are found before all others.
+ * Returns bash text which puts the commands' programs before all others in the PATH.
  *
  * @since 0.1.0
  * @category texts
@@ -31,7 +32,8 @@ export const enterPath = (directory: string): string =>
   `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
 
 /**
- * The same, for a shell that has another directory's in its PATH, unless it has taken it out.
+ * Returns bash text which replaces the programs of another session directory in the PATH, unless they were removed from
+ * it.
  *
  * @since 0.1.0
  * @category texts

@@ -1,5 +1,5 @@
 /**
- * The ends of FIFOs, opened so that nobody waits.
+ * Opens FIFOs without blocking.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Net from "node:net"
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = Fs.constants
 
-/** Whatever lies there now: a command may have put something else in a FIFO's place. */
+/** Opens a FIFO; throws where a command has put something else in its place. */
 const open = (path: string, flags: number): number => {
   const fd = Fs.openSync(path, flags | O_NONBLOCK | O_NOFOLLOW)
   if (Fs.fstatSync(fd).isFIFO()) return fd
@@ -17,7 +17,7 @@ const open = (path: string, flags: number): number => {
 }
 
 /**
- * To be read from. It ends when the last writer has gone, and not before there was one.
+ * Opens a FIFO for reading. It ends when the last writer has gone, but not before there was one.
  *
  * @since 0.1.0
  * @category constructors
@@ -25,7 +25,7 @@ const open = (path: string, flags: number): number => {
 export const openToRead = (path: string): number => open(path, O_RDONLY)
 
 /**
- * To be read as it comes. It ends when the last writer has gone, and not before there was one.
+ * Opens a FIFO to read it as it comes. It ends when the last writer has gone, but not before there was one.
  *
  * @since 0.1.0
  * @category constructors
@@ -34,7 +34,7 @@ export const reader = (path: string): Net.Socket =>
   new Net.Socket({ fd: openToRead(path), readable: true, writable: false })
 
 /**
- * To be read from and written to, with no end: whoever opens the other end need not wait.
+ * Opens a FIFO for reading and writing: it never ends, and whoever opens the other end does not wait.
  *
  * @since 0.1.0
  * @category constructors
@@ -42,7 +42,7 @@ export const reader = (path: string): Net.Socket =>
 export const openBoth = (path: string): number => open(path, O_RDWR)
 
 /**
- * To be written to, where somebody reads. Writing fails when nobody does any more.
+ * Opens a FIFO for writing, where somebody reads it. Writing fails once nobody does.
  *
  * @since 0.1.0
  * @category constructors
@@ -51,7 +51,7 @@ export const writer = (path: string): Net.Socket =>
   new Net.Socket({ fd: open(path, O_WRONLY), readable: false, writable: true })
 
 /**
- * Whether nobody has it open, so that nothing is in it.
+ * Tests whether nobody has a FIFO open, so that it is empty.
  *
  * @since 0.1.0
  */
@@ -60,7 +60,7 @@ export const isUnused = (path: string): boolean => {
     Fs.closeSync(open(path, O_WRONLY))
     return false
   } catch (error) {
-    // Nobody reads; that is what is asked first, for opening it to read would answer for oneself.
+    // ENXIO: nobody reads. This is tested first, for opening it for reading would make this process its reader.
     if ((error as NodeJS.ErrnoException).code !== "ENXIO") return false
   }
   const fd = openToRead(path)

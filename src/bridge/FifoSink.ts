@@ -1,5 +1,5 @@
 /**
- * Bytes on their way to a caller.
+ * Writes bytes to a caller through a FIFO.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import type * as Net from "node:net"
 import * as Data from "effect/Data"
 
 /**
- * The caller is gone, or takes nothing any more.
+ * The error for a caller that has ended, or that takes nothing any more.
  *
  * @since 0.1.0
  * @category errors
@@ -15,7 +15,7 @@ import * as Data from "effect/Data"
 export class Gone extends Data.TaggedError("Gone") {}
 
 /**
- * Writes to a FIFO as fast as its reader takes it.
+ * Writes to a FIFO as fast as its reader takes the bytes.
  *
  * @since 0.1.0
  * @category models
@@ -24,17 +24,17 @@ export class FifoSink {
   private ending: Promise<void> | undefined
 
   constructor(private readonly socket: Net.Socket) {
-    // Whoever writes hears of it: the socket is not writable any more.
+    // `write` reports it: the socket is not writable any more.
     socket.on("error", () => {})
   }
 
-  /** Waits while nobody reads. Answers whether somebody does still. */
+  /** Writes a chunk, and waits while the FIFO is full. Returns whether somebody still reads. */
   async write(chunk: Uint8Array): Promise<boolean> {
     if (this.socket.writable && !this.socket.write(chunk)) await this.next("drain")
     return this.socket.writable
   }
 
-  /** There are no more of them. */
+  /** Closes the FIFO once all is written. */
   end(): Promise<void> {
     this.ending ??= this.endNow()
     return this.ending

@@ -1,14 +1,14 @@
 /**
- * Bytes that come out of a FIFO, as many at a time as there are.
+ * Reads bytes from a FIFO, as many at a time as there are.
  *
  * @since 0.1.0
  */
 import * as Net from "node:net"
 
-/** What a pipe holds by default on Linux. */
+/** The capacity of a pipe on Linux by default. */
 const chunkSize = 65_536
 
-/** Chunks that wait for whoever takes them; then nothing more is read. */
+/** The most chunks that are read ahead. */
 const most = 16
 
 /**
@@ -25,7 +25,7 @@ export class FifoSource {
   private wake: () => void = () => {}
   private isPaused = false
 
-  /** Of a descriptor that does not block, which it owns. */
+  /** Takes a descriptor that does not block, and owns it. */
   constructor(fd: number) {
     // The types lack `onread` here; the documentation has it.
     const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
@@ -52,7 +52,10 @@ export class FifoSource {
     this.socket.resume()
   }
 
-  /** What has come since it was last asked; undefined at the end. One asks at a time. */
+  /**
+   * Returns the bytes that have come since the last call; waits for some, and returns undefined at the end. One call at
+   * a time.
+   */
   async next(): Promise<ReadonlyArray<Uint8Array> | undefined> {
     if (this.chunks.length === 0 && !this.socket.closed) {
       await new Promise<void>((resolve) => {
@@ -67,7 +70,7 @@ export class FifoSource {
     return chunks.length === 0 ? undefined : chunks
   }
 
-  /** Nobody wants more. */
+  /** Stops reading. */
   close(): void {
     this.socket.destroy()
   }

@@ -1,9 +1,9 @@
 /**
- * The caller's side of a call: it says what is called, and does to files what the command asks for, with the rights of whoever
- * called it.
+ * The caller's side of a call: it says which command it calls, and reads and writes files on that command's behalf,
+ * with the rights of the caller.
  *
- * A call begins with a ticket, one byte that names a slot: a byte is read by one reader only. The slot's FIFOs carry the call;
- * `ask` is open as long as the caller lives.
+ * A call begins with a ticket, one byte that names a slot: a byte is read by one reader only. The slot's FIFOs carry
+ * the call; `ask` is open as long as the caller lives.
  *
  * @since 0.1.0
  */
@@ -11,15 +11,15 @@ import { quote } from "../bash/Quote.js"
 import * as BashText from "./BashText.js"
 
 /**
- * The FIFOs of a slot, by the ends of their names. `ask`: what the caller says; `answer`: what it is told to do; `input`: its
- * standard input; `up` and `down`: what it reads and what it writes.
+ * The FIFOs of a slot, by the ends of their names. `ask`: the caller's request and replies; `answer`: what it is told
+ * to do; `input`: its standard input; `up`: the file that it reads; `down`: what it writes.
  *
  * @since 0.1.0
  */
 export const channels = ["ask", "answer", "input", "up", "down"] as const
 
 /**
- * Where the two sides meet, within the session's directory.
+ * The names of the files, within the session's directory, through which the two sides meet.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ export const names = {
 } as const
 
 /**
- * The path of a slot's FIFO.
+ * Returns the path of a slot's FIFO.
  *
  * @since 0.1.0
  */
@@ -41,7 +41,7 @@ export const channelPath = (directory: string, slot: string, channel: (typeof ch
   `${directory}/slot-${slot}-${channel}`
 
 /**
- * The descriptor of the stub's (`stub.bash`) that what is poured into a file goes to.
+ * The descriptor of `stub.bash` for the new content of a file.
  *
  * @since 0.1.0
  */
@@ -58,7 +58,7 @@ const within = (directory: string, text: string) => text.replaceAll("@directory@
 export const call = (directory: string): string => within(directory, BashText.call)
 
 /**
- * Makes the program that calls the command under whose name it lies in the PATH.
+ * Makes the program in the PATH that calls the command under whose name it lies there.
  *
  * @since 0.1.0
  * @category texts
@@ -66,7 +66,7 @@ export const call = (directory: string): string => within(directory, BashText.ca
 export const program = (directory: string): string => within(directory, BashText.program)
 
 /**
- * Makes the file `stub`, which `call` goes on with: it does what it is told to, until it is told to end.
+ * Makes the file `stub`, which `call` continues with: it does what it is told, until it is told to end.
  *
  * @since 0.1.0
  * @category texts
@@ -74,8 +74,8 @@ export const program = (directory: string): string => within(directory, BashText
 export const stub = (directory: string): string => within(directory, BashText.stub)
 
 /**
- * Makes the functions by which a shell calls commands: for a name with a function of its own, a command's words may be longer
- * than a program's. `read` has the name of one of bash's own commands, and goes on to be both.
+ * Makes the functions by which a shell calls commands: a function takes longer words than a program can. `read` also is
+ * a builtin of bash, and its function decides between the two.
  *
  * @since 0.1.0
  * @category texts

@@ -1,5 +1,5 @@
 /**
- * What is said between a call's two sides: what is called, then what the caller is told to do, and its replies.
+ * The dialog between the two sides of a call: the request, then what the caller is told to do, and its replies.
  *
  * @since 0.1.0
  */
@@ -12,17 +12,18 @@ import * as Fifo from "./Fifo.js"
 import { Gone } from "./FifoSink.js"
 
 /**
- * The caller could not open, make or write a file, for the reason that its system gives; `kind` is one of FileError's.
+ * The error for a file that the caller could not open, create or write, with the system's reason; `kind` is one of
+ * FileError's.
  *
  * @since 0.1.0
  * @category errors
  */
 export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
 
-/** Milliseconds for a caller to say what it calls. */
+/** Milliseconds that a caller has to complete its request. */
 const patience = 10_000
 
-/** Bytes of replies that are not whole yet; a caller that says more is let go. */
+/** The most bytes of incomplete replies; a caller that sends more is closed. */
 const maxReply = 64 * 1024
 
 /**
@@ -32,20 +33,20 @@ const maxReply = 64 * 1024
  * @category models
  */
 export class StubDialog {
-  /** Settled when nothing can be told to the caller any more: it has gone, or was dismissed. */
+  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
   readonly gone: Promise<void>
-  /** Settled when the caller has gone: by itself, or because it was told to. */
+  /** Resolves when the caller has ended. */
   readonly ended: Promise<void>
   isGone = false
   private settleGone: () => void = () => {}
   private readonly ask: Net.Socket
   private readonly answer: number
   private replies = Buffer.alloc(0)
-  /** Whoever waits for a reply, in the order of what was asked. */
+  /** Those who wait for a reply, in the order of the requests. */
   private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
   private readonly late: NodeJS.Timeout
 
-  /** Throws where the slot's FIFOs are not there any more. */
+  /** Opens the FIFOs; throws where they are missing. */
   constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
     this.gone = new Promise((resolve) => {
       this.settleGone = resolve
@@ -79,20 +80,23 @@ export class StubDialog {
     })
   }
 
-  /** Tells the caller to do something; throws Gone where nobody hears it. What is told is little, and the pipe has room for it. */
+  /**
+   * Tells the caller to do something; throws Gone where nobody reads it. The text has to be short, so that the pipe has
+   * room for it.
+   */
   tell(...words: ReadonlyArray<string>): void {
     if (this.isGone) throw new Gone()
     const bytes = ShellText.encode(words.map((word) => `${word}\0`).join(""))
     try {
       if (Fs.writeSync(this.answer, bytes) === bytes.length) return
     } catch {
-      // Nobody reads it.
+      // The caller has ended.
     }
     this.close()
     throw new Gone()
   }
 
-  /** Tells it to do something, and answers with what it says of it; rejects with Refused or Gone. */
+  /** Tells the caller to do something, and returns its reply; rejects with Refused or Gone. */
   request(...words: ReadonlyArray<string>): Promise<string> {
     return new Promise((resolve, reject) => {
       this.tell(...words)
@@ -103,7 +107,7 @@ export class StubDialog {
     })
   }
 
-  /** Tells it nothing more: the caller hears that its host has gone, ends, and takes away what it had begun. */
+  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
   dismiss(): void {
     if (this.isGone) return
     this.isGone = true
@@ -113,7 +117,7 @@ export class StubDialog {
     this.settleGone()
   }
 
-  /** Lets the caller go, whatever becomes of it. */
+  /** Closes the dialog, whatever becomes of the caller. */
   close(): void {
     this.ask.destroy()
   }

@@ -1,19 +1,19 @@
 /**
- * Which slots are there for whoever calls next. A ticket is one byte in a FIFO: it is read by one reader only.
+ * Hands out free slots by tickets. A ticket is one byte in a FIFO: it is read by one reader only.
  *
- * Whoever has read one says so with the same byte. One who dies in between takes it away: it is missed after a while, and
- * given out again.
+ * Whoever has read a ticket calls with the same byte. Where the reader dies in between, the ticket is lost, and is
+ * replaced after a while.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Fifo from "./Fifo.js"
 
-/** Milliseconds from a ticket to the call that it is for. */
+/** Milliseconds from taking a ticket to the call, after which the ticket counts as lost. */
 const patience = 2000
 
 /**
- * Gives out free slots by tickets, and replaces tickets that were lost.
+ * Hands out free slots by tickets, and replaces tickets that were lost.
  *
  * @since 0.1.0
  * @category models
@@ -21,14 +21,14 @@ const patience = 2000
 export class Tickets {
   private readonly fd: number
   private readonly buffer = Buffer.alloc(4096)
-  /** When a ticket was first missed. */
+  /** The time at which each ticket was first missed. */
   private readonly missed = new Map<string, number>()
 
   constructor(path: string) {
     this.fd = Fifo.openBoth(path)
   }
 
-  /** Whether nobody can find them any more. */
+  /** True where the FIFO was deleted. */
   get lost(): boolean {
     return Fs.fstatSync(this.fd).nlink === 0
   }
@@ -38,7 +38,7 @@ export class Tickets {
     Fs.writeSync(this.fd, slots)
   }
 
-  /** Sees to it that exactly the slots that are free have a ticket. Answers whether one is left at the moment. */
+  /** Makes sure that exactly the free slots have a ticket. Returns whether a ticket is left at the moment. */
   check(free: ReadonlyArray<string>, now = performance.now()): boolean {
     const there = this.readAll()
     const kept: Array<string> = []

@@ -1,5 +1,5 @@
 /**
- * A line of `synapse call`'s input: a call, or the cancellation of one.
+ * Parses a line of `synapse call`'s input: a call, or the cancellation of one.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import * as ToolCall from "../domain/ToolCall.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 
 /**
- * What a line asks for.
+ * A line of the input: a tool call, or the cancellation of a running call by its id.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ export type CallLine = Data.TaggedEnum<{
 export const CallLine = Data.taggedEnum<CallLine>()
 
 /**
- * The answer to a line that is none of the two. It has the id of the call, if that can be told.
+ * The answer to a line that is neither. It has the id of the call where the line tells it, and null otherwise.
  *
  * @since 0.1.0
  * @category models
@@ -51,7 +51,7 @@ const Cancel = Schema.Struct({ cancel: Schema.String })
 const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
 
 /**
- * Reads a line. Keys that it does not know are ignored.
+ * Parses a line; on the left, the answer to an invalid one. Unknown keys are ignored.
  *
  * @since 0.1.0
  */
@@ -82,7 +82,7 @@ export const parse = (line: string): Either.Either<CallLine, Rejection> => {
 }
 
 /**
- * Answers a line that is wrong.
+ * Makes the answer to an invalid line.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * `synapse doctor`: whether a sandbox can be had here, and what to do where not.
+ * `synapse doctor`: checks whether the sandbox can start, and tells what to do about it where it can't.
  *
  * @since 0.1.0
  */
@@ -7,11 +7,11 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
 
-/** What the rest of the program has no use for. */
+/** Loads the module that only this subcommand needs. */
 const load = Effect.promise(() => import("./DoctorActions.js"))
 
 /**
- * Tells whether a sandbox can be had here.
+ * The subcommand `doctor`, which checks whether the sandbox can start.
  *
  * @since 0.1.0
  * @category commands

@@ -1,5 +1,5 @@
 /**
- * What `synapse doctor` looks at.
+ * The checks of `synapse doctor`.
  *
  * @since 0.1.0
  */
@@ -32,7 +32,7 @@ const check = (name: string, ok: boolean, detail: string, remedy = ""): Check =>
   remedy
 })
 
-/** `sandbox.json`, with the policy that it makes for the current directory. */
+/** Checks `sandbox.json`, and the policy that it yields for the current directory. */
 const config = Effect.gen(function* () {
   const { file, load } = yield* SandboxConfig.SandboxConfig
   const { build } = yield* PolicyBuilder.PolicyBuilder
@@ -58,7 +58,7 @@ const shell = (bash: string | undefined) =>
 
 const node = check("node", true, `${process.execPath}, version ${process.version.slice(1)}`)
 
-/** A part of every macOS; what it can do is not tried out. */
+/** Checks that sandbox-exec is there, which is part of every macOS; does not test it. */
 const sandboxExec = Effect.sync(() => {
   const program = "/usr/bin/sandbox-exec"
   return Fs.existsSync(program)
@@ -86,7 +86,7 @@ const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
 }
 
 /**
- * Checks what the sandbox needs, prints what it found, and sets exit code 1 where something is missing.
+ * Checks what the sandbox needs, prints the results, and sets exit code 1 where something required is missing.
  *
  * @since 0.1.0
  * @category commands

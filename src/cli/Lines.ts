@@ -1,5 +1,5 @@
 /**
- * Cuts bytes into lines of text. Characters and lines may be split across chunks at any place.
+ * Splits bytes into lines of text. Characters and lines may be split across chunks at any place.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@
 const newline = 0x0a
 
 /**
- * Holds the beginning of a line until its end has come.
+ * Collects chunks, and returns each line once its end has come.
  *
  * @since 0.1.0
  * @category models
@@ -15,7 +15,7 @@ const newline = 0x0a
 export class Lines {
   private parts: Array<Uint8Array> = []
 
-  /** The lines that are complete with this chunk, without their ends. */
+  /** Takes a chunk; returns the lines that it completes, without their ends. */
   push(chunk: Uint8Array): ReadonlyArray<string> {
     const lines: Array<string> = []
     let start = 0
@@ -28,7 +28,7 @@ export class Lines {
     return lines
   }
 
-  /** What is left of a last line without an end. */
+  /** Returns the last line, where it has no end. */
   end(): ReadonlyArray<string> {
     return this.parts.length === 0 ? [] : [this.flush()]
   }

@@ -1,6 +1,6 @@
 /**
- * The program's words, before `@effect/cli` reads them: it takes a `true` or a `no` after a flag for the flag's value, and an
- * option's second occurrence for an unknown word.
+ * Rewrites the program's words before `@effect/cli` parses them: it takes a `true` or a `no` after a flag for the
+ * flag's value, and the second occurrence of an option for an unknown word.
  *
  * @since 0.1.0
  */
@@ -17,13 +17,13 @@ import * as Option from "effect/Option"
 export interface ProgramOption {
   /** Its long name, where it has one. */
   readonly name: string
-  /** Whether it stands alone, with no value after it. */
+  /** True where it takes no value. */
   readonly isFlag: boolean
   readonly isRepeated: boolean
 }
 
 /**
- * The options of the program by their names.
+ * The options of the program, by their names.
  *
  * @since 0.1.0
  * @category models
@@ -31,7 +31,7 @@ export interface ProgramOption {
 export type ProgramOptions = ReadonlyMap<string, ProgramOption>
 
 /**
- * Finds the options that usages name.
+ * Collects the options that appear in usages.
  *
  * @since 0.1.0
  */
@@ -62,8 +62,8 @@ export const optionsOf = (usages: ReadonlyArray<Usage.Usage>): ProgramOptions =>
 }
 
 /**
- * Says of each flag that it is set, `--json=true`, so that the next word is not taken for its value. What stands after `--`
- * stays as it is, and so does what is no option. On the left is what is wrong.
+ * Gives each flag its value, `--json=true`, so that the next word is not taken for it. Words after `--`, and words that
+ * are no options, stay as they are. On the left, the reason why the words are wrong.
  *
  * @since 0.1.0
  */
@@ -86,7 +86,7 @@ export const normalise = (
     if (given.has(option.name) && !option.isRepeated) return Either.left(`${name} is given twice.`)
     given.add(option.name)
     const value = equals >= 0 ? word.slice(equals + 1) : option.isFlag ? "true" : args[++at]
-    // Of what may be repeated, @effect/cli drops empty values: `--deny "$UNSET"` would deny nothing.
+    // @effect/cli drops the empty values of repeated options: `--deny "$UNSET"` would deny nothing.
     if (option.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
     // To @effect/cli it would be the end of all options, and the option would be gone.
     if (value === "--") return Either.left(`${name} needs a value after it.`)

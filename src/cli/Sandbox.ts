@@ -1,5 +1,5 @@
 /**
- * `synapse sandbox`: what a sandboxed command may do, why, and how to change it for good.
+ * `synapse sandbox`: shows what sandboxed commands may do, explains it, and changes it permanently.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type * as Usage from "@effect/cli/Usage"
 import * as Effect from "effect/Effect"
 import { WrongUsage } from "./Invocation.js"
 
-/** What the subcommands do, which the rest of the program has no use for. */
+/** Loads the module that only these subcommands need. */
 const load = Effect.promise(() => import("./SandboxActions.js"))
 
 const json = Options.boolean("json").pipe(Options.withDescription("Print one line of JSON."))
@@ -58,7 +58,7 @@ export const usages: ReadonlyArray<Usage.Usage> = [
 ]
 
 /**
- * Shows, explains and changes the sandbox's policy, by a subcommand for each.
+ * The subcommand `sandbox`, whose subcommands show, explain and change the sandbox's policy.
  *
  * @since 0.1.0
  * @category commands

@@ -1,5 +1,5 @@
 /**
- * What `synapse sandbox` does.
+ * The actions of `synapse sandbox`.
  *
  * @since 0.1.0
  */
@@ -32,11 +32,11 @@ const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyB
 const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, `${text}\n`)))
 
-/** Not what was asked for: the reason on stderr, and exit code 1. */
+/** Prints the reason for a failure to stderr, and returns exit code 1. */
 const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
   Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
 
-/** Runs an action, which answers the program's exit code. */
+/** Runs an action, which returns the program's exit code; reports its errors. */
 const run = <R>(
   action: Effect.Effect<number, InvalidUsage | SandboxConfigError, R>
 ): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
@@ -57,7 +57,10 @@ const inspect = Effect.gen(function* () {
   return { enabled: settings.enabled ?? enabled, provider, file: config.file, policy }
 })
 
-/** Below a heading, the rules as they are written, where they lead if that is not the same, and who says so. */
+/**
+ * Formats a heading, and below it the rules as they are written, the paths that they lead to where these differ, and
+ * their sources.
+ */
 const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
   const rows = rules.map(({ path, pattern, real, source }) => {
     const place = real ?? path
@@ -93,11 +96,11 @@ export const policy = ({ json }: { readonly json: boolean }) =>
     return ExitCode.success
   }).pipe(run)
 
-/** A path as it is given on a command line: a shell has expanded its `~`, but for a quoted one. */
+/** Expands a `~` that the shell has left in a path because it was quoted. */
 const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
   Effect.map(SandboxSettings.SandboxSettings, ({ userHome }) => path.replace(/^~(?=\/|$)/, () => userHome))
 
-/** A verdict in a few words. */
+/** Formats a verdict in a few words. */
 const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
   if (rule === undefined) return "no rule is about it"
@@ -106,7 +109,7 @@ const why = (verdict: PolicyDecision.Verdict): string => {
 }
 
 /**
- * Prints whether a path may be read or written, and which rule says so; exit code 1 where it may not.
+ * Prints whether a path may be read or written, and which rule decides it; sets exit code 1 where it may not.
  *
  * @since 0.1.0
  * @category commands
@@ -130,7 +133,7 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
   }).pipe(run)
 
 /**
- * Adds a path to the whitelist of `sandbox.json`; refused where another rule wins over it.
+ * Adds a path to the whitelist of `sandbox.json`; refuses it where another rule takes precedence.
  *
  * @since 0.1.0
  * @category commands
@@ -150,8 +153,8 @@ export const allow = (given: { readonly path: string }) =>
   }).pipe(run)
 
 /**
- * How an entry is to stand in a file that is read in every directory: what is there is a path and no pattern, and what is
- * relative is so to the directory we are in.
+ * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
+ * wildcards, and a relative path becomes relative to the current directory.
  */
 const toEntry = (text: string): string => {
   const isThere = Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined
@@ -177,7 +180,7 @@ export const deny = (given: { readonly path: string }) =>
   }).pipe(run)
 
 /**
- * Takes an entry out of the lists of `sandbox.json`.
+ * Removes an entry from the lists of `sandbox.json`.
  *
  * @since 0.1.0
  * @category commands

@@ -1,5 +1,5 @@
 /**
- * The program's own standard streams, byte for byte.
+ * The standard streams of the program, byte for byte.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * What the program reads and writes.
+ * Reads and writes the standard streams of the program.
  *
  * @since 0.1.0
  * @category tags
@@ -18,21 +18,21 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   Stdio,
   {
     /**
-     * Writes, in the order of the calls, and never two of them mixed. The bytes may be changed afterwards. A promise comes
-     * back where the reader is slower: write no more before it is settled.
+     * Writes a chunk, in the order of the calls, and never two of them mixed. The bytes may be changed afterwards.
+     * Where the reader is slower, it returns a promise: write no more before that is settled.
      */
     readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
-    /** The next bytes of stdin; undefined at its end. */
+    /** Reads the next bytes of stdin; undefined at its end. */
     readonly read: Effect.Effect<Uint8Array | undefined>
-    /** Whether there is something to read: stdin is no terminal, not closed, and not `/dev/null`. */
+    /** Tests whether there may be input: stdin is no terminal, not closed, and not `/dev/null`. */
     readonly hasInput: () => boolean
-    /** Whether a person reads the stream, so that it may have colours. */
+    /** Tests whether a person reads the stream, so that colours may be used. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
   }
 >() {}
 
 /**
- * The streams of the process. A stream that nobody reads any more ends the process: see `bin.ts`.
+ * A layer of the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`).
  *
  * @since 0.1.0
  * @category layers
@@ -50,7 +50,7 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
         draining.delete(stream)
         resolve()
       }
-      // A reader that has gone drains nothing any more.
+      // A reader that has gone causes no `drain` any more.
       stream.on("drain", done).on("close", done)
     })
     draining.set(stream, promise)

@@ -1,5 +1,5 @@
 /**
- * `synapse tools`: what a model is told of the tools.
+ * `synapse tools`: prints the definitions of the tools, as a model gets them.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import { Toolset } from "../toolset/Toolset.js"
 import { House } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
-/** Makes the text to print of the tools, and of the commands that they run. */
+/** Formats the tools, and the commands that they run. */
 type Printer = (tools: ReadonlyArray<ToolDefinition>, commands: ReadonlyArray<Described>) => string
 
 const toJson = (value: unknown): string => JSON.stringify(value, undefined, 2)
@@ -46,7 +46,7 @@ const print = (printer: Printer): Effect.Effect<void, never, CommandRegistry | S
   })
 
 /**
- * Prints the tools: for people, as JSON, or as the `tools` of a request to a model's API.
+ * The subcommand `tools`, which prints the tools: for people, as JSON, or as the `tools` of a request to a model's API.
  *
  * @since 0.1.0
  * @category commands

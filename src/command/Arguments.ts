@@ -1,7 +1,7 @@
 /**
- * Tells a command's options from its operands. Not by `util.parseArgs`: operands are any text here, of which it takes those
- * that begin with one dash apart (`- item in` would be options, the last with the next word for its value), and its time
- * grows with the square of the number of words.
+ * Splits a command's words into options and operands. `util.parseArgs` does not serve: operands are any text here, of
+ * which it splits those that begin with one dash (`- item in` would become options, the last with the next word as its
+ * value), and its time grows with the square of the number of words.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as ShellText from "../bash/ShellText.js"
 import type { Form } from "./Parameter.js"
 
 /**
- * The options and flags of a command by their names, short ones too.
+ * The options and flags of a command, by all their names, short ones included.
  *
  * @since 0.1.0
  * @category models
@@ -18,22 +18,22 @@ import type { Form } from "./Parameter.js"
 export type Options = ReadonlyMap<string, Form>
 
 /**
- * The words of a call, divided.
+ * The words of a call, split into options and operands.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Split {
-  /** What was given of each option, by its long name; a flag's value is `true` or `false`. */
+  /** The values of each option, by its long name; a flag's value is `true` or `false`. */
   readonly options: ReadonlyMap<string, ReadonlyArray<string>>
   readonly operands: ReadonlyArray<string>
 }
 
-/** A word that looks like an option: `-` alone, `-5`, `---` and `- item` do not. */
+/** Matches a word that looks like an option; `-` alone, `-5`, `---` and `- item` do not. */
 const optionLike = /^(--?[A-Za-z][\w-]*)(?:=([\s\S]*))?$/
 
 /**
- * Divides the words into options, wherever they stand before `--`, and operands, which are any other text. On the left is
+ * Splits the words into options, wherever they stand before `--`, and operands, which are any other text; on the left,
  * what is wrong with them. A `-h` that is no option of the command is an operand.
  *
  * @since 0.1.0
@@ -68,12 +68,12 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
 }
 
 /**
- * Quotes a word for a message: on one line, its end left out where it is long.
+ * Quotes a word for a message, on one line, and cuts it where it is long.
  *
  * @since 0.1.0
  */
 export const quoted = (word: string): string => {
-  // Not half of a character.
+  // The cut must not split a surrogate pair.
   const text = ShellText.quoted(word.slice(0, 60).replace(/[\ud800-\udbff]$/, ""))
   return word.length > 60 ? `${text} …` : text
 }

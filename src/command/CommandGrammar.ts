@@ -1,5 +1,5 @@
 /**
- * A command's name, parameters and help in one definition: for the model, and for a person at the command line.
+ * Defines a command's name, parameters and help in one place, for the model and for a person at the command line.
  *
  * @since 0.1.0
  */
@@ -14,17 +14,17 @@ import type { CommandCall, CommandHandler, Described, RunOptions } from "./Comma
 import type { Parameter } from "./Parameter.js"
 
 /**
- * How a command is called, and what is told of it.
+ * The grammar of a command: its name, usage and help, and the parser of its words.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandGrammar<A> extends Described {
-  /** All that there is to know of it: USAGE, ARGUMENTS, OPTIONS, EXAMPLES. */
+  /** The full help: USAGE, ARGUMENTS, OPTIONS, EXAMPLES. */
   readonly help: string
-  /** What it takes, by the names of what `parse` makes of it. */
+  /** The parameters, by the names that they have in the result of `parse`. */
   readonly config: Config
-  /** Reads the words after the name. What does not fit is refused with what is wrong, and the usage. */
+  /** Parses the words after the name. Wrong words fail with InvalidUsage, which tells what is wrong, and the usage. */
   readonly parse: (args: ReadonlyArray<string>) => Either.Either<A, InvalidUsage>
 }
 
@@ -37,7 +37,7 @@ export interface CommandGrammar<A> extends Described {
 export type Config = Readonly<Record<string, Parameter<unknown>>>
 
 /**
- * What `parse` makes of a `Config`.
+ * The result of `parse` for a `Config`.
  *
  * @since 0.1.0
  * @category models
@@ -47,8 +47,8 @@ export type Params<C extends Config> = Types.Simplify<{
 }>
 
 /**
- * Defines how a command is called. Options may stand before, between and behind the operands, as `--name value` and
- * `--name=value`, flags alone; after `--` there are operands only. Operands are taken as they are, the empty text too.
+ * Makes a grammar. Options may stand before, between and after the operands, as `--name value` and `--name=value`;
+ * flags take no value. After `--` there are only operands. An operand may be any text, even an empty one.
  *
  * @example
  * ```ts
@@ -106,9 +106,9 @@ export const make = <const C extends Config>(
 }
 
 /**
- * Refuses a call of a command: what is wrong with it, how the command is used, and where to read more.
+ * Makes the error for a wrong call of a command: what is wrong with it, the usage, and where to read more.
  *
- * @param examples what would be right: a line, and the lines that belong to it
+ * @param examples correct calls: each a line, and the lines that belong to it
  * @since 0.1.0
  * @category errors
  */
@@ -132,8 +132,8 @@ export const misuse = (
 const usageOf = ({ usage }: Pick<Described, "usage">): Advice.Advice => Advice.line`Usage: ${Advice.typed(usage)}`
 
 /**
- * Answers words that ask how the command is used, and for nothing else: `-h` (the usage) as the first word, `--help` (the
- * help) as the first, or as the last with no `--` before it. Undefined for all others.
+ * Returns the usage for `-h` as the first word, and the help for `--help` as the first word, or as the last with no
+ * `--` before it; undefined for all other words.
  *
  * @since 0.1.0
  * @category destructors
@@ -149,7 +149,8 @@ export const helpFor = (
 }
 
 /**
- * Makes a handler, which answers what asks for help by itself (`helpFor`); else it reads the arguments and runs.
+ * Makes a handler. It answers calls that ask for help by itself (`helpFor`), and parses the words of all others before
+ * it runs them.
  *
  * @since 0.1.0
  * @category constructors

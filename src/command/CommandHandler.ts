@@ -1,5 +1,5 @@
 /**
- * What a command of ours is: an agent-shell command or an extension command.
+ * The interface of the commands that Synapse runs itself.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import type { Files } from "../files/Files.js"
 
 /**
- * What every command says of itself.
+ * The name, the summary and the usage of a command.
  *
  * @since 0.1.0
  * @category models
@@ -19,89 +19,92 @@ import type { Files } from "../files/Files.js"
 export interface Described {
   /** The command's name (`TodoWrite`), or a prefix that ends in `*` and stands for all names under it (`mcp:*`). */
   readonly name: string
-  /** What it does, in one line: the list of commands shows it to the model and to people. */
+  /** The purpose in one line, which the list of commands shows to the model and to people. */
   readonly summary: string
   /** The usage line: `read <file> [--offset N]`. */
   readonly usage: string
 }
 
 /**
- * One call of a command, wherever in a shell line it stands.
+ * One call of a command, wherever it stands in a shell line.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandCall {
-  /** The name it was called by. */
+  /** The name that it was called by. */
   readonly name: string
   /** The words after the name, as bash passes them: without quotes, expanded. */
   readonly args: ReadonlyArray<string>
   /** The directory that it was called in. */
   readonly cwd: string
-  /** Its standard input; undefined where nobody gives it any. */
+  /** Its standard input; undefined where it has none. */
   readonly stdin: Stream.Stream<Uint8Array, ExecutionFailed> | undefined
   /**
-   * Puts out at once what is too much to hold; what the result holds comes after it. It waits while nobody reads, and
-   * interrupts the call where nobody will.
+   * Writes to standard output at once, for what is too long to hold; the output of the result comes after it. It waits
+   * while nobody reads, and interrupts the call where nobody ever will.
    */
   readonly write: (chunk: Uint8Array) => Effect.Effect<void>
   readonly files: Files
 }
 
 /**
- * A command of ours, which is called wherever a command can stand in a line.
+ * A command of ours, which can be called wherever a command can stand in a line.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandHandler extends Described {
   /**
-   * Whether it works on the shell's files, so that every call of it is made by the shell itself. The calls of others whose
-   * words need no shell to be read are made without one.
+   * True where it works on the shell's files, so that the shell itself makes every call of it. Calls of other commands
+   * are made without the shell where their words need no shell to be parsed.
    */
   readonly usesFiles?: boolean
   /**
-   * Whether what stands after its name on a line is taken as it is written, for its only argument: JSON that nobody has
-   * quoted.
+   * Tests whether the text after its name is taken as it is written, as its only argument: JSON that nobody has quoted.
    */
   readonly takesBare?: (rest: string) => boolean
   /**
-   * Runs it. A misuse fails with InvalidUsage that holds the usage. Within a longer line, the shell gets an error as its text on
-   * standard error, and as its exit code.
+   * Runs the command. A wrong call fails with InvalidUsage, which holds the usage. Within a longer line, the shell gets
+   * an error as text on standard error, and as the exit code.
    */
   readonly run: (call: CommandCall, options: RunOptions) => Effect.Effect<CommandResult, CommandError>
 }
 
 /**
- * A word before a line that changes how the line is run (`bash <command>`). It stands at the front of a line, and nowhere else.
+ * A word before a line that changes how the line is run (`bash <command>`). It is recognised at the beginning of a line
+ * only.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LineHandler extends Described {
-  /** Runs the line; what it runs in the session reaches the CommandListener, and what it puts out itself it tells it. */
+  /**
+   * Runs the line. The CommandListener hears the output of what runs in the session, and this has to tell it any other
+   * output.
+   */
   readonly runLine: (line: CommandLine, options: LineOptions) => Effect.Effect<CommandResult, CommandError>
 }
 
 /**
- * How a command is run.
+ * The options of a command's run.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RunOptions {
-  /** Milliseconds; undefined for the default. */
+  /** The time that it may take, in milliseconds; undefined for the default. */
   readonly timeout?: number | undefined
 }
 
 /**
- * How a line is run.
+ * The options of a line's run.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LineOptions extends RunOptions {
-  /** Whether the shell is restarted first. */
+  /** True to restart the shell first. */
   readonly restart?: boolean | undefined
 }
 
@@ -114,7 +117,7 @@ export interface LineOptions extends RunOptions {
 export type Handler = CommandHandler | LineHandler
 
 /**
- * Tells whether a handler runs whole lines (`bash <command>`).
+ * Tests whether a handler runs whole lines (`bash <command>`).
  *
  * @since 0.1.0
  * @category guards

@@ -1,5 +1,5 @@
 /**
- * The commands that are not the shell's own: those that Synapse brings, and those that its users add.
+ * The registry of the commands that are not the shell's own: those that Synapse brings, and those that its users add.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import { DuplicateName } from "../domain/DuplicateName.js"
 import type { Handler } from "./CommandHandler.js"
 
 /**
- * The handlers of all commands of ours, by their names.
+ * The registry of our commands' handlers, by name.
  *
  * @since 0.1.0
  * @category tags
@@ -19,17 +19,20 @@ import type { Handler } from "./CommandHandler.js"
 export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
   CommandRegistry,
   {
-    /** The handler of a command's name: the one of exactly this name, else the one with the longest prefix of it. */
+    /**
+     * Returns the handler of a command's name: the one of exactly this name, or else the one with the longest prefix of
+     * it.
+     */
     readonly find: (name: string) => Handler | undefined
-    /** All handlers as they are now, by name: the same array until one comes or goes. */
+    /** Returns all handlers, sorted by name; the same array until one is added or removed. */
     readonly list: () => ReadonlyArray<Handler>
-    /** Adds a handler for as long as the scope is open. */
+    /** Adds a handler for as long as the scope is open; fails with DuplicateName where its name is taken. */
     readonly add: (handler: Handler) => Effect.Effect<void, DuplicateName, Scope.Scope>
   }
 >() {}
 
 /**
- * A registry without any command; `layerAdd` adds them.
+ * A layer of an empty registry; `layerAdd` adds commands to it.
  *
  * @since 0.1.0
  * @category layers
@@ -75,8 +78,8 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
 })
 
 /**
- * Adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these layers can be merged;
- * two commands of the same name are refused.
+ * A layer which adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these
+ * layers can be merged; a name that is taken fails with DuplicateName.
  *
  * @example
  * ```ts
@@ -100,7 +103,7 @@ export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, Co
   layerAddEffect(Effect.succeed(handler))
 
 /**
- * Adds a command whose handler needs other services.
+ * A layer which adds a command whose handler needs other services.
  *
  * @since 0.1.0
  * @category layers

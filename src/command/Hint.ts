@@ -1,5 +1,5 @@
 /**
- * Advice on a command that failed: how to see its usage. It names no wrong command.
+ * Advises on a failed command: how to see its usage. It names no command that may not have failed.
  *
  * @since 0.1.0
  */
@@ -7,23 +7,23 @@ import type { CommandLine } from "../bash/CommandLine.js"
 import { deciders } from "../bash/StatusSource.js"
 import * as Advice from "../domain/Advice.js"
 
-/** They succeed always, or as good as: not what failed, if there is anything else. */
+/** Commands that always succeed, or nearly so; they are named only where no other can have failed. */
 const succeeding = new Set(["true", ":", "echo", "printf"])
-/** They only pass on a status, that of something else or one that was wanted. */
+/** Commands that only pass on a status. */
 const leaving = new Set(["exit", "return"])
-/** bash's own commands that take `--help` for an argument like any other. */
+/** Builtins of bash that take `--help` as an argument like any other. */
 const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
 const builtins = new Set(
   ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait".split(
     " "
   )
 )
-/** Names that can stand in a hint as they are. */
+/** Matches names that can be written in a hint as they are. */
 const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
 
 /**
- * Names the commands that a line can have failed for, in their order: a later one may not have run. Empty where the text
- * does not tell for sure.
+ * Returns the commands that a line may have failed for, in order; a later one may not have run. Empty where the text
+ * does not tell.
  *
  * @since 0.1.0
  */
@@ -36,7 +36,7 @@ export const candidates = (line: CommandLine): ReadonlyArray<string> => {
 }
 
 /**
- * Advises on a line that failed; undefined where no command can be named for sure.
+ * Returns advice on a line that failed; undefined where no command can be named for sure.
  *
  * @since 0.1.0
  */
@@ -50,7 +50,8 @@ export const forFailed = (line: CommandLine): Advice.Advice | undefined => {
 }
 
 /**
- * Names the one program of a line that can be missing where its exit code is 127; undefined where it can't be told.
+ * Returns the one program of a line that can be missing where its exit code is 127; undefined where the text does not
+ * tell.
  *
  * @since 0.1.0
  */
@@ -60,7 +61,7 @@ export const missing = (line: CommandLine): string | undefined => {
 }
 
 /**
- * Advises on a command that bash did not find.
+ * Returns advice on a command that bash did not find.
  *
  * @since 0.1.0
  */
@@ -70,7 +71,7 @@ export const forMissing = (name: string): Advice.Advice | undefined =>
     : undefined
 
 /**
- * Names the calls that show a command's help.
+ * Returns the commands that show a command's help.
  *
  * @since 0.1.0
  */

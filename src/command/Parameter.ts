@@ -1,5 +1,5 @@
 /**
- * What a command takes: operands (`<file>`), options with a value (`--limit N`) and flags (`--all`).
+ * The parameters of a command: operands (`<file>`), options with a value (`--limit N`) and flags (`--all`).
  *
  * @since 0.1.0
  */
@@ -9,26 +9,26 @@ import * as Pipeable from "effect/Pipeable"
 import * as Arguments from "./Arguments.js"
 
 /**
- * How a parameter is given on a command line.
+ * The form of a parameter on a command line.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Form {
   readonly kind: "operand" | "option" | "flag"
-  /** As a usage names it: `<file>`, `--limit`. */
+  /** The name in a usage: `<file>`, `--limit`. */
   readonly name: string
   /** Other names of an option: `-n`. */
   readonly aliases: ReadonlyArray<string>
-  /** What stands for the value in a usage: `N`. */
+  /** The placeholder for the value in a usage: `N`. */
   readonly placeholder: string
   readonly isRequired: boolean
-  /** Whether it may be given more than once. */
+  /** True where it may be given more than once. */
   readonly isRepeated: boolean
 }
 
 /**
- * One thing that a command takes, and how it is read.
+ * A parameter of a command, and the parser of its values.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export interface Form {
 export class Parameter<out A> extends Pipeable.Class() {
   constructor(
     readonly form: Form,
-    /** Reads the values that were given, in their order; on the left is what is wrong with them. */
+    /** Parses the given values, in their order; on the left, what is wrong with them. */
     readonly read: (values: ReadonlyArray<string>) => Either.Either<A, string>
   ) {
     super()
@@ -49,8 +49,8 @@ const text = (form: Pick<Form, "kind" | "name">): Parameter<string> =>
   )
 
 /**
- * An operand: any text, the empty one too. Operands are taken in the order of their definition, and one that may be left out
- * stands after those that may not.
+ * Makes an operand: any text, even an empty one. Operands are taken in the order of their definition; optional ones
+ * must come last.
  *
  * @since 0.1.0
  * @category constructors
@@ -58,7 +58,7 @@ const text = (form: Pick<Form, "kind" | "name">): Parameter<string> =>
 export const operand = (name: string): Parameter<string> => text({ kind: "operand", name: `<${name}>` })
 
 /**
- * An option with a value: `--name value` or `--name=value`.
+ * Makes an option with a value: `--name value` or `--name=value`.
  *
  * @since 0.1.0
  * @category constructors
@@ -66,7 +66,7 @@ export const operand = (name: string): Parameter<string> => text({ kind: "operan
 export const option = (name: string): Parameter<string> => text({ kind: "option", name: `--${name}` })
 
 /**
- * An option that stands alone; `--name=false` is as if it was not given.
+ * Makes an option without a value; `--name=false` is the same as leaving it out.
  *
  * @since 0.1.0
  * @category constructors
@@ -77,9 +77,9 @@ export const flag = (name: string): Parameter<boolean> =>
   )
 
 /**
- * An option whose value is a whole number that is not negative, in decimal digits.
+ * Makes an option whose value is a whole number in decimal digits, not negative.
  *
- * @param least the smallest that it may be
+ * @param least the smallest value allowed
  * @since 0.1.0
  * @category constructors
  */
@@ -93,7 +93,7 @@ export const count = (name: string, least = 0): Parameter<number> =>
   )
 
 /**
- * An option whose value is one of these texts.
+ * Makes an option whose value is one of these texts.
  *
  * @since 0.1.0
  * @category constructors
@@ -111,9 +111,9 @@ export const choice = <const Choices extends ReadonlyArray<string>>(
   )
 
 /**
- * Turns the value into another, or refuses it.
+ * Converts the value into another, or refuses it.
  *
- * @param message what a right value is: `--limit must be a whole number`
+ * @param message the error for a refused value: `--limit must be a whole number`
  * @since 0.1.0
  * @category combinators
  */
@@ -127,7 +127,7 @@ export const filterMap =
     )
 
 /**
- * Names what stands for an option's value in a usage.
+ * Sets the placeholder for an option's value in a usage.
  *
  * @since 0.1.0
  * @category combinators
@@ -138,7 +138,7 @@ export const withPlaceholder =
     new Parameter({ ...self.form, placeholder }, self.read)
 
 /**
- * Gives an option a name of one letter as well: `-n`.
+ * Gives an option another name of one letter: `-n`.
  *
  * @since 0.1.0
  * @category combinators
@@ -149,7 +149,7 @@ export const withAlias =
     new Parameter({ ...self.form, aliases: [...self.form.aliases, `-${letter}`] }, self.read)
 
 /**
- * Takes another value where the parameter is left out.
+ * Gives a parameter a default, which makes it optional.
  *
  * @since 0.1.0
  * @category combinators
@@ -162,7 +162,7 @@ export const withDefault =
     )
 
 /**
- * Lets the parameter be left out.
+ * Makes a parameter optional: none where it is left out.
  *
  * @since 0.1.0
  * @category combinators
@@ -173,7 +173,7 @@ export const optional = <A>(self: Parameter<A>): Parameter<Option.Option<A>> =>
   )
 
 /**
- * Lets the parameter be given any number of times. An operand takes all words that are left.
+ * Lets a parameter be given any number of times. An operand takes all words that are left.
  *
  * @since 0.1.0
  * @category combinators

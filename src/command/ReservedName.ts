@@ -1,25 +1,25 @@
 /**
- * Names that are ours whether anybody has registered them or not: no shell has a command of such a name.
+ * Names that are reserved for our commands, whether or not one is registered: no shell has a command of such a name.
  *
  * @since 0.1.0
  */
 
 /**
- * What reserved names begin with.
+ * The prefixes of reserved names.
  *
  * @since 0.1.0
  */
 export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:"]
 
 /**
- * The reserved names that stand for one command each.
+ * Reserved names without a prefix.
  *
  * @since 0.1.0
  */
 export const names: ReadonlyArray<string> = ["TodoWrite"]
 
 /**
- * Tells whether a name is reserved.
+ * Tests whether a name is reserved.
  *
  * @since 0.1.0
  */

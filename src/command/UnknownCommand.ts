@@ -1,5 +1,6 @@
 /**
- * The one answer to a command of ours that is not there: which part of its name is unknown, and what there is.
+ * Makes the error for a command of ours that does not exist: which part of its name is unknown, and which names there
+ * are.
  *
  * @since 0.1.0
  */
@@ -8,7 +9,7 @@ import { CommandNotFound } from "../domain/CommandError.js"
 import * as Hint from "./Hint.js"
 
 /**
- * Answers `mcp:<server>:<tool>` where no such server is configured.
+ * Makes the error for `mcp:<server>:<tool>` where no such server is configured.
  *
  * @since 0.1.0
  * @category constructors
@@ -17,7 +18,7 @@ export const mcpServer = (command: string, servers: ReadonlyArray<string>): Comm
   unknown(command, `Unknown MCP server: ${part(command, 1)}`, "MCP servers", servers)
 
 /**
- * Answers `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
+ * Makes the error for `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
  *
  * @since 0.1.0
  * @category constructors
@@ -26,7 +27,7 @@ export const skill = (command: string, skills: ReadonlyArray<string>): CommandNo
   unknown(command, `Unknown skill: ${part(command, 1)}`, "skills", skills)
 
 /**
- * Answers any other name of ours: `task:<type>`, `TodoWrite`.
+ * Makes the error for any other reserved name: `task:<type>`, `TodoWrite`.
  *
  * @since 0.1.0
  * @category constructors
@@ -35,7 +36,7 @@ export const command = (name: string, commands: ReadonlyArray<string>): CommandN
   unknown(name, `Unknown command: ${name}`, "commands besides the shell's own", commands)
 
 /**
- * Answers a name of ours of any kind.
+ * Makes the error for a reserved name of any kind.
  *
  * @since 0.1.0
  * @category constructors

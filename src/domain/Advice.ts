@@ -1,5 +1,5 @@
 /**
- * What to do next, as data: an error or a result carries it, and each audience reads it in words of its own.
+ * Advice on what to do next, as data: an error or a result carries it, and it is worded for each audience.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as Schema from "effect/Schema"
 export const Run = Schema.TaggedStruct("Run", { command: Schema.String })
 
 /**
- * A command as it is typed, without its being called: a usage, an example.
+ * A command as it is typed, which is not meant to be run: a usage, an example.
  *
  * @since 0.1.0
  * @category models
@@ -56,7 +56,7 @@ export const Advice = Schema.Array(Part)
 export type Advice = typeof Advice.Type
 
 /**
- * Names a command to run.
+ * Makes a command to run.
  *
  * @since 0.1.0
  * @category constructors
@@ -64,7 +64,7 @@ export type Advice = typeof Advice.Type
 export const run = (command: string): Part => Run.make({ command })
 
 /**
- * Names a command as it is typed.
+ * Makes a command as it is typed.
  *
  * @since 0.1.0
  * @category constructors
@@ -90,7 +90,7 @@ export const line = (texts: TemplateStringsArray, ...parts: ReadonlyArray<Part |
   texts.flatMap((text, index) => [text, ...[parts[index] ?? []].flat()]).filter((part) => part !== "")
 
 /**
- * Who reads advice, and so how commands are named to them.
+ * The reader of advice, who decides how commands are named.
  *
  * @since 0.1.0
  * @category models
@@ -123,7 +123,7 @@ export const person = (names: ReadonlyArray<string>): Audience => {
 }
 
 /**
- * Who reads what the commands in a shell say; a model, where nothing else is set. A house takes it when it is made: set it
+ * The audience of the messages of commands in a shell; a model by default. A house reads it when it is made: set it
  * with `Effect.locally(Advice.audience, Advice.person(names))` around the effect that the house is provided to.
  *
  * @since 0.1.0
@@ -134,7 +134,7 @@ export const audience: FiberRef.FiberRef<Audience> = GlobalValue.globalValue("sy
 )
 
 /**
- * Says advice to an audience, each on a line of its own.
+ * Words advice for an audience, one line each.
  *
  * @since 0.1.0
  * @category destructors

@@ -1,5 +1,6 @@
 /**
- * Why a command did not run, or was stopped. Each error knows its message, its failure category and its exit code.
+ * The errors of a command that did not run, or that was stopped. Each has a message, a failure category and an exit
+ * code.
  *
  * An Effect program catches errors by their tag (`Effect.catchTag("CommandNotFound", …)`); a ToolReturn has the tag in
  * `extras.error` and the category in `extras.failureCategory`:
@@ -11,8 +12,8 @@
  * | `blocked`           | `Blocked`         | 126                          | the policy denied what the command failed for    |
  * | `execution_error`   | `ExecutionFailed` | 124 for a timeout, 1 else    | the command failed for any other reason          |
  *
- * A command that ran and failed is a CommandResult with an exit code, and no error: `extras.error` is not there then.
- * Interruption is no error either: it is fiber interruption, exit code 130, and has no category.
+ * A command that ran and failed is a CommandResult with an exit code, not an error: it has no `extras.error`.
+ * Interruption is no error either: it is fiber interruption, with exit code 130 and no category.
  *
  * @since 0.1.0
  */
@@ -36,11 +37,12 @@ export const FailureCategory = Schema.Literal("command_not_found", "invalid_usag
  */
 export type FailureCategory = typeof FailureCategory.Type
 
-/** What to do next; the message has it below the reason. */
+/** The advice on what to do next; the message has it below the reason. */
 const advice = Schema.optionalWith(Schema.Array(Advice.Advice), { default: () => [] })
 
 /**
- * `command_not_found`: no such tool, agent-shell command or extension command. `reason` says which part is unknown and what there is.
+ * `command_not_found`: no such tool, agent-shell command or extension command. `reason` tells which part of the name is
+ * unknown, and which names there are.
  *
  * @since 0.1.0
  * @category errors
@@ -58,7 +60,7 @@ export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synaps
 }
 
 /**
- * `invalid_usage`: a command or a tool was called wrongly. `reason` says what is wrong and what the right form is.
+ * `invalid_usage`: a command or a tool was called wrongly. `reason` tells what is wrong and what the correct form is.
  *
  * @since 0.1.0
  * @category errors
@@ -75,7 +77,7 @@ export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/Inva
 }
 
 /**
- * `blocked`: denied by the sandbox's policy. It says what was denied, and by which rule.
+ * `blocked`: the sandbox's policy denied an access. The error names the resource, the rule and the reason.
  *
  * @since 0.1.0
  * @category errors
@@ -94,9 +96,10 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
 }
 
 /**
- * `execution_error`: the shell died or could not start, a command ran out of its time, or reading and writing failed; `crash`: the shell died
- * before the command began, which can be tried again; `sandbox`: no sandbox could be had, so nothing was run.
- * `stdout` and `stderr` are what a command had put out by then.
+ * `execution_error`: the command could not be run, or was stopped. `kind` is `shell` (the shell died or could not
+ * start), `timeout`, `io` (reading or writing failed), `sandbox` (no sandbox could be built, so nothing was run), or
+ * `crash` (the shell died before the command began, so that it can be tried again). `stdout` and `stderr` are the
+ * output until then.
  *
  * @since 0.1.0
  * @category errors
@@ -108,7 +111,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
-  /** What it comes from: the error of a file, of the system, of whoever was asked. */
+  /** The error that it comes from: of a file, of the system, of whoever was asked. */
   cause: Schema.optional(Schema.Defect)
 }) {
   readonly category: FailureCategory = "execution_error"
@@ -121,10 +124,10 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
 }
 
 /**
- * Makes the error of a command that ran out of its time.
+ * Makes the error of a command that exceeded its timeout.
  *
  * @param timeout milliseconds
- * @param output what it had put out by then
+ * @param output the output until then
  * @since 0.1.0
  * @category errors
  */
@@ -139,7 +142,7 @@ export const timedOut = (
   })
 
 /**
- * Everything a command can fail with.
+ * All errors of a command.
  *
  * @since 0.1.0
  * @category models
@@ -147,7 +150,8 @@ export const timedOut = (
 export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionFailed
 
 /**
- * Says an error to an audience: what went wrong, and below it what to do next. An error's `message` is what a model reads.
+ * Words an error for an audience: what went wrong, and below it what to do next. An error's `message` is worded for a
+ * model.
  *
  * @since 0.1.0
  * @category destructors

@@ -1,6 +1,6 @@
 /**
- * How a command ended, told from its Exit: the one place that decides what is said of an error, of an interruption and of a
- * defect, and which exit code and failure category they have.
+ * The ways in which a command can end, read from its Exit. This module alone decides the text, the exit code and the
+ * failure category of an error, an interruption and a defect.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type { CommandResult } from "./CommandResult.js"
 import * as ExitCode from "./ExitCode.js"
 
 /**
- * The four ways that a command can end. `text` is what is said of it, without a line end.
+ * The four ways in which a command can end. `text` describes it, without a newline at its end.
  *
  * @since 0.1.0
  * @category models
@@ -29,9 +29,9 @@ export type CommandExit = Data.TaggedEnum<{
     readonly exitCode: number
     readonly category: CommandError.FailureCategory
   }
-  /** It was cancelled. That is no failure, and has no category. */
+  /** It was cancelled, which is no failure and has no category. */
   Interrupted: { readonly text: string; readonly exitCode: number }
-  /** Whoever carried it out is broken. */
+  /** It ended by a defect of the code that ran it. */
   Died: { readonly text: string; readonly exitCode: number; readonly category: CommandError.FailureCategory }
 }>
 
@@ -44,10 +44,10 @@ export type CommandExit = Data.TaggedEnum<{
 export const CommandExit = Data.taggedEnum<CommandExit>()
 
 /**
- * Tells how a command ended.
+ * Reads how a command ended from its Exit.
  *
- * @param subject what a defect is said of: `The tool Bash`
- * @param audience who reads the text
+ * @param subject the beginning of the text about a defect: `The tool Bash`
+ * @param audience the reader of the text
  * @since 0.1.0
  * @category constructors
  */

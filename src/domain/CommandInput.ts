@@ -1,5 +1,5 @@
 /**
- * What a command of ours reads where its line gives it nothing to read: local to the fiber that runs the line.
+ * The standard input of our commands where their line gives them none: local to the fiber that runs the line.
  *
  * @since 0.1.0
  */
@@ -17,8 +17,8 @@ import type { ExecutionFailed } from "./CommandError.js"
 export type CommandInput = Stream.Stream<Uint8Array, ExecutionFailed>
 
 /**
- * The standard input of commands of ours that their line gives none. Set it with
- * `Effect.locally(CommandInput.current, stream)`. The shell's own commands read nothing all the same.
+ * The standard input of our commands where their line gives them none; the shell's own commands never read it. Set it
+ * with `Effect.locally(CommandInput.current, stream)`.
  *
  * @since 0.1.0
  * @category fiber refs

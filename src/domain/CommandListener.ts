@@ -1,5 +1,5 @@
 /**
- * Who listens to a running command: local to the fiber that runs it, so that no floor in between passes it on.
+ * The listener of a running command: local to the fiber that runs it, so that no function in between has to pass it on.
  *
  * @since 0.1.0
  */
@@ -9,18 +9,18 @@ import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
- * Hears what a command puts out while it runs.
+ * Hears the output of a command while it runs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandListener {
   /**
-   * Hears the output as it comes, byte for byte and without the cap. The bytes are the listener's for the time of the
-   * call only. Where a promise is returned, nothing more is read until it is settled.
+   * Called with the output as it comes, byte for byte and without a limit. The bytes are valid only during the call.
+   * Where it returns a promise, nothing more is read until that is settled.
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>
-  /** Told, when the command is interrupted, what it had put out by then: an interrupted Effect has no value. */
+  /** Called with the output so far when the command is interrupted, for an interrupted Effect has no value. */
   readonly onInterrupted?: (result: CommandResult) => void
 }
 
@@ -37,7 +37,7 @@ export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalVal
 const encoder = new TextEncoder()
 
 /**
- * Lets the listener hear the output of a command of ours, which no shell put out. It waits where the listener does.
+ * Tells the listener the output of a command of ours, which no shell has written. It waits where the listener does.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,5 +1,5 @@
 /**
- * What a command that ran left behind. A non-zero exit code is a result like any other.
+ * The result of a command that ran. A non-zero exit code is a result like any other.
  *
  * @since 0.1.0
  */
@@ -7,40 +7,40 @@ import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
 
 /**
- * The output and the exit code of a command, and what is known besides.
+ * The output and the exit code of a command, with further details.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CommandResult {
-  /** Standard output under the cap; what was left out is said in a line of its own. */
+  /** Standard output, up to the output limit; a line of its own tells what was left out. */
   readonly stdout: string
-  /** Standard error under the same cap. */
+  /** Standard error, up to the same limit. */
   readonly stderr: string
   readonly exitCode: number
-  /** What to do next, of a command of ours: it goes to standard error, after what is there. */
+  /** Advice of a command of ours on what to do next; it is added to standard error. */
   readonly advice?: ReadonlyArray<Advice.Advice>
-  /** What kind of failure the exit code tells of, where the command itself knows. */
+  /** The category of the failure, where the command itself knows it. */
   readonly category?: FailureCategory | undefined
-  /** The name that bash looked for and did not find, where that is why the command failed. */
+  /** The name of the command that bash did not find, where the command failed for that. */
   readonly notFound?: string
-  /** The file that holds all of a standard output that was cut. */
+  /** The file that holds the whole standard output, where it was cut. */
   readonly stdoutFile?: string
-  /** The file that holds all of a standard error that was cut. */
+  /** The file that holds the whole standard error, where it was cut. */
   readonly stderrFile?: string
-  /** Whether the sandbox's policy denied something that the command failed for. */
+  /** True where the command failed for something that the sandbox's policy denied. */
   readonly blocked?: boolean
-  /** What the model is told of the denial: what, by which rule, why, and what would be allowed. */
+  /** The text about the denial for the model: what, by which rule, why, and what would be allowed. */
   readonly blockedReason?: string
-  /** The rule that denied it as it was written; where no rule names it, the path, or the network. */
+  /** The rule that denied it, as it was written; where no written rule did, the path, or the network. */
   readonly blockedResource?: string
   readonly blockedRule?: string
-  /** What the shell has to say about itself: that it was restarted, and what state that cost. */
+  /** Notices about the shell itself: that it was restarted, and which state was lost. */
   readonly notices?: ReadonlyArray<string>
 }
 
 /**
- * Makes a result; its output is empty, and its exit code 0, where none is given.
+ * Makes a result; by default, its output is empty and its exit code 0.
  *
  * @since 0.1.0
  * @category constructors
@@ -53,7 +53,7 @@ export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
 })
 
 /**
- * Says a result's advice to an audience, on standard error.
+ * Adds a result's advice to its standard error, worded for an audience.
  *
  * @since 0.1.0
  * @category combinators

@@ -1,12 +1,13 @@
 /**
- * Two things of one kind under one name: refused where they are put together, so that no call goes to the wrong one.
+ * The error for two things of one kind under one name, which are refused where they are registered, so that no call
+ * goes to the wrong one.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Fails where a name is taken already.
+ * The error for a name that is already taken.
  *
  * @since 0.1.0
  * @category errors

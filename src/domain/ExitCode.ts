@@ -1,60 +1,60 @@
 /**
- * The exit codes that Synapse itself decides. Every other one is the command's own.
+ * The exit codes that Synapse itself decides; all others are the command's own.
  *
  * @since 0.1.0
  */
 
 /**
- * A command that did what it should.
+ * The exit code of a command that succeeded.
  *
  * @since 0.1.0
  */
 export const success = 0
 
 /**
- * A command that could not run or was used wrongly.
+ * The exit code of a command that could not run, or that was used wrongly.
  *
  * @since 0.1.0
  */
 export const failure = 1
 
 /**
- * Wrong usage of the `synapse` program itself.
+ * The exit code for wrong usage of the `synapse` program itself.
  *
  * @since 0.1.0
  */
 export const wrongUsage = 2
 
 /**
- * A command that ran longer than its timeout, as `timeout(1)` says it.
+ * The exit code of a command that exceeded its timeout, as with `timeout(1)`.
  *
  * @since 0.1.0
  */
 export const timeout = 124
 
 /**
- * A command that the sandbox's policy denied.
+ * The exit code of a command that the sandbox's policy denied.
  *
  * @since 0.1.0
  */
 export const blocked = 126
 
 /**
- * A command that does not exist, as POSIX shells say it.
+ * The exit code of a command that does not exist, as in POSIX shells.
  *
  * @since 0.1.0
  */
 export const notFound = 127
 
 /**
- * A command that was interrupted: 128 + SIGINT.
+ * The exit code of a command that was interrupted: 128 + SIGINT.
  *
  * @since 0.1.0
  */
 export const interrupted = 130
 
 /**
- * A program that was asked to end: 128 + SIGTERM.
+ * The exit code of a program that was asked to end: 128 + SIGTERM.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * JSON that people write: read strictly, and edited without losing what the edit is not about.
+ * Parses JSON that people write strictly, and edits it without changing anything else in the text.
  *
  * @since 0.1.0
  */
@@ -8,24 +8,27 @@ import * as Either from "effect/Either"
 import { applyEdits, modify, visit } from "jsonc-parser"
 
 /**
- * What is wrong with a text, and where.
+ * A flaw in a text, and its place.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Flaw {
-  /** Where in the value, as `policy.filesystem`; empty where the text is no JSON at all. */
+  /** The path of the value, as `policy.filesystem`; empty where the text is no JSON at all. */
   readonly path: string
   readonly reason: string
 }
 
 const byteOrderMark = "\ufeff"
 const deepest = 200
-/** A line that is longer is no person's: to format it would take time in proportion to its square. */
+/**
+ * Matches a line that is too long to be formatted, which would take time proportional to its square; people do not
+ * write such lines.
+ */
 const longLine = /[^\n]{5000}/
 
 /**
- * Prints the path of a value, as `policy.filesystem.whitelist[0]`.
+ * Writes the path of a value, as `policy.filesystem.whitelist[0]`.
  *
  * @since 0.1.0
  * @category printing
@@ -37,14 +40,14 @@ export const showPath = (path: ReadonlyArray<PropertyKey>): string =>
     return /^[\w$-]+$/.test(name) ? `${before}${before === "" ? "" : "."}${name}` : `${before}[${JSON.stringify(name)}]`
   }, "")
 
-/** Ends a visit. */
+/** Thrown to end a visit. */
 class Found {
   constructor(readonly flaw: Flaw) {}
 }
 
-/** What `JSON.parse` passes over in silence: one of two values under the same name. */
+/** Finds what `JSON.parse` accepts silently: two values under the same name, and nesting that is too deep. */
 const findFlaw = (text: string): Flaw | undefined => {
-  /** Of each object and array around; an array has none. */
+  /** The names seen in each object around the position; empty for an array. */
   const names: Array<Set<string>> = []
   const enter = (): void => {
     if (names.length === deepest) throw new Found({ path: "", reason: `it is nested deeper than ${deepest} levels` })
@@ -86,7 +89,8 @@ const explain = (text: string, error: unknown): Flaw => {
 }
 
 /**
- * Reads a value, with or without a byte order mark before it. Comments, and a name that stands twice in an object, are refused.
+ * Parses a value, with or without a byte order mark before it. Refuses comments, and a name that occurs twice in an
+ * object.
  *
  * @since 0.1.0
  * @category parsing
@@ -102,17 +106,17 @@ export const parse = (text: string): Either.Either<unknown, Flaw> => {
 }
 
 /**
- * A change to one value of a text. A path holds names, and the indices of arrays.
+ * A change to one value in a text. A path holds names, and the indices of arrays.
  *
  * @since 0.1.0
  * @category models
  */
 export type Edit = Data.TaggedEnum<{
-  /** Gives the path a value; objects that are missing on the way to it are made. */
+  /** Gives the path a value; creates the objects that are missing on the way to it. */
   Set: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
-  /** Adds a value at the end of the array at the path. */
+  /** Appends a value to the array at the path. */
   Append: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
-  /** Takes away what is at the path. */
+  /** Removes the value at the path. */
   Remove: { readonly path: ReadonlyArray<string | number> }
 }>
 
@@ -125,8 +129,8 @@ export type Edit = Data.TaggedEnum<{
 export const Edit = Data.taggedEnum<Edit>()
 
 /**
- * Edits a text that `parse` takes, one edit after the other. Everything else stays as it is written: numbers that JavaScript
- * can't hold, the byte order mark, the indentation, the ends of lines.
+ * Applies edits to a text that `parse` accepts, one after the other. Everything else stays as it is written: numbers
+ * that JavaScript can't represent, the byte order mark, the indentation, the line ends.
  *
  * @since 0.1.0
  * @category editing

@@ -1,5 +1,5 @@
 /**
- * Spans on the way that every command goes, at no cost where nobody traces.
+ * Adds spans on the path of every command, at no cost where no tracer is present.
  *
  * @since 0.1.0
  */
@@ -8,11 +8,12 @@ import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Tracer from "effect/Tracer"
 
-/** The tracer of a fiber that nobody has given another: its spans go nowhere. */
+/** The default tracer, whose spans go nowhere. */
 const native = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
 /**
- * Runs an effect in a span of that name where the fiber has a tracer of the user's, and as it is where not.
+ * Runs an effect in a span of that name where the fiber has another tracer than the default one, and without a span
+ * otherwise.
  *
  * @since 0.1.0
  * @category combinators

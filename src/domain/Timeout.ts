@@ -1,11 +1,11 @@
 /**
- * How long a command may take.
+ * The limit on a command's timeout.
  *
  * @since 0.1.0
  */
 
 /**
- * The longest time that a command may take, in milliseconds: what a timer can hold, some 24 days.
+ * The longest timeout of a command, in milliseconds: what a timer can hold, some 24 days.
  *
  * @since 0.1.0
  */

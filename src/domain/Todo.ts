@@ -1,5 +1,5 @@
 /**
- * A list of tasks, and what it may hold.
+ * A list of tasks, and its limits.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 
 /**
- * What can be said of a task.
+ * The schema of a task's status.
  *
  * @since 0.1.0
  * @category schemas
@@ -17,7 +17,7 @@ import * as Schema from "effect/Schema"
 export const Status = Schema.Literal("pending", "in_progress", "completed")
 
 /**
- * What can be said of a task.
+ * The status of a task.
  *
  * @since 0.1.0
  * @category models
@@ -25,53 +25,56 @@ export const Status = Schema.Literal("pending", "in_progress", "completed")
 export type Status = typeof Status.Type
 
 /**
- * A task.
+ * A task in a list.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Todo {
-  /** What is to be done: `Run the tests`. */
+  /** The task: `Run the tests`. */
   readonly content: string
-  /** The same while it is being done: `Running the tests`. */
+  /** The words for the task while it is being done: `Running the tests`. */
   readonly activeForm: string
   readonly status: Status
 }
 
 /**
- * How much a list may hold.
+ * The limits of a list.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Limits {
   readonly maxItems: number
-  /** Characters of `content` and of `activeForm`: Unicode code points, so that an emoji outside the BMP counts as one. */
+  /**
+   * The most characters of `content` and of `activeForm`, in Unicode code points, so that an emoji outside of the BMP
+   * counts as one.
+   */
   readonly maxContentLength: number
 }
 
 /**
- * The limits where no setting says otherwise.
+ * The default limits.
  *
  * @since 0.1.0
  */
 export const defaultLimits: Limits = { maxItems: 50, maxContentLength: 200 }
 
 /**
- * What is wrong with a list.
+ * A problem with a list, and its place.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Problem {
-  /** Dotted, as `todos.0.content`; `input` for the whole. */
+  /** The path with dots, as `todos.0.content`; `input` for the whole input. */
   readonly path: string
   readonly message: string
 }
 
 /**
- * The input of TodoWrite: `{"todos":[{"content","activeForm","status"}]}`. Other keys are refused where it is decoded with
- * `onExcessProperty: "error"`, as `decode` does.
+ * Makes the schema of TodoWrite's input: `{"todos":[{"content","activeForm","status"}]}`. Decode it with
+ * `onExcessProperty: "error"`, as `decode` does, to refuse other keys.
  *
  * @since 0.1.0
  * @category schemas
@@ -86,14 +89,14 @@ export const schema = (limits: Limits = defaultLimits) => {
   return said(Schema.Struct({ todos }), 'an object with the key "todos"')
 }
 
-/** A schema that says what it expected; of what it got, which may be long, only the kind. */
+/** Makes a schema name what it expected, and only the kind of what it got, which may be long. */
 const said = <S extends Schema.Annotable.All>(self: S, expected: string): Schema.Annotable.Self<S> =>
   self.annotations({ message: ({ actual }) => `Expected ${expected}, got ${kindOf(actual)}` })
 
 const status = Status.annotations({
   message: ({ actual }) => ({
     message: `Expected one of ${Status.literals.join(", ")}, got ${Predicate.isString(actual) ? quoted(actual) : kindOf(actual)}`,
-    // Else each of the literals says for itself that it was not met.
+    // Otherwise there is one message for each of the literals.
     override: true
   })
 })
@@ -112,7 +115,7 @@ const problemOfText = (text: string, { maxContentLength }: Limits): string | und
   return length > maxContentLength ? `Too long: at most ${maxContentLength} characters, got ${length}` : undefined
 }
 
-/** What only shows when the list is seen as a whole. */
+/** Returns the problems of the list as a whole. */
 const problemsOfList = (todos: ReadonlyArray<unknown>, { maxItems }: Limits): ReadonlyArray<string> => {
   const active = todos.filter((todo) => Predicate.hasProperty(todo, "status") && todo.status === "in_progress").length
   return [
@@ -128,8 +131,7 @@ const lengthOf = (text: string): number => {
 }
 
 /**
- * Reads a list of tasks. What does not fit fails with all of its problems; of items past the limit, only that they are too
- * many.
+ * Decodes a list of tasks; on the left, all of its problems. Tasks beyond the limit are not checked one by one.
  *
  * @since 0.1.0
  * @category decoding
@@ -143,7 +145,7 @@ export const decode = (
   const ofList = problemsOfList(todos, limits).map((message) => ({ path: "todos", message }))
   const decoded = ParseResult.decodeUnknownEither(schema(limits), { onExcessProperty: "error", errors: "all" })(looked)
   if (Either.isRight(decoded)) return ofList.length === 0 ? Either.right(decoded.right.todos) : Either.left(ofList)
-  // A filter of Schema says nothing where what it filters has problems of its own, so that `ofList` says it for it.
+  // A filter of Schema is not run where the filtered value has problems itself, so `ofList` has its problems.
   const others = problemsOf(decoded.left).filter(({ path }) => ofList.length === 0 || path !== "todos")
   return Either.left([...ofList, ...others])
 }
@@ -152,7 +154,7 @@ const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
   ParseResult.ArrayFormatter.formatIssueSync(issue).map(({ _tag, message, path }) => {
     if (_tag === "Missing") return { path: dotted(path), message: "Required" }
     if (_tag !== "Unexpected") return { path: dotted(path), message }
-    // An object's problem, as its key is the caller's and may be anything.
+    // Reported for the object, because the key is the caller's and may be any text.
     return {
       path: dotted(path.slice(0, -1)),
       message: `Unrecognized key ${quoted(String(path.at(-1)))}`

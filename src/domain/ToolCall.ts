@@ -6,7 +6,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * A model's call of a tool. `arguments` is JSON text, as models send it; `id` is the model's own and comes back in the ToolReturn.
+ * The schema of a call. `arguments` is JSON text, as models send it; `id` is the model's own, and comes back in the
+ * ToolReturn.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +27,7 @@ export const ToolCall = Schema.Struct({
 export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 
 /**
- * Arguments as programs give them: JSON text, or the object itself.
+ * The schema of arguments as programs give them: JSON text, or the object itself.
  *
  * @since 0.1.0
  * @category schemas
@@ -34,7 +35,7 @@ export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
 export const Arguments = Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 
 /**
- * Makes a call of arguments that may be JSON text or an object.
+ * Makes a call whose arguments are JSON text or an object.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * The list of tasks of one toolset, and who wants to hear of it.
+ * Stores the list of tasks of one toolset, and tells listeners of its changes.
  *
  * @since 0.1.0
  */
@@ -14,19 +14,19 @@ import * as Stream from "effect/Stream"
 import type { Todo } from "../domain/Todo.js"
 
 /**
- * The list of tasks at one time. It is frozen, down to the last item.
+ * The list of tasks at one time; it is deeply frozen.
  *
  * @since 0.1.0
  * @category models
  */
 export interface TodoState {
   readonly todos: ReadonlyArray<Todo>
-  /** When the list was set, or the store made: milliseconds since 1970. */
+  /** The time at which the list was set, or the store made, in milliseconds since 1970. */
   readonly updatedAt: number
 }
 
 /**
- * What is called with each state of the list.
+ * A function that is called with each state of the list.
  *
  * @since 0.1.0
  * @category models
@@ -34,7 +34,7 @@ export interface TodoState {
 export type Listener = (state: TodoState) => void
 
 /**
- * Keeps a list of tasks, and tells listeners of every change.
+ * Stores a list of tasks, and tells listeners of every change.
  *
  * @since 0.1.0
  * @category tags
@@ -42,25 +42,27 @@ export type Listener = (state: TodoState) => void
 export class TodoStore extends Context.Tag("synapse/TodoStore")<
   TodoStore,
   {
-    /** The state as it is now. */
+    /** Returns the current state. */
     readonly get: Effect.Effect<TodoState>
-    /** Replaces the list by a copy of this one, and tells everybody, also where it is the same as before. */
+    /** Replaces the list by a copy of this one, and tells all listeners, even where it is the same as before. */
     readonly set: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /** The same as `set`, under the specification's name (S14). */
     readonly update: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /**
-     * Calls the listener at once with the state as it is, then with each one that is set. Answers how to end that.
+     * Calls the listener at once with the current state, then with each one that is set. Returns a function which ends
+     * that.
      *
-     * All listeners hear all states in the order in which they were set. What a listener sets is there at once for `get`,
-     * and is told when everybody has heard of the state before it. Whom a listener subscribes hears of what is set from
-     * then on; whom it unsubscribes hears nothing more. What a listener throws is logged, and nobody else's concern.
+     * All listeners hear all states in the order in which they were set. A state that a listener sets is the current
+     * one at once, and is told when all have heard the state before it. A listener that is subscribed by another hears
+     * the states set from then on; one that is unsubscribed hears nothing more. An error that a listener throws is
+     * logged, and does not affect the others.
      */
     readonly subscribe: (listener: Listener) => Effect.Effect<() => void>
     /** The same as `subscribe`, under the specification's name (S13). */
     readonly onChange: (listener: Listener) => Effect.Effect<() => void>
     /**
-     * The state as it is, then each one that is set, until the store's scope closes. Nobody waits for a slow consumer: it
-     * gets the latest state, and not those that came before that while it was busy.
+     * Emits the current state, then each one that is set, until the store's scope closes. A slow consumer skips states:
+     * it gets the latest one, and holds up nobody.
      */
     readonly changes: Stream.Stream<TodoState>
   }
@@ -98,7 +100,10 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Sc
     }
   }
 
-  /** Does something that listeners may hear of, and then tells them what there is to tell: the outermost call does, for all. */
+  /**
+   * Makes a change and then tells the listeners; where a listener makes a change itself, the outermost call tells that
+   * one too.
+   */
   const telling = (first: (thrown: Array<unknown>) => void): Effect.Effect<void> => {
     const thrown: Array<unknown> = []
     const isOutermost = !isTelling
@@ -176,8 +181,8 @@ export const make: Effect.Effect<Context.Tag.Service<TodoStore>, never, Scope.Sc
 })
 
 /**
- * One store for whatever is built with it. A sub-agent's toolset gets one of its own by `Layer.fresh(TodoStore.layer)`: a
- * layer that is used twice in one `Effect.provide` is built once.
+ * A layer of a store. It is shared within one `Effect.provide`; a sub-agent's toolset gets a store of its own by
+ * `Layer.fresh(TodoStore.layer)`.
  *
  * @since 0.1.0
  * @category layers

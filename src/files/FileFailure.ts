@@ -1,5 +1,5 @@
 /**
- * How a command says that a file would not have it: `<command>: <path>: <the system's words>`, and what helps.
+ * Makes the errors of commands that failed on a file: `<command>: <path>: <the system's words>`, and advice.
  *
  * @since 0.1.0
  */
@@ -11,9 +11,9 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 import type { FileError } from "./Files.js"
 
 /**
- * Makes the failure of a command that can't do what it should with a file.
+ * Makes the error of a command that failed on a file.
  *
- * @param reason what is wrong with the file
+ * @param reason the system's message about the file, or our own
  * @since 0.1.0
  * @category errors
  */
@@ -26,7 +26,7 @@ export const make = (
   new ExecutionFailed({ kind: "io", reason: `${command}: ${printable(path)}: ${reason}`, advice, cause })
 
 /**
- * Turns what `Files` failed with into the failure of a command that wants a file that exists.
+ * Converts a FileError into the error of a command that needs a file that exists.
  *
  * @since 0.1.0
  * @category errors
@@ -40,18 +40,18 @@ const adviceFor = ({ kind, path }: FileError): ReadonlyArray<Advice.Advice> => {
 }
 
 /**
- * Names a program to run on a file, for advice: `ls src`.
+ * Makes advice to run a program on a file: `ls src`.
  *
  * @since 0.1.0
  * @category advice
  */
 export const run = (program: string, path: string): Advice.Part => Advice.run(`${program} ${toWord(path)}`)
 
-/** What is no part of a line: control characters, and bytes that are no UTF-8. */
+/** Matches what can't be shown on a line: control characters, and bytes that are not UTF-8. */
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
 /**
- * Turns a path into a word for bash, on one line, quoted only where it must be.
+ * Converts a path into a word for bash, on one line, quoted only where it must be.
  *
  * @since 0.1.0
  */
@@ -68,7 +68,7 @@ const escaped = (char: string): string => {
 }
 
 /**
- * Turns a path into text for a message: as it was given, where that is one line of UTF-8.
+ * Converts a path into text for a message: as it was given, where that is one line of UTF-8, and quoted otherwise.
  *
  * @since 0.1.0
  */

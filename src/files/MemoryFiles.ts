@@ -1,5 +1,6 @@
 /**
- * Files that are a map: for tests of commands, without a shell and without a disk. Paths are names, nothing is resolved.
+ * Files in memory, for tests of commands without a shell and without a disk. Paths are plain names and are not
+ * resolved.
  *
  * @since 0.1.0
  */
@@ -9,22 +10,22 @@ import { FileError, type Files } from "./Files.js"
 import * as Newlines from "./Newlines.js"
 
 /**
- * Files that a test can look at.
+ * Files in memory, which a test can inspect.
  *
  * @since 0.1.0
  * @category models
  */
 export interface MemoryFiles extends Files {
-  /** A file's bytes; undefined where there is none. */
+  /** Returns a file's bytes; undefined where there is none. */
   readonly get: (path: string) => Buffer | undefined
-  /** How often a file was written. */
+  /** Returns the number of writes. */
   readonly writes: () => number
-  /** How many bytes were read, as far as they were asked for. */
+  /** Returns the number of bytes that readers have taken. */
   readonly bytesRead: () => number
 }
 
 /**
- * A text, bytes, or what every access to it fails with.
+ * The content of a file: text, bytes, or the error of every access to it.
  *
  * @since 0.1.0
  * @category models
@@ -34,7 +35,7 @@ export type Content = string | Uint8Array | Pick<FileError, "kind" | "reason">
 /**
  * Makes files of these names and contents.
  *
- * @param sizes the sizes of the chunks that files are read in, over and over; 64 KiB where there are none
+ * @param sizes the sizes of the chunks that files are read in, used in turn; by default, 64 KiB
  * @since 0.1.0
  * @category constructors
  */

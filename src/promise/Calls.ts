@@ -1,5 +1,5 @@
 /**
- * The calls of one toolset, as promises.
+ * Runs the calls of one toolset, as promises.
  *
  * @since 0.1.0
  */
@@ -27,16 +27,21 @@ import type { Result } from "./Result.js"
 import type * as Synapse from "./Synapse.js"
 
 /**
+ * Runs calls of a toolset, and cancels them by id.
+ *
  * @since 0.1.0
  * @category models
  */
 export interface Calls {
-  /** Answers that the session has ended where it has. */
+  /** Runs a call; with `ended`, returns the error that the session has ended. */
   readonly handle: (call: Synapse.Call, options?: Synapse.HandleOptions, ended?: boolean) => Synapse.Pending
   readonly cancel: (id: string) => Promise<boolean>
 }
 
 /**
+ * Makes the calls of a toolset, which run in the given runtime. A call that is invalid, or whose options are, gets a
+ * result with `isError`.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -77,7 +82,7 @@ export const make = <R, E>(
         isOver = true
         text.end()
         for (const queue of queues) queue.end()
-        // What can fail is the layer, and that is built by now.
+        // Only the layer can fail, and it is built already.
         resolve(
           Exit.isSuccess(exit)
             ? exit.value
@@ -123,7 +128,7 @@ const refusal = (error: ParseResult.ParseIssue): CommandError.InvalidUsage => {
   })
 }
 
-/** A hearer whose failure is the program's to mend, and no end of the call. */
+/** Makes a listener whose failure is a warning of the process, and does not end the call. */
 const warning =
   (onOutput: (output: Synapse.Output) => void | Promise<void>): OutputText.Hearer =>
   (output) => {

@@ -1,5 +1,5 @@
 /**
- * A command of the program's own, written with promises.
+ * Commands that a program defines with promises.
  *
  * @since 0.1.0
  */
@@ -13,20 +13,21 @@ import { InvalidUsage } from "./InvalidUsage.js"
  * @category models
  */
 export interface Command {
-  /** One word, which no command of Synapse has. */
+  /** One word, which no command of Synapse has as its name. */
   readonly name: string
-  /** What it does, in one line: the model reads it in the tool's description. */
+  /** The purpose in one line: the model reads it in the tool's description. */
   readonly summary: string
-  /** The usage line: `weather <city> [--days N]`. It answers `--help`, with the summary. */
+  /** The usage line: `weather <city> [--days N]`. `--help` prints it after the summary. */
   readonly usage: string
   /**
-   * Runs it. A text is its standard output, with exit code 0. What it throws is its standard error, with exit code 1.
+   * Runs the command. A string is its standard output, with exit code 0. An error that it throws becomes its standard
+   * error, with exit code 1.
    */
   readonly run: (call: CommandCall) => Answer | Promise<Answer>
 }
 
 /**
- * What a command answers; missing fields mean success without output.
+ * The result of a command; missing fields mean success without output.
  *
  * @since 0.1.0
  * @category models
@@ -52,16 +53,20 @@ export interface CommandCall {
   readonly args: ReadonlyArray<string>
   /** The directory that it was called in. */
   readonly cwd: string
-  /** Its standard input, empty where nobody gives it any: the bytes as they come, or all of them as `text()`. */
+  /** Its standard input, empty where it has none: the bytes as they come, or all of them with `text()`. */
   readonly stdin: AsyncIterable<Uint8Array> & { readonly text: () => Promise<string> }
-  /** Puts out at once what is too much to hold; what `run` answers comes after it. Settled when it is taken. */
+  /**
+   * Writes to standard output at once, for what is too long to hold; the output that `run` returns comes after it.
+   * Resolves when it is taken.
+   */
   readonly write: (chunk: string | Uint8Array) => Promise<void>
   /** An AbortSignal that aborts when the call is ended before the command is done. */
   readonly signal: CommandSignal
 }
 
 /**
- * What a command is told of its end: an AbortSignal, which may be handed on to `fetch` and the like.
+ * The AbortSignal of a call, which may be passed on to `fetch` and the like; `never` where the program's types have no
+ * AbortSignal.
  *
  * @since 0.1.0
  * @category models
@@ -81,7 +86,7 @@ const fields: Fields.Fields = {
 }
 
 /**
- * What is wrong with a command; undefined where nothing is.
+ * Returns what is wrong with a command; undefined where it is valid.
  *
  * @since 0.1.0
  */
@@ -89,7 +94,8 @@ export const problemOf = (command: unknown): string | undefined =>
   Fields.problemOf("command", command, fields, ["name", "summary", "usage", "run"])
 
 /**
- * Defines a command, for the setting `commands` and for `addCommand`. Throws InvalidUsage where something of it is missing or wrong.
+ * Defines a command, for the setting `commands` and for `addCommand`. Throws InvalidUsage where a field is missing or
+ * wrong.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Makes a handler out of a command that was written with promises.
+ * Converts a command that was written with promises into a handler.
  *
  * @since 0.1.0
  */
@@ -47,7 +47,8 @@ const failed = (name: string, thrown: unknown): CommandResult.CommandResult => {
 const asksForHelp = (args: ReadonlyArray<string>): boolean => args[0] === "--help" || args[0] === "-h"
 
 /**
- * Its `--help` answers with its summary and its usage. When the call is interrupted, its signal aborts, and nobody waits for it.
+ * Makes a handler. It answers `--help` with the summary and the usage. When the call is interrupted, the command's
+ * signal aborts, and nothing waits for the command.
  *
  * @since 0.1.0
  * @category constructors

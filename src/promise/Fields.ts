@@ -1,30 +1,34 @@
 /**
- * The names that an object may have, and what each must be: checked by hand, so that an error names the field as its reader wrote it.
+ * Checks the fields of an object by hand, so that an error names a field as the program wrote it.
  *
  * @since 0.1.0
  */
 
 /**
- * What a field must be.
+ * A check of one field's value.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Field {
-  /** After "must be". */
+  /** The words after "must be" in the error. */
   readonly expected: string
   readonly test: (value: unknown) => boolean
-  /** What is wrong inside of a value that passed `test`. */
+  /** Returns what is wrong within a value that has passed `test`; undefined where nothing is. */
   readonly inside?: (value: unknown) => string | undefined
 }
 
 /**
+ * The fields that an object may have, by name.
+ *
  * @since 0.1.0
  * @category models
  */
 export type Fields = Readonly<Record<string, Field>>
 
 /**
+ * Makes a check from the words after "must be" and a test.
+ *
  * @since 0.1.0
  * @category constructors
  */
@@ -33,33 +37,54 @@ export const field = (expected: string, test: (value: unknown) => boolean): Fiel
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "" && !value.includes("\0")
 
 /**
- * Whether a value is an object and no list.
+ * Tests whether a value is an object and not an array.
  *
  * @since 0.1.0
  */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** @since 0.1.0 */
+/**
+ * Accepts a string that is not blank and has no NUL character.
+ *
+ * @since 0.1.0
+ */
 export const text = field("a text that is not blank", isText)
 
-/** @since 0.1.0 */
+/**
+ * Accepts true and false.
+ *
+ * @since 0.1.0
+ */
 export const boolean = field("true or false", (value) => typeof value === "boolean")
 
-/** @since 0.1.0 */
+/**
+ * Accepts a function.
+ *
+ * @since 0.1.0
+ */
 export const callback = field("a function", (value) => typeof value === "function")
 
-/** @since 0.1.0 */
+/**
+ * Accepts an array of strings that are not blank and have no NUL character.
+ *
+ * @since 0.1.0
+ */
 export const texts = field("a list of texts", (value) => Array.isArray(value) && value.every(isText))
 
-/** @since 0.1.0 */
+/**
+ * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of
+ * milliseconds".
+ *
+ * @since 0.1.0
+ */
 export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit = ""): Field =>
   field(
     `a whole number${unit} ${most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`}`,
     (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
   )
 
-/** How many letters two names differ in: inserted, left out, replaced, or swapped with the next. */
+/** Returns the number of letters in which two names differ: inserted, left out, replaced, or swapped with the next. */
 const distance = (a: string, b: string): number => {
   const rows: Array<Array<number>> = [Array.from({ length: b.length + 1 }, (_, at) => at)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY
@@ -99,9 +124,10 @@ const shown = (value: unknown): string => {
 }
 
 /**
- * All that is wrong with an object, a line each; undefined where nothing is. A field that is undefined is not there.
+ * Returns all that is wrong with an object, a line each; undefined where nothing is. A field that is undefined counts
+ * as missing.
  *
- * @param kind what the fields are called: "setting"
+ * @param kind the word for a field in errors: "setting"
  * @since 0.1.0
  */
 export const problemOf = (

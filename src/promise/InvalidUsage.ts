@@ -1,11 +1,12 @@
 /**
- * A setting, a command or a list of tasks that is wrong.
+ * The error for settings, commands and lists of tasks that are invalid.
  *
  * @since 0.1.0
  */
 
 /**
- * Thrown, or what a promise is rejected with, where the program called Synapse wrongly. The message says what is wrong.
+ * Thrown, or the reason of a rejected promise, where the program called Synapse wrongly. The message tells what is
+ * wrong.
  *
  * @since 0.1.0
  * @category errors

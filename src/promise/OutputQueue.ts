@@ -1,12 +1,12 @@
 /**
- * The output of a call on its way to one loop over it.
+ * A queue between the output of a call and one loop over it.
  *
  * @since 0.1.0
  */
 import type { Output } from "./Synapse.js"
 
 /**
- * A queue that lets the command wait: what is offered is settled when it has been taken.
+ * A queue that makes the command wait: the promise of an offered chunk resolves when the chunk is taken.
  *
  * @since 0.1.0
  * @category models
@@ -17,7 +17,7 @@ export class OutputQueue implements AsyncIterator<Output, undefined> {
   private onTaken: Array<() => void> = []
   private isDone = false
 
-  /** Returns a promise where the loop has not come to it yet. */
+  /** Adds output; returns a promise where the loop has not taken it yet. */
   offer(output: Output): Promise<void> | undefined {
     if (this.isDone) return undefined
     const taker = this.takers.shift()
@@ -29,7 +29,7 @@ export class OutputQueue implements AsyncIterator<Output, undefined> {
     return new Promise((resolve) => this.onTaken.push(resolve))
   }
 
-  /** What was offered before is still to be had. */
+  /** Ends the queue; what was offered before can still be taken. */
   end(): void {
     this.isDone = true
     this.release()
@@ -46,7 +46,7 @@ export class OutputQueue implements AsyncIterator<Output, undefined> {
     return new Promise((resolve) => this.takers.push(resolve))
   }
 
-  /** The loop was left: nobody wants the rest. */
+  /** Called when the loop is left: drops the rest. */
   return(): Promise<IteratorResult<Output, undefined>> {
     this.held.length = 0
     this.end()

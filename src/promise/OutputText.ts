@@ -1,12 +1,12 @@
 /**
- * The bytes of a call's output as text, for all who hear it.
+ * Decodes the output of a call, for all its listeners.
  *
  * @since 0.1.0
  */
 import type { Output } from "./Synapse.js"
 
 /**
- * Hears texts.
+ * A listener for decoded output.
  *
  * @since 0.1.0
  * @category models
@@ -14,7 +14,7 @@ import type { Output } from "./Synapse.js"
 export type Hearer = (output: Output) => void | Promise<void> | undefined
 
 /**
- * Decodes each stream as UTF-8, whole characters at a time.
+ * Decodes each stream as UTF-8; a character that is split across chunks is told whole.
  *
  * @since 0.1.0
  * @category constructors
@@ -31,10 +31,10 @@ export const make = (hearers: Iterable<Hearer>) => {
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
   }
   return {
-    /** Returns a promise where a hearer wants to be waited for. */
+    /** Decodes a chunk and tells the listeners; returns a promise where one of them has to be waited for. */
     take: (stream: Output["stream"], bytes: Uint8Array): Promise<void> | undefined =>
       tell({ stream, text: decoders[stream].decode(bytes, { stream: true }) }),
-    /** Tells what was left of a torn character. */
+    /** Tells the listeners the rest of an incomplete character. */
     end: (): void => {
       for (const stream of ["stdout", "stderr"] as const) void tell({ stream, text: decoders[stream].decode() })
     }

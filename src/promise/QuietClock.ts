@@ -1,5 +1,5 @@
 /**
- * A clock whose timers are no reason for the process to stay: what looks again now and then ends with the program.
+ * A clock whose timers do not keep the process alive: periodic work ends with the program.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/** As long as a timer of node's can be; Effect's own clock takes what is longer for ever too. */
+/** The longest timer of Node's, in milliseconds; a longer sleep never ends, as with Effect's own clock. */
 const longest = 2 ** 31 - 1
 
 const live = Clock.make()
@@ -29,7 +29,7 @@ const clock: Clock.Clock = {
 }
 
 /**
- * A layer that sets this clock for what is built with it.
+ * A layer which sets this clock for what is built with it.
  *
  * @since 0.1.0
  * @category layers

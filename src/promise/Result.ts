@@ -1,47 +1,47 @@
 /**
- * What a call is answered with, in types that need no Effect; the fields are those of a ToolReturn.
+ * The result of a call, in types that need no Effect; the fields are those of a ToolReturn.
  *
  * @since 0.1.0
  */
 
 /**
- * The answer to a call.
+ * The result of a call.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Result {
-  /** The `id` of the call that it answers. */
+  /** The `id` of the call. */
   readonly toolCallId: string
   readonly isError: boolean
-  /** The text for the model: all that it needs to know. */
+  /** The text for the model, which holds all that it needs to know. */
   readonly output: string
-  /** How it went, in a sentence; for a failure, what it was and how to do better. */
+  /** A sentence on how the call ended; for a failure, what failed, and advice. */
   readonly message: string
   readonly extras: Extras
 }
 
 /**
- * What programs want to know of a call; each field only where it applies.
+ * The details for programs; each field is present only where it applies.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Extras {
-  /** 124 for a timeout, 126 for a denial, 127 for a command that is not there, 130 for a call that was ended. */
+  /** 124 for a timeout, 126 for a denial, 127 for a missing command, 130 for a call that was cancelled. */
   readonly exitCode?: number
   readonly stdout?: string
   readonly stderr?: string
-  /** The files that hold all of an output that was cut. */
+  /** The files that hold the whole output, where it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
   readonly notices?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
-  /** The kind of error, where the command did not run or was stopped. */
+  /** The tag of the error, where the command did not run or was stopped. */
   readonly error?: "CommandNotFound" | "InvalidUsage" | "Blocked" | "ExecutionFailed"
-  /** Where the call itself was wrong: the tool's name as the call gave it. */
+  /** The tool's name as the call gave it, where the call itself was wrong. */
   readonly toolName?: string
-  /** Why the arguments are not JSON, in the parser's words. */
+  /** The parser's message, where the arguments are not JSON. */
   readonly parseError?: string
   readonly interrupted?: true
   readonly blocked?: true
@@ -51,7 +51,7 @@ export interface Extras {
 }
 
 /**
- * The kinds of failure that programs tell apart.
+ * The kinds of failure that programs can tell apart.
  *
  * @since 0.1.0
  * @category models

@@ -1,5 +1,5 @@
 /**
- * What `make` takes, in types that need no Effect, and what is wrong with it.
+ * The settings of `make`, in types that need no Effect, and their validation.
  *
  * @since 0.1.0
  */
@@ -8,43 +8,44 @@ import * as Command from "./Command.js"
 import * as Fields from "./Fields.js"
 
 /**
- * Settings that are not given come from the environment (`SYNAPSE_COMMAND_TIMEOUT` and its like), then from the defaults.
+ * The settings of `make`. Those that are not given come from the environment (`SYNAPSE_COMMAND_TIMEOUT` and the like),
+ * then from the defaults.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Settings {
-  /** The directory that the shell starts in; the process's own where it is not given. */
+  /** The directory that the shell starts in; by default, that of the process. */
   readonly cwd?: string | undefined
-  /** Milliseconds that a command may take where its call names none: 120000. */
+  /** The time that a command may take, in milliseconds, where its call names none; by default, 120000. */
   readonly timeout?: number | undefined
-  /** Variables over the process's own environment. */
+  /** Variables which are set in addition to the process's environment, or in place of its own. */
   readonly environment?: { readonly [name: string]: string } | undefined
-  /** The command line that starts the shell: `/bin/bash`. */
+  /** The command line that starts the shell; by default, `/bin/bash`. */
   readonly shellCommand?: string | undefined
-  /** Characters of each stream that a result keeps: 30000. */
+  /** The most characters of each stream that a result keeps; by default, 30000. */
   readonly outputLimit?: number | undefined
-  /** Bytes that the file with all of a longer output may grow to: 256 MiB; 0 for no such file. */
+  /** The most bytes of the file with all of a longer output; by default, 256 MiB; 0 for no file. */
   readonly outputFileLimit?: number | undefined
-  /** Whether the files with all of an output stay when the session ends. */
+  /** True to keep these files when the session ends. */
   readonly keepOutputFiles?: boolean | undefined
   /** The sandbox; `false` runs commands with all the rights of the process. */
   readonly sandbox?: boolean | Sandbox | undefined
   /** Asked when the policy denies something that a person may allow; without it, it stays denied. */
   readonly onPermission?: OnPermission | undefined
-  /** Commands of the program's own. */
+  /** The program's own commands. */
   readonly commands?: ReadonlyArray<Command.Command> | undefined
 }
 
 /**
- * What the sandbox allows, over `sandbox.json`.
+ * The settings of the sandbox, in addition to `sandbox.json`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Sandbox {
   readonly enabled?: boolean | undefined
-  /** Paths that commands may write, beside the working directory. */
+  /** Paths that commands may write to, besides the working directory. */
   readonly allow?: ReadonlyArray<string> | undefined
   /** Paths and patterns that commands may neither read nor write. */
   readonly deny?: ReadonlyArray<string> | undefined
@@ -57,7 +58,7 @@ export interface Sandbox {
 }
 
 /**
- * Answers what is to be done about a denial, with one of `offered`.
+ * Answers a question for permission with one of `offered`.
  *
  * @since 0.1.0
  * @category models
@@ -68,24 +69,25 @@ export type OnPermission = (
 ) => Promise<PermissionAnswer>
 
 /**
- * What was denied.
+ * A question for permission: the denied access, the rule that denies it, and the command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PermissionRequest {
-  /** A real path, or the address of something on the network. */
+  /** A real path, or an address on the network. */
   readonly resource: string
   readonly access: "read" | "write" | "network"
-  /** The rule that denied it: as it was written, and where. */
+  /** The rule that denies it, as it was written, and its source. */
   readonly rule: { readonly pattern: string; readonly source: string }
-  /** What the model wants to run. */
+  /** The command line that was denied. */
   readonly command: string
   readonly reason: string
 }
 
 /**
- * For this command, until the session ends, or for good, in `sandbox.json`.
+ * The answer to a question for permission: allow for this command, until the session ends, or permanently, in
+ * `sandbox.json`.
  *
  * @since 0.1.0
  * @category models
@@ -129,7 +131,7 @@ const fields: Fields.Fields = {
 }
 
 /**
- * All that is wrong with settings, a line each; undefined where nothing is.
+ * Returns all that is wrong with settings, a line each; undefined where nothing is.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What a program without Effect holds of Synapse, in types that need no Effect.
+ * The interface of Synapse for programs without Effect, in types that need no Effect.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import type { Command } from "./Command.js"
 import type { Result } from "./Result.js"
 
 /**
- * A model's call of a tool. The arguments may be the object itself in place of its JSON text.
+ * A model's call of a tool. The arguments are JSON text, or the object itself.
  *
  * @since 0.1.0
  * @category models
@@ -20,7 +20,7 @@ export interface Call {
 }
 
 /**
- * A piece of what a command puts out. Characters are never torn apart, however the bytes come.
+ * A piece of a command's output. A character is never split, however the bytes come.
  *
  * @since 0.1.0
  * @category models
@@ -31,20 +31,20 @@ export interface Output {
 }
 
 /**
- * What `handle` takes beside the call.
+ * The options of `handle`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface HandleOptions {
-  /** Hears the output as it comes. Where it returns a promise, the command waits until that is settled. */
+  /** Called with the output as it comes. Where it returns a promise, the command waits until that is settled. */
   readonly onOutput?: ((output: Output) => void | Promise<void>) | undefined
   /** An AbortSignal: when it aborts, the call ends as with `cancel()`. */
   readonly signal?: Signal | undefined
 }
 
 /**
- * What is asked of an AbortSignal.
+ * The part of an AbortSignal that Synapse uses.
  *
  * @since 0.1.0
  * @category models
@@ -56,21 +56,22 @@ export interface Signal {
 }
 
 /**
- * A call on its way: a promise of its result, and an async iterable of its output.
+ * A running call: a promise of its result, and an async iterable of its output.
  *
- * A loop over it that begins in the same turn as `handle` misses nothing, and ends when the call does; the command waits for a loop
- * that is slower than it. Leaving the loop does not end the call, whose later output then goes to nobody: `cancel()` ends it.
+ * A loop over it that begins in the same turn of the event loop as `handle` gets all output, and ends when the call
+ * does; the command waits for a slower loop. Leaving the loop does not end the call, and its later output is dropped;
+ * `cancel()` ends the call.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Pending extends Promise<Result>, AsyncIterable<Output> {
-  /** Ends the call: the promise is then fulfilled with exit code 130 and the output so far. */
+  /** Ends the call: the promise then resolves with exit code 130 and the output so far. */
   readonly cancel: () => void
 }
 
 /**
- * What a model's tool list says of a tool; `parameters` is a JSON schema.
+ * The definition of a tool in a model's tool list; `parameters` is a JSON schema.
  *
  * @since 0.1.0
  * @category models
@@ -82,8 +83,8 @@ export interface ToolDefinition {
 }
 
 /**
- * A tool in the form that each API takes in its list of tools: Anthropic's Messages API, OpenAI's Chat Completions API and whatever
- * is compatible with it, the same with structured outputs, and the Model Context Protocol.
+ * The forms of a tool in the tool lists of APIs: Anthropic's Messages API, OpenAI's Chat Completions API and all APIs
+ * compatible with it, the same with structured outputs, and the Model Context Protocol.
  *
  * @since 0.1.0
  * @category models
@@ -104,15 +105,15 @@ export interface ToolFormats {
 }
 
 /**
- * A task of the model's list.
+ * A task in the model's list.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Todo {
-  /** What is to be done: `Run the tests`. */
+  /** The task: `Run the tests`. */
   readonly content: string
-  /** The same while it is being done: `Running the tests`. */
+  /** The words for the task while it is being done: `Running the tests`. */
   readonly activeForm: string
   readonly status: "pending" | "in_progress" | "completed"
 }
@@ -125,14 +126,14 @@ export interface Todo {
  */
 export interface Todos {
   readonly get: () => ReadonlyArray<Todo>
-  /** Replaces the list; throws InvalidUsage where it is none. */
+  /** Replaces the list; throws InvalidUsage for an invalid one. */
   readonly set: (todos: ReadonlyArray<Todo>) => void
-  /** Calls the listener at once with the list as it is, then with each one that is set. Answers how to end that. */
+  /** Calls the listener at once with the current list, then with each new one. Returns a function which ends that. */
   readonly onChange: (listener: (todos: ReadonlyArray<Todo>) => void) => () => void
 }
 
 /**
- * Synapse over a shell of its own.
+ * A toolset with a shell of its own.
  *
  * @since 0.1.0
  * @category models
@@ -140,18 +141,21 @@ export interface Todos {
 export interface Synapse {
   /** The definitions of the tools, for a model's tool list. */
   readonly tools: ReadonlyArray<ToolDefinition>
-  /** The same in the form that an API takes: `toolsFor("anthropic")`. */
+  /** Returns the definitions in the form that an API takes: `toolsFor("anthropic")`. */
   readonly toolsFor: <Format extends keyof ToolFormats>(format: Format) => ReadonlyArray<ToolFormats[Format]>
-  /** Runs a call. The promise is never rejected: a failure is a result with `isError`, and so is what is no call. */
+  /**
+   * Runs a call. The promise never rejects: a failure is a result with `isError`, and so is the answer to an invalid
+   * call.
+   */
   readonly handle: (call: Call, options?: HandleOptions) => Pending
   /** Ends the running call of that id, as its `cancel()` does; `false` where there is none. */
   readonly cancel: (id: string) => Promise<boolean>
-  /** Adds a command; throws InvalidUsage where its name is taken. Answers how to take it away again. */
+  /** Adds a command; throws InvalidUsage where its name is taken. Returns a function which removes it. */
   readonly addCommand: (command: Command) => () => void
   readonly todos: Todos
   /**
-   * Ends all calls, the shell, and what it started; calls from then on are answered with an error. May be called again. A program
-   * that forgets it exits all the same when nothing else is left to do, and the shell with it.
+   * Ends all calls, the shell, and what it started; later calls get an error. It may be called repeatedly. A program
+   * that does not call it still exits when it has nothing left to do, and the shell ends with it.
    */
   readonly dispose: () => Promise<void>
   /** `dispose`, for `await using`. */

@@ -1,5 +1,5 @@
 /**
- * The crossroads: a command is read once, classified once, and runs where it belongs.
+ * Routes each command line: parses it once, classifies it once, and runs it in the shell or in Synapse itself.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ import { identifyCommandType } from "./CommandType.js"
 import * as PlainCall from "./PlainCall.js"
 
 /**
- * How a command is routed. `restart`: whether the shell is restarted before the command, which loses all its state.
+ * The options of a command line's run. `restart` restarts the shell before it, which loses all of the shell's state.
  *
  * @since 0.1.0
  * @category models
@@ -29,7 +29,7 @@ import * as PlainCall from "./PlainCall.js"
 export type RouteOptions = LineOptions
 
 /**
- * Runs command lines.
+ * Runs command lines, in the shell or in Synapse itself.
  *
  * @since 0.1.0
  * @category tags
@@ -37,7 +37,10 @@ export type RouteOptions = LineOptions
 export class BashRouter extends Context.Tag("synapse/BashRouter")<
   BashRouter,
   {
-    /** Classifies a command line and runs it where it belongs. `true` stands for `{ restart: true }` (S21). */
+    /**
+     * Classifies a command line, and runs it in the shell or by its handler. `true` stands for `{ restart: true }`
+     * (S21).
+     */
     readonly route: (
       command: string,
       options?: RouteOptions | boolean
@@ -46,7 +49,7 @@ export class BashRouter extends Context.Tag("synapse/BashRouter")<
 >() {}
 
 /**
- * A router over the commands of the registry and the shell of the manager.
+ * A layer which routes between the commands of the registry and the shell of the manager.
  *
  * @since 0.1.0
  * @category layers
@@ -67,7 +70,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, options)
       const plain = PlainCall.of(line, handler)
-      // Whatever it takes a shell to read is read by the shell, which calls the command then.
+      // A line that needs a shell to be parsed goes to the shell, which then calls the command.
       if (plain === undefined) return sandbox.execute(command, options)
       const running =
         handler === undefined
@@ -88,7 +91,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
 
 const routed = Span.within("BashRouter.route")
 
-/** What a handler runs beneath is its own affair: the listener hears its output, once. */
+/** Runs a handler; the listener hears only its result, not what the handler itself runs. */
 const run = (
   handler: CommandHandler,
   plain: PlainCall.PlainCall,
@@ -108,7 +111,7 @@ const run = (
     )
   })
 
-/** A command of ours takes the time it needs, unless the call says how much it has. */
+/** Ends a command of ours after the call's timeout; without one, it takes the time that it needs. */
 const inTime = <A, E>(
   effect: Effect.Effect<A, E>,
   timeout: number | undefined
@@ -121,7 +124,7 @@ const inTime = <A, E>(
       })
 
 /**
- * What to do about a command of ours that was not found; undefined for any other name.
+ * Returns advice on a reserved name that a program did not find as a command; undefined for any other name.
  *
  * @since 0.1.0
  */

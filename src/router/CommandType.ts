@@ -1,5 +1,5 @@
 /**
- * Where a command runs: the one place that decides it.
+ * Decides whether the shell or Synapse itself runs a command; no other module decides it.
  *
  * @since 0.1.0
  */
@@ -7,26 +7,26 @@ import * as CommandLine from "../bash/CommandLine.js"
 import * as ReservedName from "../command/ReservedName.js"
 
 /**
- * Where a command runs.
+ * The kind of a command, by what runs it.
  *
  * @since 0.1.0
  * @category models
  */
 export type CommandType =
-  /** In the shell. */
+  /** Run by the shell. */
   | "native"
-  /** In Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every command that is registered. */
+  /** Run by Synapse itself: `TodoWrite`, `task:<type>`, `skill:<name>`, `bash`, and every registered command. */
   | "agent-shell"
-  /** In a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
+  /** Run by a server or a skill that Synapse talks to: `mcp:<server>:<tool>`, `skill:<name>:<tool>`. */
   | "extension"
 
 const mcp = /^mcp:/
 const skillTool = /^skill:[^:]+:./
 
 /**
- * Tells where a command runs, by its text (S19) or by the line that was parsed of it.
+ * Returns the type of a command, from its text (S19) or from the parsed line.
  *
- * @param isRegistered whether there is a handler for a command's name; without it, only the reserved names have one
+ * @param isRegistered tests whether a command's name has a handler; by default, only reserved names have one
  * @since 0.1.0
  */
 export const identifyCommandType = (

@@ -1,5 +1,5 @@
 /**
- * A call that can be read without a shell: one command with nothing in it that bash would have to expand or to carry out.
+ * Recognises a call that needs no shell: one command with nothing in it that bash would have to expand or to carry out.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
 import { FileError, type Files } from "../files/Files.js"
 
 /**
- * The name and the words of such a call.
+ * A call that needs no shell: the command's name and its words.
  *
  * @since 0.1.0
  * @category models
@@ -18,13 +18,13 @@ import { FileError, type Files } from "../files/Files.js"
 export interface PlainCall {
   readonly name: string
   readonly args: ReadonlyArray<string>
-  /** What a here-document or a here-string gives. */
+  /** The text of a here-document or a here-string. */
   readonly input?: string
 }
 
 /**
- * The call that a line makes; undefined where only a shell can tell. A command that nobody has registered is called by nothing
- * but its name.
+ * Returns the call that a line makes; undefined where it needs a shell. A command that is not registered gets its name
+ * only, for the error.
  *
  * @since 0.1.0
  * @category constructors
@@ -41,7 +41,7 @@ export const of = (line: CommandLine, handler: CommandHandler | undefined): Plai
 }
 
 /**
- * What the handler is given.
+ * Makes the CommandCall for the handler. It has no files, which only the shell can give.
  *
  * @since 0.1.0
  * @category constructors

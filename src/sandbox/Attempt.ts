@@ -1,6 +1,6 @@
 /**
- * One run of a command in the current sandbox, when its turn has come: with rights that are lent to it, and once more where
- * the sandbox had crashed before the command began.
+ * Runs a command once in the current sandbox when its turn has come, with the grants that are lent to it for this run.
+ * Where the sandbox crashes before the command begins, the command runs once more, in a new sandbox.
  *
  * @since 0.1.0
  */
@@ -13,25 +13,25 @@ import type * as Negotiation from "./Negotiation.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
 /**
- * What attempts are made with.
+ * The dependencies of `make`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface AttemptDoor {
   readonly current: CurrentSandbox
-  /** Whose sandbox commands run in that name no other directory. */
+  /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
-  /** Makes a right part of the policy, whichever sandbox comes. */
+  /** Adds a grant to the policy of every sandbox that is made from now on. */
   readonly remember: (grant: Grant) => void
-  /** Makes it part of `sandbox.json`. */
+  /** Writes a grant into `sandbox.json`. */
   readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
 }
 
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
- * Makes what a negotiation runs commands and gives rights with.
+ * Makes the functions that a negotiation uses to run commands and to give grants.
  *
  * @since 0.1.0
  * @category constructors
@@ -44,7 +44,10 @@ export const make = ({
 }: AttemptDoor): Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> => {
   let notices: Array<string> = []
 
-  /** Takes a turn in the sandbox of a directory: in the next one's where it has ended before the turn came. */
+  /**
+   * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
+   * successor.
+   */
   const inTurn = <A>(
     cwd: string,
     use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>
@@ -67,10 +70,10 @@ export const make = ({
         )
     })
 
-  /** Ends that sandbox, and says why with the next command. */
+  /** Ends a sandbox; the notice that says why comes with the next command's result. */
   const retire = (backend: SandboxBackend, notice: string) => current.retire(backend, () => void notices.push(notice))
 
-  /** A sandbox that keeps a right which was given for once is taken away whole. */
+  /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
   const lend = <A>(
     backend: SandboxBackend,
     turn: SandboxTurn,
@@ -97,7 +100,7 @@ export const make = ({
         Effect.zipRight(
           options?.restarted ?? Effect.void,
           Effect.catchIf(run(backend, turn), isCrash, () =>
-            // Nobody comes in between: those who wait do so for this turn, and go to the next sandbox when it is given up.
+            // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
             Effect.zipRight(current.retire(backend), inTurn(cwd, run))
           )
         )

@@ -1,5 +1,5 @@
 /**
- * The sandbox that commands run in for now: made when there is need of it, ended, and followed by another.
+ * Keeps the sandbox that commands run in at present: makes it when it is needed, ends it, and replaces it.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
 
 /**
- * How one sandbox is made and ended.
+ * The effects which create and destroy one sandbox.
  *
  * @since 0.1.0
  * @category models
@@ -21,37 +21,40 @@ export interface Plan {
 }
 
 /**
- * At most one sandbox at a time.
+ * A place for at most one sandbox at a time.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CurrentSandbox {
-  /** The one that is there. */
+  /** Returns the sandbox that is there, and its directory; undefined where there is none. */
   readonly peek: () => { readonly cwd: string; readonly backend: SandboxBackend } | undefined
-  /** The one for a directory: made where it is not there. */
+  /** Returns the sandbox for a directory; makes it where there is none, and ends that of any other directory first. */
   readonly get: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
-  /** Makes one anew where there is one that enforces a policy, unless the change before it fails. */
+  /** Runs `change`; unless it fails, ends a sandbox that enforces a policy and makes another for the same directory. */
   readonly rebuild: (change: Effect.Effect<unknown, ExecutionFailed>) => Effect.Effect<void, ExecutionFailed>
-  /** Ends that one, unless another has taken its place by now; says so before it does. */
+  /** Ends this sandbox, unless another has taken its place already; calls `ending` just before it does. */
   readonly retire: (backend: SandboxBackend, ending?: () => void) => Effect.Effect<void>
-  /** Ends the one that is there. */
+  /** Ends the sandbox that is there, if there is one. */
   readonly shutdown: Effect.Effect<void>
 }
 
 /**
- * Makes the place for a sandbox, where there is none yet.
+ * Makes a place for a sandbox; it is empty at first.
  *
- * @param plan what to make a directory's sandbox with, as of now
+ * @param plan returns the effects for a directory's sandbox, by the settings as of now
  * @since 0.1.0
  * @category constructors
  */
 export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>): CurrentSandbox => {
-  /** For whoever makes or ends it. */
+  /** Held by whoever makes or ends the sandbox. */
   const turn = Effect.unsafeMakeSemaphore(1)
   let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
 
-  /** Made by a fiber of its own: whoever waits may be interrupted, and what comes of it all the same is ended. */
+  /**
+   * Creates a sandbox in a fiber of its own, so that whoever waits for it can be interrupted; if it is created all the
+   * same, it is destroyed.
+   */
   const open = ({ create, destroy }: Plan) =>
     Effect.flatMap(Effect.forkDaemon(create), (fiber) =>
       Effect.onInterrupt(Effect.interruptible(Fiber.join(fiber)), () =>

@@ -1,5 +1,6 @@
 /**
- * A sandbox on this machine: a persistent shell, wrapped by the platform, whose denials are traced to their rules.
+ * A sandbox on this machine: a persistent shell which the platform wraps, with the denials of its commands traced to
+ * the rules of the policy.
  *
  * @since 0.1.0
  */
@@ -24,15 +25,18 @@ import * as Rescan from "./Rescan.js"
 import * as RunningSandbox from "./RunningSandbox.js"
 import { type Execute, executed, type SandboxBackend, type SandboxResult } from "./SandboxBackend.js"
 
-/** Milliseconds after a command's end: by then there are no others, or one that will not end at once. */
+/**
+ * Milliseconds from the end of a command to the work done in passing: by then no other command runs, or one that takes
+ * long.
+ */
 const pause = 2
 
-/** What a denial is called where programs look for it (S65). */
+/** Returns the resource that a denial is reported under in `blockedResource` (S65). */
 const resourceOf = ({ access, resource, rule }: Denial) =>
   access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
 
 /**
- * Makes a sandbox, which is started with the first command and ends with the scope.
+ * Makes a sandbox. Its shell starts with the first command, and ends with the scope.
  *
  * @since 0.1.0
  * @category constructors
@@ -57,20 +61,25 @@ export const make = (
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
-    /** Commands that run, or wait to. */
+    /** The number of commands that run or wait to run. */
     let busy = 0
 
-    /** What the host has replaced or made is masked before the next command; where that can't be, a new sandbox has it. */
+    /**
+     * Renews the masks over what the host has replaced or made before the next command; where that fails, a new shell
+     * is started, and a notice says so.
+     */
     const mend = Effect.catchAll(Effect.as(running.mend, undefined), ({ message }) =>
       Effect.as(session.restart, `A new shell was started: ${message}.`)
     )
 
-    /** What nobody should wait for: done where nothing runs, or while something does that takes its time. */
+    /**
+     * Work that no command should wait for: it is done while nothing runs, or while a command runs that takes its time.
+     */
     const inPassing = yield* Effect.acquireRelease(
       Effect.sync(() =>
         setTimeout(() => {
           running.network()?.note(busy === 0)
-          // What fails is tried again before a command, where it is told.
+          // A failure is tried again before a command, whose result then tells it.
           if (running.isDue("ahead")) runFork(Effect.ignore(running.mend), { scope })
         }, pause).unref()
       ),
@@ -135,7 +144,7 @@ export const make = (
         )
       )
 
-    /** A right can be asked for before the first command. */
+    /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */
     const started = (execute: BashSession.Execute) =>
       Effect.suspend(() => (running.isThere() ? Effect.void : Effect.mapError(execute(":"), toUnchangeable)))
 

@@ -1,5 +1,5 @@
 /**
- * The provider `local`: sandboxes of this machine's own kernel.
+ * The provider named `local`: its sandboxes are enforced by this machine's own kernel.
  *
  * @since 0.1.0
  */
@@ -17,7 +17,7 @@ import * as SandboxProvider from "./SandboxProvider.js"
 import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
- * Makes the provider of this machine.
+ * Makes the provider `local`. Where the platform enforces nothing, its backends are shells without a sandbox.
  *
  * @since 0.1.0
  * @category constructors
@@ -54,7 +54,7 @@ export const make: Effect.Effect<
 })
 
 /**
- * Adds the provider, unless there is another one of its name by now.
+ * A layer which adds the provider `local` to the registry, unless a provider of that name is there already.
  *
  * @since 0.1.0
  * @category layers

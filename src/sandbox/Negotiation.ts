@@ -1,5 +1,6 @@
 /**
- * What becomes of a command that the policy denied: somebody is asked, and it runs with the right that was given, or not.
+ * Runs a command, and where the policy denies it something, asks a person for permission and runs it again with the
+ * grant.
  *
  * @since 0.1.0
  */
@@ -16,20 +17,20 @@ import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 
 /**
- * How a command is run.
+ * The options of one run: those of `execute`, the directory, and a restart to wait for.
  *
  * @since 0.1.0
  * @category models
  */
 export interface AttemptOptions extends ExecuteOptions {
-  /** The directory whose sandbox it runs in; the manager's own where it is not given. */
+  /** The directory whose sandbox the command runs in; by default, that of the session's settings. */
   readonly cwd?: string | undefined
-  /** Waited for when the command's turn has come: the restart of the shell that was asked for with it. */
+  /** The restart of the shell that was asked for with the command: waited for when the command's turn has come. */
   readonly restarted?: Effect.Effect<void>
 }
 
 /**
- * One run of a command, with rights that are there as long as it runs.
+ * Runs a command once, with grants that hold for this run only.
  *
  * @since 0.1.0
  * @category models
@@ -41,7 +42,8 @@ export type Attempt = (
 ) => Effect.Effect<{ readonly backend: SandboxBackend; readonly result: SandboxResult }, CommandError>
 
 /**
- * Why a right that was given is not there now, and why it was not written down.
+ * The reasons why a grant could not be given to the running sandbox (`now`), and why it could not be written into
+ * `sandbox.json` (`forGood`); undefined where all went well.
  *
  * @since 0.1.0
  * @category models
@@ -52,7 +54,7 @@ export interface Flaws {
 }
 
 /**
- * What a negotiation needs of others.
+ * The dependencies of a negotiation.
  *
  * @since 0.1.0
  * @category models
@@ -60,13 +62,18 @@ export interface Flaws {
 export interface Door {
   readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
   readonly attempt: Attempt
-  /** Gives a right until the session ends, and for good where that is asked for; answers why it is not there. */
+  /**
+   * Gives a grant until the session ends, and with `forGood` writes it into `sandbox.json`; returns what went wrong.
+   */
   readonly keep: (backend: SandboxBackend, grant: Grant, forGood: boolean) => Effect.Effect<Flaws>
-  /** Gives a right and takes it back; answers why it can't be given. */
+  /** Gives a grant and revokes it; returns the error where it can't be given. */
   readonly tryOut: (backend: SandboxBackend, grant: Grant) => Effect.Effect<Option.Option<CommandError>>
 }
 
-/** What was allowed once, to a command that had been refused it: it is there when the same command comes again. */
+/**
+ * The number of commands whose grant "for once" is kept until the same command comes again; the oldest is dropped
+ * first.
+ */
 const mostPromises = 100
 
 const toRequest = (denial: Denial, command: string, { policy }: SandboxBackend): PermissionRequest => {
@@ -98,7 +105,10 @@ const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
 })
 
 /**
- * Makes what runs commands with whatever rights a person gives them.
+ * Makes the function which runs commands and asks for permission where the policy denies them something.
+ *
+ * A command that was denied something before it ran (`preflight`) runs after the answer. One that ran already is not
+ * run twice: the result says what was allowed, and the model may run it again.
  *
  * @since 0.1.0
  * @category constructors
@@ -114,7 +124,7 @@ export const make = (
     for (const oldest of promises.keys()) if (promises.size > mostPromises) promises.delete(oldest)
   }
 
-  /** A command that ran is not run twice, but may be next time. */
+  /** Gives what was allowed after the command had run, and adds a notice that tells to run it again. */
   const afterwards = (backend: SandboxBackend, command: string, result: SandboxResult, grant: Grant, answer: Answer) =>
     Effect.gen(function* () {
       if (answer === "allow_once") {
@@ -131,7 +141,10 @@ export const make = (
       return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 
-  /** What was not run runs with what is allowed: until it is denied something that it has not, or that it has already. */
+  /**
+   * Runs the command, and asks again for each further resource that it is denied; a resource that was asked for already
+   * is not asked for twice.
+   */
   const run = (
     command: string,
     options: AttemptOptions | undefined,

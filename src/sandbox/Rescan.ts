@@ -1,5 +1,5 @@
 /**
- * Looks again, in the background, for what has appeared: after commands, and for no more than a twentieth of the time.
+ * Repeats a scan in the background after commands, for at most a twentieth of the time.
  *
  * @since 0.1.0
  */
@@ -8,12 +8,16 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
 
-/** Milliseconds between two scans, at least; after a scan that took long it is later still. */
+/**
+ * Milliseconds from the end of one scan to the start of the next, at least; after a long scan, `share` times its
+ * duration.
+ */
 const shortest = 1000
 const share = 20
 
 /**
- * Answers what to run after a command, which takes no time itself: a scan begins as soon as the last one is long enough ago.
+ * Returns an effect to run after each command. It takes no time itself: it lets a scan begin in the background as soon
+ * as the last one is long enough ago.
  *
  * @since 0.1.0
  * @category constructors
@@ -27,7 +31,7 @@ export const make = <E>(scan: Effect.Effect<void, E>): Effect.Effect<Effect.Effe
         Effect.zipRight(Effect.timed(Effect.ignoreLogged(scan))),
         Effect.flatMap(([duration]) => loop(Math.max(shortest, share * Duration.toMillis(duration))))
       )
-    // The plan that the sandbox was started with has just looked.
+    // The start of the sandbox has just scanned.
     yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
     // @effect-diagnostics-next-line returnEffectInGen:off
     return Effect.sync(() => void ended.unsafeOffer(undefined))

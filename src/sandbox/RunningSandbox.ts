@@ -1,6 +1,6 @@
 /**
- * What is known of the sandbox that runs around a session's shell, and how it is changed and kept masked meanwhile. It is
- * another one after the shell was started anew.
+ * Follows the sandbox that runs around a session's shell: its masks, its grants and its network, and how they are
+ * changed while it runs. When the shell is started anew, its sandbox is a new one too.
  *
  * @since 0.1.0
  */
@@ -21,60 +21,71 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, NotThere } from "./SandboxBackend.js"
 
 /**
- * Wraps the shells of one session, and knows the sandbox of the one that runs.
+ * Wraps the shells of one session, and changes the sandbox of the shell that runs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RunningSandbox {
-  /** Wraps the session's shells: each is a sandbox of its own. */
+  /** Wraps the session's shells, each in a sandbox of its own. */
   readonly launcher: ShellLauncher
-  /** Whether there is one by now. */
+  /** Returns whether a sandbox runs. */
   readonly isThere: () => boolean
-  /** Whether a person allowed to read that path while it ran. */
+  /** Returns whether a person granted this sandbox to read that path. */
   readonly isGranted: (path: string) => boolean
-  /** What is masked by now. */
+  /** Returns the masks of the sandbox, as of now. */
   readonly masks: () => ReadonlyArray<Mask>
+  /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
   readonly network: () => NetworkMeter | undefined
-  /** Whether the masks have to be looked at before a command; with `ahead`, whether it is time to do it in passing. */
+  /**
+   * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
+   * passing already.
+   */
   readonly isDue: (ahead?: "ahead") => boolean
-  /** Masks again what the host has replaced or made; fails where only a new sandbox can have it masked. */
+  /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
   readonly mend: Effect.Effect<void, ExecutionFailed>
-  /** Looks for what has appeared, by a walk, and masks it. */
+  /** Walks the directories for new files that the policy masks, and masks them. */
   readonly scan: Effect.Effect<void, ExecutionFailed>
-  /** Gives a right, while it runs. */
+  /**
+   * Gives a grant to the sandbox that runs. Fails with NotThere for a right to write what does not exist, and with
+   * ExecutionFailed where only a new sandbox could have it.
+   */
   readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
-  /** Takes it back. */
+  /** Revokes a grant; does nothing where the sandbox has no such grant. */
   readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
 }
 
 interface Running {
   readonly live: LiveSandbox | undefined
-  /** What is masked, where nobody watches over it. */
+  /** The masks that the sandbox was started with: these count where no watch keeps track of them. */
   readonly masks: ReadonlyArray<Mask>
   readonly watch: MaskWatch | undefined
   readonly network: NetworkMeter | undefined
-  /** Rights that were given while it ran. */
+  /** The grants given while it ran. */
   granted: ReadonlyArray<Grant>
-  /** When the masks are looked at next: before a command, and in passing. */
+  /**
+   * The time of `performance.now()` from which the masks are checked before a command, and that (`checkAhead`) from
+   * which they are checked in passing.
+   */
   checkAt: number
   checkAhead: number
 }
 
 /**
- * Milliseconds within which the masks are not looked at again, at least; and how many times as long as a look takes, for the
- * kernel's table of mounts is slow to read where there are many. A limit that the README names.
+ * The pause between two checks of the masks, in milliseconds: `checkRarely` times as long as a check takes, for the
+ * kernel's table of mounts is slow to read where there are many; at least `checkEvery` and at most `checkAtLast`. The
+ * README names this limit.
  */
 const checkEvery = 5
 const checkRarely = 50
 const checkAtLast = 100
-/** A look in passing may come this much earlier, as a part of that pause, so that the next command finds it done. */
+/** The part of that pause after which the masks may be checked in passing, so that the next command finds it done. */
 const ahead = 0.75
 
 const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
 
 /**
- * Where only a new sandbox would do.
+ * The error for a change that only a new sandbox could have.
  *
  * @since 0.1.0
  */
@@ -85,7 +96,7 @@ export const unchangeable = (): ExecutionFailed =>
   })
 
 /**
- * Makes the launcher for a policy, and what follows the sandbox that it starts.
+ * Makes the launcher for a policy, and follows the sandbox that it starts.
  *
  * @since 0.1.0
  * @category constructors
@@ -93,7 +104,7 @@ export const unchangeable = (): ExecutionFailed =>
 export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
-    /** For whoever changes what is mounted. */
+    /** Held by whoever changes the mounts. */
     const mounting = yield* Effect.makeSemaphore(1)
     let running: Running | undefined
 
@@ -101,7 +112,9 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
     const masksOf = (now: Running | undefined) => now?.watch?.masks() ?? now?.masks ?? []
 
-    /** Becomes what runs, until the scope is closed; no command runs before it is proven. */
+    /**
+     * Registers the sandbox as the running one until the scope is closed; no command runs before its masks are proven.
+     */
     const start = (wrapped: Wrapped, pid: number): Effect.Effect<void, ExecutionFailed, Scope.Scope> =>
       Effect.gen(function* () {
         const live = wrapped.live?.(pid)
@@ -123,7 +136,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
           checkAhead: began + checkEvery * ahead
         }
         running = ours
-        // A pid means something else once its process has ended.
+        // Once the process has ended, its pid may be another process's.
         yield* Effect.addFinalizer(() =>
           Effect.sync(() => {
             if (running === ours) running = undefined
@@ -183,7 +196,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
           if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
             return new NotThere({ resource: grant.resource })
           }
-          // First noted, for a mask that is taken away would be put back.
+          // Recorded first, for the watch would put a mask back that is removed without a grant.
           now.granted = [...now.granted, grant]
           const given =
             grant.access === "read" ? Effect.as(live.removeMask(grant.resource), []) : live.addBind(grant.resource)
@@ -202,7 +215,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
         mounting.withPermits(1)(
           Effect.suspend(() => {
             const now = running
-            // What ended meanwhile has taken its rights with it.
+            // A sandbox that has ended meanwhile has no grants any more.
             if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
             now.granted = now.granted.filter((given) => !isSame(grant)(given))
             if (grant.access === "write") return now.live.removeBind(grant.resource)

@@ -1,5 +1,5 @@
 /**
- * One sandbox, with the persistent shell in it.
+ * The backend of a sandbox: the persistent shell in it, and the grants that are given to it.
  *
  * @since 0.1.0
  */
@@ -13,19 +13,20 @@ import type { Denial } from "./denial/Denial.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /**
- * What came of a command. `blocked` where the policy denied something that it failed for, or would surely have met.
+ * The result of a command in a sandbox. `blocked` is true where the command failed for something that the policy
+ * denied, or was not run because it would surely have met such a denial.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxResult extends CommandResult {
   readonly blocked: boolean
-  /** What was denied; where it is known from the command's words alone (`how: "preflight"`), nothing was run. */
+  /** The denial; where the command's words alone tell it (`how: "preflight"`), the command was not run. */
   readonly denial?: Denial
 }
 
 /**
- * A right that a person gave against the policy.
+ * A right that a person gave against the policy: to read or to write one resource.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +37,7 @@ export interface Grant {
 }
 
 /**
- * A right to write what does not exist.
+ * The error for a right to write a path that does not exist: only what exists can be mounted.
  *
  * @since 0.1.0
  * @category errors
@@ -50,7 +51,7 @@ export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("
 }
 
 /**
- * Runs a command in a sandbox's shell; what the policy denies is a result with `blocked`.
+ * Runs a command in a sandbox's shell; a denial by the policy is a result with `blocked`, never an error.
  *
  * @since 0.1.0
  * @category models
@@ -58,46 +59,50 @@ export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("
 export type Execute = (command: string, options?: ExecuteOptions) => Effect.Effect<SandboxResult, CommandError>
 
 /**
- * What can be done in a sandbox while no other command runs in it.
+ * The operations on a sandbox while no other command runs in it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxTurn {
   readonly execute: Execute
-  /** Gives a right without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. */
+  /** Gives a grant without losing the shell; fails with ExecutionFailed where only a new sandbox can have it. */
   readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
-  /** Takes it back. */
+  /** Revokes a grant. */
   readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
 }
 
 /**
- * A sandbox that a provider has made.
+ * A sandbox that a provider has made, with one persistent shell.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxBackend {
-  /** Undefined where nothing is enforced. */
+  /** The policy that it enforces; undefined where it enforces nothing. */
   readonly policy: SandboxPolicy | undefined
   /** Runs a command when its turn has come: one at a time, in the order of the calls. */
   readonly execute: Execute
   /**
-   * Takes one turn in the line of the commands, and holds it while `use` runs. What `use` is given must not be used after
-   * that, and nothing else of the backend within it.
+   * Takes one turn in the queue of the commands, and holds it while `use` runs. The turn must not be used after that,
+   * and nothing else of the backend may be used within it.
    */
   readonly exclusive: <A, E>(use: (turn: SandboxTurn) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-  /** Ends the shell and all that it started. */
+  /** Ends the shell and all that it started; the next command starts a new one. */
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
-  /** Ends the session and the platform's resources (in the specification's words, `session.kill` and `platform.cleanup`). */
+  /**
+   * Ends the session and releases the platform's resources (in the specification's words, `session.kill` and
+   * `platform.cleanup`).
+   */
   readonly dispose: Effect.Effect<void>
 }
 
 /**
- * Makes a span of a command's run in a sandbox, where somebody traces.
+ * Adds the span of a command's run in a sandbox, where a tracer is present.
  *
+ * @since 0.1.0
  * @internal
  */
 export const executed = Span.within("SandboxBackend.execute")
@@ -108,7 +113,7 @@ const nothingBlocked =
     executed(Effect.map(execute(command, options), (result) => ({ ...result, blocked: false })))
 
 /**
- * Makes a backend that enforces nothing: the session itself.
+ * Makes a backend over a session that enforces nothing.
  *
  * @since 0.1.0
  * @category constructors
@@ -125,9 +130,10 @@ export const unsandboxed = (session: BashSession): Omit<SandboxBackend, "dispose
 })
 
 /**
- * Runs with rights that are taken back afterwards, whatever came of it.
+ * Runs `use` with grants that are revoked afterwards, however it ends. A grant that can't be given fails with
+ * ExecutionFailed.
  *
- * @param keeping what to do about a sandbox that can't let go of one
+ * @param keeping handles a sandbox that can't revoke a grant
  * @since 0.1.0
  * @category combinators
  */

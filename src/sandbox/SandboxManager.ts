@@ -1,5 +1,5 @@
 /**
- * The one door to a shell: every native command goes through here, sandboxed or not.
+ * The one way to a shell: every native command runs through the manager, sandboxed or not.
  *
  * @since 0.1.0
  */
@@ -32,21 +32,22 @@ import { SandboxProviders } from "./SandboxProvider.js"
 import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
- * How a command is run.
+ * The options of `execute`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ManagerOptions extends LineOptions {
   /**
-   * The directory whose sandbox the command runs in; that of the session's settings where it is not given. There is one
-   * sandbox at a time: another directory ends the one that is there.
+   * The directory whose sandbox the command runs in; by default, that of the session's settings. There is one sandbox
+   * at a time: naming another directory ends the one that is there.
    */
   readonly cwd?: string | undefined
 }
 
 /**
- * Runs commands in the one shell, and decides what is around it.
+ * Runs commands in the one shell, in a sandbox where one is enabled, and asks for permission where the policy denies
+ * something.
  *
  * @since 0.1.0
  * @category tags
@@ -55,31 +56,37 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
   SandboxManager,
   {
     /**
-     * Runs a native command in the persistent shell. What the policy denies beforehand fails with Blocked, and nothing was
-     * run; what it denied meanwhile is a result with `blocked`. A text in place of the options is the directory (S57).
+     * Runs a native command in the persistent shell. Fails with Blocked, without running it, where the policy denies
+     * something that the command names; a denial while it ran is a result with `blocked`. A string in place of the
+     * options is the directory (S57).
      */
     readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
-    /** Ends the shell and all that it started; the next command gets a new one. */
+    /** Ends the shell and all that it started; the next command starts a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
     readonly cwd: Effect.Effect<string>
-    /** Whether a regular file is there that commands may read. Answers at once, so that calls keep their order. */
+    /**
+     * Returns whether the path is a regular file that the policy lets commands read. Answers synchronously, so that
+     * calls keep their order.
+     */
     readonly isFile: (path: string) => Effect.Effect<boolean>
-    /** The sandbox for a directory: made at the first call, and the same for every other (S53). */
+    /** Returns the sandbox for a directory; the first call makes it, and later calls return the same (S53). */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
-    /** The policy for a directory, as of now; undefined where nothing is enforced. */
+    /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
     readonly buildPolicy: (cwd: string) => Effect.Effect<SandboxPolicy | undefined, ExecutionFailed>
-    /** Allows to write a path until this manager ends. The sandbox is built anew, and its shell with it (S56, S61). */
+    /**
+     * Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it (S56, S61).
+     */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
-    /** Allows to write a path for good, in `sandbox.json` (S63). */
+    /** Allows writing to a path permanently, in `sandbox.json` (S63). */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
-    /** Ends the sandbox; the next command gets a new one (S59). */
+    /** Ends the sandbox; the next command makes a new one (S59). */
     readonly shutdown: Effect.Effect<void>
   }
 >() {}
 
 /**
- * Makes a manager over one session that is there already, for all directories: it enforces nothing.
+ * Makes a manager which runs all commands in a given session, and enforces nothing.
  *
  * @since 0.1.0
  * @category constructors
@@ -116,7 +123,8 @@ const toFailure = (error: SandboxConfigError) =>
   new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
 
 /**
- * A layer which runs commands in a sandbox unless the settings or `sandbox.json` say otherwise; where the sandbox can't be had, nothing runs.
+ * A layer which runs commands in a sandbox, unless the settings or `sandbox.json` disable it. Where the sandbox can't
+ * be built, commands fail instead of running without one.
  *
  * @since 0.1.0
  * @category layers
@@ -156,7 +164,7 @@ export const layer: Layer.Layer<
     )
     const { get: getSandbox, shutdown } = current
 
-    /** A right becomes part of the policy, whichever sandbox comes. */
+    /** Adds a grant to the policy of every sandbox that is made from now on. */
     const remember = ({ access, resource }: Grant) => {
       const [list, entry] =
         access === "write" ? [runtime.whitelist, PathGlob.escape(resource)] : [runtime.granted, resource]
@@ -170,7 +178,7 @@ export const layer: Layer.Layer<
         )
       )
 
-    /** The sandbox is built anew with it, if it can be; a path that no policy takes leaves everything as it was. */
+    /** Builds the sandbox anew with the path, where there is one; a path that no policy takes changes nothing. */
     const addRuntimeWhitelist = (path: string) =>
       current.rebuild(
         Effect.suspend(() => {
@@ -198,7 +206,7 @@ export const layer: Layer.Layer<
 
     yield* Effect.addFinalizer(() => shutdown)
     return SandboxManager.of({
-      // The command has its place in the line before the shell has ended: what is called later comes later.
+      // The command takes its place in the queue before the restart is done, so that later calls run later.
       execute: (command, given = {}) => {
         const options = optionsOf(given)
         return executed(

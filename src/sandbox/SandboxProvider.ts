@@ -1,5 +1,5 @@
 /**
- * What makes sandboxes: the port, and the registry that `sandbox.json` chooses from by name.
+ * The interface of what makes sandboxes, and the registry of providers that `sandbox.json` chooses from by name.
  *
  * @since 0.1.0
  */
@@ -12,24 +12,24 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
 
 /**
- * Makes and ends sandboxes of one kind: on this machine, in a container, in the cloud.
+ * Creates and destroys sandboxes of one kind: on this machine, in a container, in the cloud.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxProvider {
-  /** The name in `sandbox.json`. */
+  /** The name that `sandbox.json` chooses it by. */
   readonly name: string
   /**
-   * Fails, with what to do about it, where it can't enforce the policy: never by enforcing less. Whoever waits for it may be
-   * interrupted; then it is interrupted too, and what it has made all the same is destroyed.
+   * Creates a sandbox which enforces the policy. A provider that can't enforce all of it must fail, with what to do
+   * about it, and never enforce less. Creation may be interrupted; a sandbox that is created all the same is destroyed.
    */
   readonly create: (policy: SandboxPolicy) => Effect.Effect<SandboxBackend, ExecutionFailed>
   readonly destroy: (backend: SandboxBackend) => Effect.Effect<void>
 }
 
 /**
- * The providers that there are, by name.
+ * The registry of providers, by name.
  *
  * @since 0.1.0
  * @category tags
@@ -37,15 +37,15 @@ export interface SandboxProvider {
 export class SandboxProviders extends Context.Tag("synapse/SandboxProviders")<
   SandboxProviders,
   {
-    /** Fails where no provider has that name. */
+    /** Returns the provider of that name; fails where there is none. */
     readonly find: (name: string) => Effect.Effect<SandboxProvider, ExecutionFailed>
-    /** Adds a provider; two of the same name are refused. */
+    /** Adds a provider; fails with DuplicateName where there is one of its name. */
     readonly add: (provider: SandboxProvider) => Effect.Effect<void, DuplicateName>
   }
 >() {}
 
 /**
- * Without any provider; `layerAdd` brings them.
+ * A layer of an empty registry; `layerAdd` adds providers to it.
  *
  * @since 0.1.0
  * @category layers
@@ -70,7 +70,7 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
 })
 
 /**
- * Adds a provider. `sandbox.json` chooses it by its name (`"provider": "cloud"`).
+ * A layer which adds a provider to the registry. `sandbox.json` chooses it by its name (`"provider": "cloud"`).
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * What makes backends where nothing is to be enforced.
+ * Makes the backends that are used where the sandbox is disabled: shells with all rights of the user.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import * as SandboxPlatform from "./platform/SandboxPlatform.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 
 /**
- * Makes a backend over a shell with the rights of the user, which starts in `cwd`.
+ * Creates backends over a shell which starts in `cwd` and has all rights of the user.
  *
  * @since 0.1.0
  * @category models
@@ -33,7 +33,7 @@ const launcher: ShellLauncher = (request) =>
   }))
 
 /**
- * Makes the provider.
+ * Makes a provider whose backends enforce nothing.
  *
  * @since 0.1.0
  * @category constructors

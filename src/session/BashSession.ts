@@ -1,5 +1,6 @@
 /**
- * A persistent shell: its state (directory, variables, functions, options, aliases) lives from command to command.
+ * A persistent shell: its state (directory, variables, functions, options, aliases) is kept from one command to the
+ * next.
  *
  * @since 0.1.0
  */
@@ -24,20 +25,20 @@ import * as ShellLifecycle from "./ShellLifecycle.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
- * What a call of `execute` may differ in.
+ * The options of `execute`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ExecuteOptions {
-  /** Milliseconds; the setting's default where it is not given. */
+  /** The time that the command may take, in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined
 }
 
 /**
- * Runs a command and answers when it ended, with all that it put out. Fails with ExecutionFailed when it timed out or no
- * shell could be started, with InvalidUsage for a text that no shell can take (a NUL byte). Interruption ends what the
- * command runs, and keeps the shell wherever it can be kept.
+ * Runs a command, and returns its result when it has ended. Fails with ExecutionFailed where it timed out or no shell
+ * could be started, and with InvalidUsage for a text that no shell can take (one with a NUL byte). Interruption ends
+ * what the command runs, and keeps the shell wherever possible.
  *
  * @since 0.1.0
  * @category models
@@ -48,10 +49,10 @@ export type Execute = (
 ) => Effect.Effect<CommandResult, ExecutionFailed | InvalidUsage>
 
 /**
- * One shell, for one command at a time; others wait their turn in the order of their calls.
+ * One shell, which runs one command at a time, in the order of the calls.
  *
- * A command that the shell itself has called (`ShellBridge`) gets ExecutionFailed from `execute` and `exclusive`, before any
- * waiting: the shell waits for it, so it would wait for ever.
+ * A command that the shell itself has called (`ShellBridge`) can't use `execute` and `exclusive`: the shell waits for
+ * that command, so both fail with ExecutionFailed at once instead of waiting forever.
  *
  * @since 0.1.0
  * @category models
@@ -61,11 +62,13 @@ export interface BashSession {
   readonly shellCommand: string
   readonly execute: Execute
   /**
-   * Takes one turn in the same queue as the commands, and holds it while `use` runs: nobody else's command comes between
-   * what `use` runs with the `execute` that it is given. That one must not be used after `use` has ended.
+   * Takes one turn in the queue of the commands, and holds it while `use` runs: no other command runs between those
+   * that `use` runs with its `execute`, which must not be used after `use` has ended.
    */
   readonly exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-  /** Ends the shell and everything that it started; the next command gets a new one, without any old state. */
+  /**
+   * Ends the shell and everything that it started; the next command starts a new shell without any of the old state.
+   */
   readonly restart: Effect.Effect<void>
   /** The shell's current directory, as of the last command that ended. */
   readonly cwd: Effect.Effect<string>
@@ -73,7 +76,7 @@ export interface BashSession {
 
 const spanned = Span.within("BashSession.execute")
 
-/** Where no shell can be started at all, every command says why. */
+/** Makes a session whose every command fails, because no shell can be started with these settings. */
 const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   shellCommand: settings.shellCommand,
   execute: () => Effect.fail(error),
@@ -88,8 +91,8 @@ const nulByte = () =>
   })
 
 /**
- * Makes a session whose shells the launcher starts: with the first command, and anew where one has ended. Everything that
- * they started ends with the scope.
+ * Makes a session. The launcher starts its shell with the first command, and another one whenever the shell has ended.
+ * Everything that they started ends with the scope.
  *
  * @since 0.1.0
  * @category constructors

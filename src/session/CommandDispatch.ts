@@ -1,5 +1,5 @@
 /**
- * Brings every command to the shell when its turn has come, and its answer back.
+ * Hands each command to the shell when its turn has come, and returns its result.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ import type { TurnQueue } from "./TurnQueue.js"
 type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
 /**
- * What a dispatch works with.
+ * The dependencies of a dispatch.
  *
  * @since 0.1.0
  * @category models
@@ -42,7 +42,10 @@ export class CommandDispatch {
     private readonly options: DispatchOptions
   ) {}
 
-  /** Runs a command in its turn. Where nobody waits and the shell is there, without a step in between. */
+  /**
+   * Runs a command in its turn; without any asynchronous step before it, where no other command waits and the shell is
+   * ready.
+   */
   run(job: Job.Job): Answer {
     if (!this.turns.isFree) return this.queued(job)
     return Effect.async((resume) => {
@@ -58,7 +61,7 @@ export class CommandDispatch {
     return this.guarded(job, Effect.zipRight(this.turns.take(job), this.prepared(job, false)))
   }
 
-  /** Gives up the job's turn at the end, whatever it is. */
+  /** Gives up the job's turn when the answer has come, failed or was interrupted. */
   private guarded(job: Job.Job, answer: Answer): Answer {
     return Effect.onExit(answer, (exit) =>
       Effect.sync(() => {
@@ -74,14 +77,14 @@ export class CommandDispatch {
       ready,
       Effect.async<CommandResult, ExecutionFailed>((resume) => {
         const shell = take()
-        // It was ended in between.
+        // The shell was ended in between.
         if (shell === undefined) return resume(this.prepared(job, isAgain))
         return this.feed(job, shell, isAgain, resume)
       })
     )
   }
 
-  /** Feeds a command whose turn it is; answers with what to do when it is interrupted. */
+  /** Feeds a command whose turn it is; returns the effect which ends it when it is interrupted. */
   private feed(
     job: Job.Job,
     ready: ReadyShell,
@@ -100,7 +103,7 @@ export class CommandDispatch {
       const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
       result = Job.result(outcome, findings)
       if (onOver !== undefined) return onOver()
-      // The next command first: nobody who hears of this one can come before it.
+      // The next command gets its turn first: a caller that hears of this result can't come before it.
       this.turns.leave(job)
       resume(Job.answer(job, outcome.stopped, result))
     })
@@ -115,7 +118,7 @@ export class CommandDispatch {
     })
   }
 
-  /** A command that did not come to run is tried once more, in another shell. */
+  /** Runs a command which did not begin once more, in another shell. */
   private again(job: Job.Job, fed: Exclude<Fed, { readonly _tag: "Ran" }>, isAgain: boolean): Answer {
     switch (fed._tag) {
       case "NotHandedOver":

@@ -1,7 +1,7 @@
 /**
- * Feeds commands to a living shell, one at a time.
+ * Feeds commands to a running shell, one at a time.
  *
- * Written with callbacks: this is the way that every command goes.
+ * It is written with callbacks because every command passes through it, and its time counts.
  *
  * @since 0.1.0
  */
@@ -16,11 +16,11 @@ import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell } from "./Shell.js"
 
-/** A command that runs longer than this many milliseconds has its output read as it comes; until then nobody waits. */
+/** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
 
 /**
- * A shell that can be fed, with pipes for one command.
+ * A shell that is ready for a command, with the pipes for it.
  *
  * @since 0.1.0
  * @category models
@@ -32,8 +32,9 @@ export interface ReadyShell {
 }
 
 /**
- * What came of feeding a command. `NotBegun`: the shell ended before it came to the command. `Unable`: it can't run commands
- * any more, for what it needs is disabled, redefined or forbidden.
+ * The outcome of feeding a command. `Ran`: it ran; `missing` is the last command that bash did not find. `NotBegun`:
+ * the shell ended before it began the command. `Unable`: the shell can't run commands any more, because something that
+ * it needs is disabled, redefined or forbidden. `NotHandedOver`: the command's text could not be written.
  *
  * @since 0.1.0
  * @category models
@@ -52,7 +53,7 @@ export type Fed =
  */
 export class CommandFeeder {
   private active: { readonly run: CommandRun; readonly plumbing: Plumbing } | undefined
-  /** Frames in a row that did not tell the exit code for sure. */
+  /** The number of status frames in a row whose exit code may not be the command's own. */
   private unsure = 0
   private readonly longRunTimer: NodeJS.Timeout
 
@@ -64,12 +65,12 @@ export class CommandFeeder {
     this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
   }
 
-  /** The command that runs. */
+  /** The command that runs; undefined where none does. */
   get job(): Job | undefined {
     return this.active?.run.job
   }
 
-  /** Runs a command; `done` is called once. Undefined where it was called already. */
+  /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */
   feed(job: Job, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
     const { pipes, plumbing, shell } = ready
     const { directory, pool } = plumbing
@@ -84,7 +85,7 @@ export class CommandFeeder {
     }
     const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience)
     this.active = { run, plumbing }
-    /** Whether the shell has said all that it has to say of this command. */
+    /** True once the shell has reported all that it has to report of this command. */
     let isHeard = false
     const end = (fed: Fed) => {
       this.active = undefined
@@ -101,7 +102,7 @@ export class CommandFeeder {
       const missing = plumbing.takeMissing()
       void run.finish(status).then((outcome) => {
         if (status !== 1 || run.heard > 0 || !shell.alive) return end({ _tag: "Ran", outcome, missing })
-        // What the shell has said of itself is there with the next turn of the event loop.
+        // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() =>
           end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : { _tag: "Ran", outcome, missing })
         )
@@ -118,7 +119,7 @@ export class CommandFeeder {
       if (!run.begun) return giveBack({ _tag: "Unable", shell })
       // An interruption may have hit the reserved word itself; a command that is ended has no code of its own to hide.
       if (!frame.sure && run.stopped === undefined) {
-        // Taking the aliases away was of no use: something else hides it, and would for ever.
+        // Removing the aliases did not help: something else hides the exit code, and would forever.
         if (this.unsure++ > 0) return giveBack({ _tag: "Unable", shell })
         this.reveal(shell)
       } else this.unsure = 0
@@ -140,12 +141,12 @@ export class CommandFeeder {
     return run
   }
 
-  /** The shell is about to be ended: nothing is asked of the command that runs. */
+  /** Stops waiting for the running command to end by itself, because the shell is about to be ended. */
   abandon(): void {
     this.active?.run.abandon()
   }
 
-  /** No command is fed any more. */
+  /** Releases the timer; no command may be fed after this. */
   close(): void {
     clearTimeout(this.longRunTimer)
   }

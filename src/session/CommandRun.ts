@@ -1,5 +1,5 @@
 /**
- * One command on its way through a shell: its pipes, what is kept of its output, its time, and its end.
+ * One run of a command in a shell: its pipes, the captured output, the timeout, and the end.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import type { Settings } from "./SessionSettings.js"
 import type { Shell } from "./Shell.js"
 
 /**
- * Why a command is being ended.
+ * The reason why a command is ended before it has ended by itself.
  *
  * @since 0.1.0
  * @category models
@@ -21,7 +21,8 @@ import type { Shell } from "./Shell.js"
 export type StopReason = "cancelled" | "timeout" | "restart"
 
 /**
- * How it went: what the shell reported, or that the shell is gone. `status` is the command's own.
+ * The outcome of a command that ran: its exit code (the shell's own, where the shell has ended), its output, and the
+ * reason why it was stopped, if it was.
  *
  * @since 0.1.0
  * @category models
@@ -33,14 +34,14 @@ export interface Outcome {
   readonly stderr: Captured
 }
 
-/** How long a process substitution's output may come after its command. */
+/** Milliseconds to wait for the output of a process substitution after its command has ended. */
 const substitutionGrace = 200
 
-/** Bash's own words where it has no terminal to give to a child; no program can print them with this pid. */
+/** Matches bash's own message that it has no terminal to give to a child; no program can print it with this pid. */
 const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
 
 /**
- * A command while it runs. Exactly one of `finish` and `giveBack` ends it.
+ * A command that runs. Either `finish` or `giveBack` ends it, and only once.
  *
  * @since 0.1.0
  * @category models
@@ -49,11 +50,11 @@ export class CommandRun {
   begun = false
   over = false
   stopped: StopReason | undefined
-  /** Bytes that it put out. */
+  /** The number of bytes of its output. */
   heard = 0
-  /** Ends the waiting for a listener that takes its time. */
+  /** Stops waiting for a listener that is still busy. */
   private leaveListener: () => void = () => {}
-  /** Per stream, what the listener has not yet dealt with; a stream is paused until it has. */
+  /** The work of the listener that is not done, by stream; a stream is paused until it is. */
   private readonly untold = new Map<string, Promise<void>>()
   private deaf = false
   private readonly stdout: OutputCapture
@@ -80,7 +81,7 @@ export class CommandRun {
     this.stderr = new OutputCapture(options)
   }
 
-  /** The command runs long: its output is read as it comes, and its time is counted. */
+  /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
   attach(): void {
     if (this.over) return
     this.pipes.stdout.attach(this.intoStdout)
@@ -88,7 +89,7 @@ export class CommandRun {
     this.deadline = setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - this.elapsed()))
   }
 
-  /** Begins to end what the command runs; the first reason counts. */
+  /** Begins to end what the command runs; of several reasons, the first counts. */
   stop(reason: StopReason): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
@@ -104,13 +105,13 @@ export class CommandRun {
     })
   }
 
-  /** The shell itself is about to be ended: nothing is asked of the command any more. */
+  /** Stops interrupting the command, because the shell itself is about to be ended. */
   abandon(): void {
     this.settle()
     this.stopped ??= "restart"
   }
 
-  /** The shell has not come to it, and is gone: another run will be tried. */
+  /** Gives the pipes back, because the shell has ended before it began the command. */
   giveBack(): void {
     this.settle()
     this.pipes.stdout.drain(() => {})
@@ -118,7 +119,7 @@ export class CommandRun {
     this.pool.give(this.pipes)
   }
 
-  /** The status is known: collects what was written. No signal leaves after this. */
+  /** Collects the output of a command whose status is known. No signal is sent to it after this. */
   async finish(status: number): Promise<Outcome> {
     const { deadline } = this
     this.deadline = undefined
@@ -142,7 +143,7 @@ export class CommandRun {
     return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish() }
   }
 
-  /** Lets go of timers and signals. */
+  /** Ends the timeout and the interruption. */
   settle(): void {
     this.over = true
     clearTimeout(this.deadline)
@@ -159,7 +160,7 @@ export class CommandRun {
     return { any: stdout || stderr }
   }
 
-  /** In order: what comes while the listener still deals with the same stream's last chunk waits. */
+  /** Passes output on to the listener, in order: a chunk waits while the listener is busy with the one before it. */
   private tell(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
     this.heard += chunk.length
     if (this.deaf || this.job.listener.onOutput === undefined) return
@@ -178,7 +179,7 @@ export class CommandRun {
     return told
   }
 
-  /** A listener that throws hears nothing more; the command goes on. */
+  /** Calls the listener; once it has thrown, it is not called again, and the command goes on. */
   private hear(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
     if (this.deaf) return
     try {
@@ -199,7 +200,9 @@ export class CommandRun {
     return this.tell("stderr", clean)
   }
 
-  /** Less the name of the file that the shell reads the command from, and its complaints about having no terminal. */
+  /**
+   * Removes the name of the file that the shell reads the command from, and bash's messages about having no terminal.
+   */
   private withoutShellsOwn(chunk: Buffer): Buffer {
     const own = `${this.directory.command}: `
     if (!chunk.includes(own) && !chunk.includes(`bash: [${this.shell.innerPid}: `)) return chunk

@@ -1,39 +1,39 @@
 /**
- * What a shell says of the command that it runs, among all else that it may print.
+ * Reads the frames in which a shell reports on the command that it runs, from among all else that it may print.
  *
  * @since 0.1.0
  */
 
 /**
- * Characters of REPLY that are carried from frame to frame; of more, none.
+ * The most characters of REPLY that are kept from one command to the next; a longer REPLY is dropped.
  *
  * @since 0.1.0
  */
 export const maxReply = 65_536
 
 /**
- * How a command ended.
+ * The frame that reports the end of a command.
  *
  * @since 0.1.0
  * @category frames
  */
 export interface StatusFrame {
   readonly status: number
-  /** Whether that is the command's own: an alias named like a reserved word of the protocol's hides it. */
+  /** False where an alias with the name of a reserved word of the protocol may hide the command's own exit code. */
   readonly sure: boolean
-  /** Empty where the shell does not know it. */
+  /** The shell's directory; empty where the shell does not know it. */
   readonly cwd: string
-  /** The shell's REPLY, byte for byte as Latin-1. */
+  /** The value of REPLY, byte for byte as Latin-1. */
   readonly reply: string
 }
 
-/** A shell that says this much without a frame says nothing to us. */
+/** The most characters without a frame that are kept. */
 const maxPending = 8 * 1024 ** 2
 
 const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
 
 /**
- * Finds the frames of one nonce in what a shell prints on its own standard output. Anything else there is dropped.
+ * Finds the frames of one nonce in what a shell prints on its own standard output; anything else there is dropped.
  *
  * @since 0.1.0
  * @category frames
@@ -42,13 +42,13 @@ export class FrameReader {
   private pending = ""
   private nonce = ""
 
-  /** From here on, only frames of this nonce count. */
+  /** Accepts only frames of this nonce from now on. */
   expect(nonce: string): void {
     this.nonce = nonce
     this.pending = ""
   }
 
-  /** The bodies of the frames that the chunk completes. */
+  /** Returns the bodies of the frames that the chunk completes. */
   read(chunk: Buffer): Array<string> {
     this.pending += chunk.toString("latin1")
     const opening = `\x1e${this.nonce} `
@@ -65,7 +65,9 @@ export class FrameReader {
     return bodies
   }
 
-  /** What a body other than `A` says. */
+  /**
+   * Parses the body of a status frame; undefined for any other body. The body `A` reports that the command has begun.
+   */
   status(body: string): StatusFrame | undefined {
     const match = /^(\??)(\d{1,3}) /.exec(body)
     const middle = body.indexOf(` ${this.nonce} `)

@@ -1,5 +1,5 @@
 /**
- * Ends what a command runs, and keeps the shell wherever it can be kept.
+ * Ends what a command runs, and keeps the shell wherever possible.
  *
  * @since 0.1.0
  */
@@ -7,20 +7,23 @@ import * as ProcessTable from "./ProcessTable.js"
 import type { Shell } from "./Shell.js"
 
 /**
- * Milliseconds since the interruption began.
+ * The times of an interruption, in milliseconds since it began.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Patience {
-  /** Until then the command is asked: SIGINT to what it runs, and SIGURG to the shell. */
+  /** The end of asking: until then, the command's processes get SIGINT, and the shell SIGURG. */
   readonly ask: number
-  /** Until then its processes are killed one after the other; later the shell is. */
+  /**
+   * The end of killing single processes: until then, they are killed one after the other; after it, the shell is
+   * killed.
+   */
   readonly kill: number
 }
 
 /**
- * Asks for one second, and kills for another.
+ * Asks for one second, and kills single processes for another.
  *
  * @since 0.1.0
  * @category models
@@ -31,9 +34,9 @@ const askEvery = 75
 const killEvery = 10
 
 /**
- * Begins; the function that comes back must be called as soon as the command's status is known, since a signal that
- * comes later would hit the next command. `startedAt` is when the command began, by `performance.now()`; `begun` tells
- * whether the shell has come to it.
+ * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
+ * later signal would hit the next command. `startedAt` is the time of `performance.now()` when the command began;
+ * `begun` tells whether the shell has begun it.
  *
  * @since 0.1.0
  * @category constructors
@@ -42,7 +45,7 @@ export const begin = (options: {
   readonly shell: Shell
   readonly startedAt: number
   readonly begun: () => boolean
-  /** Tells the shell what is being done. */
+  /** Tells the shell that its command is ended by force. */
   readonly useForce: (force: boolean) => void
   readonly patience: Patience
 }): (() => void) => {
@@ -53,7 +56,7 @@ export const begin = (options: {
   let asking: NodeJS.Timeout | undefined
   let forced = false
 
-  /** What the command started and is not background of an earlier one; the shell's pid is looked up once. */
+  /** The shell's pid, which is looked up once. */
   let shellPid: number | undefined
   const started = (from: number) =>
     ProcessTable.descendants(

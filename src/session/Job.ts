@@ -1,5 +1,5 @@
 /**
- * A command that waits or runs, and how it is answered.
+ * A command that waits or runs, and the result that it gets.
  *
  * @since 0.1.0
  */
@@ -13,33 +13,33 @@ import type { Outcome } from "./CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 
 /**
- * A command, with all that its call says of it.
+ * A command, with the options of its call.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Job {
   readonly text: string
-  /** Milliseconds. */
+  /** The time that it may take, in milliseconds. */
   readonly timeout: number
   readonly listener: CommandListener
-  /** What calls from within the shell read that have no standard input of their own. */
+  /** The input of calls from within the shell that have no standard input of their own. */
   readonly input: CommandInput | undefined
-  /** Whether its listener was told of the interruption. */
+  /** True once its listener was told of the interruption. */
   isTold?: boolean
 }
 
 /**
- * What there is to say of a command that ran, besides its outcome.
+ * The facts about a command that ran which its outcome does not hold.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Findings {
   readonly notices: ReadonlyArray<string>
-  /** The command that bash did not find last. */
+  /** The last command that bash did not find. */
   readonly missing: string | undefined
-  /** How the one call of a command of ours ended. */
+  /** The end of the call, where the command has called exactly one of our commands. */
   readonly called: CallEnding | undefined
 }
 
@@ -64,7 +64,7 @@ export const result = (
 })
 
 /**
- * Answers with a result, or fails where the command was stopped by other than its caller.
+ * Returns the result, or fails where the command was stopped by a timeout or a restart.
  *
  * @since 0.1.0
  * @category combinators
@@ -88,7 +88,7 @@ export const answer = (
 }
 
 /**
- * Tells the listener, once, that the command was interrupted, and what it had put out by then.
+ * Tells the listener, once, that the command was interrupted, with the output until then.
  *
  * @since 0.1.0
  * @category combinators

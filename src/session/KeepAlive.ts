@@ -1,18 +1,18 @@
 /**
- * Keeps the process alive while work is on its way: a shell that waits for work does not.
+ * Keeps the process alive while a command is on its way; a shell that waits for a command does not.
  *
  * @since 0.1.0
  */
 import * as GlobalValue from "effect/GlobalValue"
 
-/** One timer for all sessions of the process, which counts as a reason to stay while somebody holds it. */
+/** The timer of all sessions in the process; it keeps the process alive while somebody holds it. */
 const shared = GlobalValue.globalValue("synapse/KeepAlive", () => ({
   holders: 0,
   timer: undefined as NodeJS.Timeout | undefined
 }))
 
 /**
- * Keeps the process alive until `release` has been called as often.
+ * Keeps the process alive until `release` has been called as often as `hold`.
  *
  * @since 0.1.0
  */
@@ -23,7 +23,7 @@ export const hold = (): void => {
 }
 
 /**
- * Takes back one `hold`.
+ * Undoes one `hold`.
  *
  * @since 0.1.0
  */
@@ -32,7 +32,7 @@ export const release = (): void => {
 }
 
 /**
- * Keeps the process alive until the promise is settled, and answers the promise.
+ * Keeps the process alive until the promise is settled, and returns the promise.
  *
  * @since 0.1.0
  */

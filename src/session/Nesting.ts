@@ -1,5 +1,6 @@
 /**
- * A shell that calls a command of ours waits for it: what that command asks of the same shell would wait for ever.
+ * Refuses commands which would wait forever: a shell that calls a command of ours waits for it, so that command can't
+ * run another in the same shell.
  *
  * @since 0.1.0
  */
@@ -9,7 +10,7 @@ import * as GlobalValue from "effect/GlobalValue"
 import { ExecutionFailed } from "../domain/CommandError.js"
 
 /**
- * Whose commands the call is one of, that this fiber runs for a shell.
+ * The bridge whose call this fiber answers; undefined where it answers none.
  *
  * @since 0.1.0
  * @category fiber refs
@@ -19,7 +20,7 @@ export const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("syna
 )
 
 /**
- * Runs a call that a shell with these commands has made.
+ * Runs a call that the shell of this bridge has made.
  *
  * @since 0.1.0
  * @category combinators
@@ -36,7 +37,7 @@ const busy = () =>
   })
 
 /**
- * Runs what needs a shell with these commands; fails with ExecutionFailed where that shell waits for this fiber.
+ * Runs an effect that needs the shell of this bridge; fails with ExecutionFailed where that shell waits for this fiber.
  *
  * @since 0.1.0
  * @category combinators

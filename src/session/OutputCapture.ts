@@ -1,36 +1,40 @@
 /**
- * One stream of a command's output, kept under a cap: a head, a tail, and a file with all of it once it grows past them.
+ * Captures one stream of a command's output up to a limit: its head, its tail, and a file with all of it where it
+ * exceeds the limit.
  *
- * Memory stays bounded whatever comes: at most eight bytes a character of the cap.
+ * It uses at most eight bytes of memory for each character of the limit, however much comes.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 
 /**
- * How much of a stream is kept, and where.
+ * The limits of a captured stream, and the file for all of it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface CaptureOptions {
-  /** Characters that the text keeps at most, without the line that says what was left out. */
+  /** The most characters of the text, without the line that tells what was left out. */
   readonly limit: number
-  /** Bytes that the file may grow to; 0 for none. */
+  /** The most bytes of the file; 0 for no file. */
   readonly fileLimit: number
-  /** Where the file goes; asked only once there is need of one. */
+  /** Returns the path of the file; called only where a file is needed. */
   readonly file: () => string
 }
 
 /**
- * What was kept of a stream.
+ * The captured text of a stream.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Captured {
   readonly text: string
-  /** The file that holds all of it (or as much as `fileLimit` and the disk allow), where something was left out. */
+  /**
+   * The file that holds the whole output (or as much as `fileLimit` and the disk allow), where the text leaves
+   * something out.
+   */
   readonly file?: string
 }
 
@@ -39,10 +43,12 @@ const maxBytesPerCharacter = 4
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** How far a cut may move to fall between two lines: not far, and never half of what is kept. */
+/** Returns how many characters a cut may move so that it falls between two lines: at most half of what is kept. */
 const slackOf = (count: number) => Math.min(200, count / 2)
 
-/** The first `count` characters, cut behind a line's end where one is near, and never inside a surrogate pair. */
+/**
+ * Returns the first `count` characters, cut at the end of a line where one is near, and never inside a surrogate pair.
+ */
 const headOf = (text: string, count: number): string => {
   const newline = text.lastIndexOf("\n", count - 1)
   if (newline >= count - slackOf(count)) return text.slice(0, newline + 1)
@@ -50,7 +56,7 @@ const headOf = (text: string, count: number): string => {
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? count - 1 : count)
 }
 
-/** The last `count` characters, by the same rules. */
+/** Returns the last `count` characters, cut by the same rules. */
 const tailOf = (text: string, count: number): string => {
   const start = text.length - count
   const newline = text.indexOf("\n", start - 1)
@@ -60,23 +66,23 @@ const tailOf = (text: string, count: number): string => {
 }
 
 /**
- * Takes the bytes of a stream as they come, and gives its text at the end.
+ * Takes the bytes of a stream as they come, and returns its text at the end.
  *
  * @since 0.1.0
  * @category models
  */
 export class OutputCapture {
-  /** All bytes while they fit, else the first ones. */
+  /** All bytes while they fit, then the first ones. */
   private head: Array<Buffer> = []
   private headLength = 0
-  /** The last bytes in a ring, once the head is full and no file holds them. */
+  /** A ring buffer of the last bytes, for when the head is full and no file takes them. */
   private ring: Buffer | undefined
   private ringEnd = 0
   private total = 0
   private fd: number | undefined
   private path: string | undefined
   private written = 0
-  /** Why the file does not hold everything. */
+  /** The reason why the file does not hold everything. */
   private cutFile: string | undefined
   private readonly half: number
 
@@ -84,7 +90,7 @@ export class OutputCapture {
     this.half = Math.ceil(options.limit / 2) * maxBytesPerCharacter
   }
 
-  /** Takes a copy of the bytes. */
+  /** Takes a chunk; copies its bytes. */
   push(chunk: Buffer): void {
     this.total += chunk.length
     const room = 2 * this.half - this.headLength
@@ -94,7 +100,7 @@ export class OutputCapture {
     if (chunk.length > room) this.overflow()
   }
 
-  /** Closes the file and gives the text. Where it was cut, the file (if any) stays. */
+  /** Closes the file and returns the text. The file stays where the text was cut. */
   finish(): Captured {
     const tail = this.readTail()
     if (this.fd !== undefined) Fs.closeSync(this.fd)
@@ -115,7 +121,7 @@ export class OutputCapture {
     return this.cut(headOf(head, Math.ceil(limit / 2)), tailOf(tail.toString("utf8", start), Math.floor(limit / 2)))
   }
 
-  /** Closes the file and deletes it: nobody will read it. */
+  /** Closes the file and deletes it. */
   discard(): void {
     if (this.fd !== undefined) Fs.closeSync(this.fd)
     this.fd = undefined
@@ -124,7 +130,7 @@ export class OutputCapture {
   }
 
   private cut(head: string, tail: string): Captured {
-    // A byte that is no UTF-8 counts as the three of what stands for it.
+    // A byte that is not UTF-8 counts as the three bytes of its replacement character.
     const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
     const where =
       this.path === undefined
@@ -136,7 +142,7 @@ export class OutputCapture {
     return this.path === undefined ? { text } : { text, file: this.path }
   }
 
-  /** From here on the bytes go to the file; without one, the last go to the ring. */
+  /** Directs further bytes to the file; without a file, to the ring. */
   private overflow(): void {
     const all = Buffer.concat(this.head, this.headLength)
     if (this.options.fileLimit > 0) {
@@ -167,7 +173,7 @@ export class OutputCapture {
       } catch (error) {
         this.cutFile = (error as Error).message
       }
-      // From here on the ring: it begins with the file's end, so that a tail spans both.
+      // Further bytes go to the ring, which begins with the end of the file, so that a tail can span both.
       const before = Buffer.alloc(Math.min(this.half, this.written))
       Fs.readSync(this.fd, before, 0, before.length, this.written - before.length)
       Fs.closeSync(this.fd)
@@ -187,11 +193,11 @@ export class OutputCapture {
     const first = Math.min(last.length, ring.length - at)
     last.copy(ring, at, 0, first)
     last.copy(ring, 0, first)
-    // Grows without bound but for the remainder, and tells whether the ring was filled once.
+    // It only grows: its remainder is the position, and its size tells whether the ring was filled once.
     this.ringEnd += last.length
   }
 
-  /** The last bytes, where not all are in the head. */
+  /** Returns the last bytes; undefined where the head holds all. */
   private readTail(): Buffer | undefined {
     if (this.ring !== undefined) {
       if (this.ringEnd <= this.ring.length) return this.ring.subarray(0, this.ringEnd)

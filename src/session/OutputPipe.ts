@@ -1,22 +1,23 @@
 /**
- * The reading end of a FIFO: emptied in one go when a command has ended, attached to the event loop while one runs long.
+ * The reading end of a FIFO: read in one go when a command has ended, or as it comes while a command runs long.
  *
- * No writing end is held while nothing is attached: so reading to the end tells (end-of-file, not EAGAIN) that nobody
- * else holds one either, and the FIFO can serve the next command.
+ * While it is not attached, this process holds no writing end. Reading to the end then tells by end-of-file (instead of
+ * EAGAIN) that no other process holds one either, and that the FIFO can serve the next command.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Net from "node:net"
 
-/** What a pipe holds by default on Linux: one read empties it. */
+/** The capacity of a pipe on Linux by default: one read empties it. */
 const chunkSize = 65_536
 
-/** Pipes are read one at a time, and listeners copy what they keep: one buffer serves all. */
+/** The buffer of all pipes: they are read one at a time, and sinks copy what they keep. */
 const shared = Buffer.allocUnsafeSlow(chunkSize)
 
 /**
- * Takes the bytes (which are gone when it returns); a promise pauses an attached pipe until it is settled.
+ * Takes bytes, which are only valid until it returns; where it returns a promise, an attached pipe is paused until the
+ * promise is settled.
  *
  * @since 0.1.0
  * @category models
@@ -40,9 +41,7 @@ export class OutputPipe {
     this.fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK)
   }
 
-  /**
-   * Reads all that is there. Answers whether somebody still holds the writing end; a reader that is attached is let go.
-   */
+  /** Detaches the pipe and reads all that it holds. Returns whether another process still holds the writing end. */
   drain(sink: Sink): boolean {
     this.detach()
     for (;;) {
@@ -61,7 +60,7 @@ export class OutputPipe {
   /** Reads as it comes, until `drain`, `detach` or `close`. */
   attach(sink: Sink): void {
     this.detach()
-    // A writing end of our own, or a FIFO that nobody has opened yet would be at its end at once.
+    // Without a writing end of our own, a FIFO that nobody has opened yet would be at its end at once.
     this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
     this.read(sink)
   }
@@ -79,17 +78,17 @@ export class OutputPipe {
     Fs.closeSync(this.fd)
   }
 
-  /** Whether its name was taken away: nobody can open it to write any more. */
+  /** True where its name was deleted: no process can open it for writing any more. */
   get lost(): boolean {
     return Fs.fstatSync(this.fd).nlink === 0
   }
 
-  /** By what the same FIFO is opened again: its path may be gone, or be another file's, by a command's doing. */
+  /** A path that opens the same FIFO again: its own path may have been deleted or replaced by a command. */
   private get again(): string {
     return process.platform === "linux" ? `/proc/self/fd/${this.fd}` : this.path
   }
 
-  /** Through a second descriptor, which the socket owns: both read the same pipe. */
+  /** Reads through a second descriptor of the same pipe, which the socket owns. */
   private read(sink: Sink): Net.Socket {
     // The types lack `onread` here; the documentation has it.
     const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {

@@ -1,5 +1,5 @@
 /**
- * The pipes for the output of commands: a pair for the one that runs, and pairs that a background child still holds.
+ * The pipes for the output of commands: a pair for the one that runs, and pairs that background processes still hold.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import { OutputPipe } from "./OutputPipe.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 
 /**
- * The FIFOs for the standard output and standard error of one command.
+ * The FIFOs for the standard output and the standard error of one command.
  *
  * @since 0.1.0
  * @category models
@@ -21,24 +21,27 @@ export class PipePair {
     this.stderr = new OutputPipe(paths.stderr)
   }
 
-  /** Whether a command has deleted one of them. */
+  /** True where a command has deleted one of them. */
   get lost(): boolean {
     return this.stdout.lost || this.stderr.lost
   }
 
-  /** Whether a shell complains that it could not open them. */
+  /** Tests whether a shell's message says that it could not open one of them. */
   refusedBy(complaint: string): boolean {
     return complaint.includes(`bash: ${this.paths.stdout}: `) || complaint.includes(`bash: ${this.paths.stderr}: `)
   }
 }
 
-/** A pipe that nobody's result waits for is read this often, a chunk at a time: a flood costs little. */
+/**
+ * Milliseconds between two reads of a pipe whose output is dropped: one chunk each, so that a flood of output takes
+ * little time.
+ */
 const lateEvery = 5
 
 const dropSlowly = () => new Promise<void>((resolve) => setTimeout(resolve, lateEvery).unref())
 
 /**
- * Gives out pairs of FIFOs that nobody else writes to, and takes them back.
+ * Hands out pairs of FIFOs that no other process writes to, and takes them back.
  *
  * @since 0.1.0
  * @category models
@@ -49,7 +52,7 @@ export class PipePool {
 
   constructor(private readonly directory: SessionDirectory) {}
 
-  /** Takes a pair that nobody else writes to; undefined where none is left. */
+  /** Takes a pair that no other process writes to; undefined where none is left. */
   take(): PipePair | undefined {
     const pair = this.free.pop()
     if (pair !== undefined) return pair
@@ -57,7 +60,7 @@ export class PipePool {
     return paths === undefined ? undefined : this.open(paths)
   }
 
-  /** Makes more pairs where none is left; rejects with what mkfifo says. */
+  /** Makes more pairs where none is left; rejects with mkfifo's error. */
   async fill(): Promise<void> {
     if (this.free.length === 0 && !this.directory.hasPair) await this.directory.addPairs()
   }
@@ -66,7 +69,10 @@ export class PipePool {
     this.free.push(pair)
   }
 
-  /** Takes back a pair that a background child still writes to: what comes is dropped, so that it does not block. */
+  /**
+   * Takes back a pair that a background process still writes to: its output is dropped, so that the process does not
+   * block.
+   */
   giveWhenQuiet(pair: PipePair): void {
     let open = 2
     const ended = () => {
@@ -77,7 +83,7 @@ export class PipePool {
     pair.stderr.untilEnd(dropSlowly, ended)
   }
 
-  /** Whether nobody writes to any pair. */
+  /** True where no process writes to any pair. */
   get idle(): boolean {
     return this.free.length === this.all.size
   }

@@ -1,6 +1,6 @@
 /**
- * What a shell needs of the file system: the directory, the pipes for output, those by which it says its state and what
- * it did not find, and those by which it calls commands of ours.
+ * The directory and the pipes of a session: those for the commands' output, for the shell's state, for the names of
+ * commands that it did not find, and for calls of our commands.
  *
  * @since 0.1.0
  */
@@ -20,11 +20,11 @@ const rename = (from: string, to: string): void => {
   }
 }
 
-/** More of the names that were not found is not kept: the last one counts. */
+/** The most characters of names not found that are kept; only the last name counts. */
 const maxMissing = 4096
 
 /**
- * All pipes of a session, laid in its directory.
+ * All pipes of a session, in its directory.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +32,7 @@ const maxMissing = 4096
 export class Plumbing {
   readonly pool: PipePool
   readonly calls: OpenBridge
-  /** Set where some of it was found to be deleted by a command. */
+  /** Set where a command was found to have deleted some of it. */
   broken = false
   private readonly statePipe: OutputPipe
   private readonly notFoundPipe: OutputPipe
@@ -50,7 +50,7 @@ export class Plumbing {
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
 
-  /** Lays the pipes; `input` is for calls that have none of their own. Where that is not to be, the directory is taken away again. */
+  /** Makes the pipes; `input` is for calls that have none of their own. On failure, the directory is removed. */
   static async lay(
     directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
@@ -69,13 +69,13 @@ export class Plumbing {
     return this.broken || this.directory.lost || this.calls.lost
   }
 
-  /** Reads as it comes, while a command runs long: a shell that ends may have much to say. */
+  /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */
   attach(): void {
     this.statePipe.attach(this.intoState)
     this.notFoundPipe.attach(this.intoMissing)
   }
 
-  /** A command has ended: what it did not find last, if anything. */
+  /** Returns the last command that bash did not find during the command that has ended, if any. */
   takeMissing(): string | undefined {
     this.statePipe.detach()
     this.notFoundPipe.drain(this.intoMissing)
@@ -84,13 +84,13 @@ export class Plumbing {
     return name
   }
 
-  /** A shell has ended: what it said of its state, byte for byte as Latin-1. */
+  /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
   takeState(): string {
     this.statePipe.drain(this.intoState)
     return Buffer.concat(this.state.splice(0)).toString("latin1")
   }
 
-  /** Tells a shell that ends whether anybody wants its state. */
+  /** Tells a shell that is ending whether it should write its state, by renaming the FIFO for it. */
   wantState(wanted: boolean): void {
     const { state } = this.directory
     const aside = `${state}.aside`

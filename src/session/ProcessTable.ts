@@ -1,7 +1,7 @@
 /**
- * The processes of a session, as the kernel lists them.
+ * Lists the processes of a session.
  *
- * Linux: `/proc`. Elsewhere there is no cheap list; `ps` serves.
+ * On Linux it reads `/proc`; elsewhere it runs `ps`, which is slow.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as Os from "node:os"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /**
- * A process, as far as a session needs to know it.
+ * A process, as the kernel lists it.
  *
  * @since 0.1.0
  * @category models
@@ -20,13 +20,13 @@ export interface Process {
   readonly pid: number
   readonly parent: number
   readonly group: number
-  /** The session id: `setsid` gives a new one. */
+  /** The session id; `setsid` makes a new one. */
   readonly session: number
-  /** Start time in clock ticks since boot (Linux), else 0: pids grow there for as long as they do not wrap. */
+  /** The start time in clock ticks since boot on Linux; 0 elsewhere. */
   readonly started: number
 }
 
-/** `pid (comm) state ppid pgrp session …`: comm may hold anything, parentheses too. */
+/** Parses `pid (comm) state ppid pgrp session …`; comm may hold anything, parentheses too. */
 const parseStat = (stat: string): Process | undefined => {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   if (fields[0] === "Z" || fields[0] === "X") return undefined
@@ -47,7 +47,7 @@ const readText = (path: string): string | undefined => {
   }
 }
 
-/** Nothing where no descriptor is left to look with. */
+/** Lists `/proc`; empty where no descriptor is left for it. */
 const namesInProc = (): ReadonlyArray<string> => {
   try {
     return Fs.readdirSync("/proc")
@@ -79,7 +79,7 @@ const fromPs = (): Array<Process> => {
 }
 
 /**
- * All processes but the dead ones.
+ * Lists all processes that have not ended.
  *
  * @since 0.1.0
  * @category constructors
@@ -87,7 +87,7 @@ const fromPs = (): Array<Process> => {
 export const list: () => Array<Process> = process.platform === "linux" ? fromProc : fromPs
 
 /**
- * The processes below `root`, parents before their children.
+ * Returns the processes below `root`, parents before their children.
  *
  * @since 0.1.0
  * @category combinators
@@ -107,10 +107,10 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 }
 
 /**
- * Everything that belongs to a session: what descends from its shell, what shares the shell's session id, and what
- * carries the session's mark in its environment (daemons, which left the first two). Only what started at `since`
- * (`ticksAt`) or later is looked at. `shell` is 0 where there is none. What a root-owned program does with its
- * environment cannot be read by others; neither could it be signalled.
+ * Returns all processes of a session: the descendants of its shell, those with the shell's session id, and those that
+ * carry the session's mark in their environment (daemons, which have left the first two). Only those started at `since`
+ * (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a root-owned program can't be read
+ * by others, who could not send it signals either.
  *
  * @since 0.1.0
  * @category combinators
@@ -133,8 +133,8 @@ export const members = (shell: number, sessionId: string, since: number): Array<
 }
 
 /**
- * The pid by which this process's namespace knows the shell that calls itself `innerPid`: the spawned process itself, or
- * the one below it (`bwrap`, `timeout`, `env`) whose innermost pid that is.
+ * Returns the pid, in this process's PID namespace, of the shell that calls itself `innerPid`: the spawned process
+ * itself, or the one below it (`bwrap`, `timeout`, `env`) whose innermost pid that is.
  *
  * @since 0.1.0
  * @category combinators
@@ -157,9 +157,9 @@ const exe = (pid: number): string | undefined => {
 }
 
 /**
- * Whether a process is a shell's fork that has not yet come to put the shell's traps away: SIGINT would take it back to
- * the shell's main loop, where it would read the next commands as a second shell. A shell's traps go after its handler of
- * SIGINT; the one on SIGURG is there whenever a command runs.
+ * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
+ * fork back to the shell's main loop, where it would read the next commands as a second shell. A fork resets the traps
+ * after its handler of SIGINT, and the trap on SIGURG is set whenever a command runs.
  *
  * @since 0.1.0
  * @category signals
@@ -171,7 +171,7 @@ export const isNascent = (pid: number, shell: number): boolean => {
 }
 
 /**
- * Sends a signal; that the process is gone already is no error.
+ * Sends a signal; ignores that the process is gone already.
  *
  * @since 0.1.0
  * @category signals
@@ -187,7 +187,7 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
 }
 
 /**
- * Kills a whole process group at once: what forks faster than it can be listed has no other end.
+ * Kills a whole process group at once, which also ends processes that fork faster than they can be listed.
  *
  * @since 0.1.0
  * @category signals
@@ -197,13 +197,14 @@ export const killGroup = (group: number): void => {
 }
 
 /**
- * A time of `performance.now()` on the clock of `started`, in ticks since boot: what starts later has at least this.
+ * Converts a time of `performance.now()` to clock ticks since boot, rounded down: a process that starts later has at
+ * least this start time.
  *
  * @since 0.1.0
  * @category signals
  */
 export const ticksAt = (time: number): number => {
-  // In this order: where this process has to wait in between, it comes out too early, and never too late.
+  // In this order: a pause of this process in between makes the result too early, never too late.
   const uptime = Number.parseFloat(readText("/proc/uptime") ?? "0")
   const ago = performance.now() - time
   // USER_HZ is 100 on every Linux that Node runs on.

@@ -1,9 +1,10 @@
 /**
- * What is said to a shell, and how it answers.
+ * The bash text that is written to a shell, and the frames that it answers with.
  *
  * The shell reads these lines from its standard input. A command's text is never among them: it lies in a file that the
- * shell sources, so that an open quote or heredoc is that command's own error. Every word is such that no function, alias,
- * `enable -n` or readonly name of the user's can change what it means; where one can, a second way follows.
+ * shell sources, so that an open quote or here-document is that command's own error. Every word is chosen so that no
+ * function, alias, `enable -n` or readonly name of the user's can change its meaning; where one can, a second way
+ * follows.
  *
  * @since 0.1.0
  */
@@ -13,15 +14,16 @@ import { maxReply } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { ShellBridge } from "./ShellBridge.js"
 
-/** What lies on the other side of the shell's calls. */
+/** The bridge through which the shell calls our commands. */
 type Bridge = Context.Tag.Service<ShellBridge>
 
-/** Between the parts of a state: no shell's text can hold it. */
+/** The separator between the parts of a state; no shell text can hold it. */
 const separator = "\\0"
 
 /**
- * What an ending shell does: it writes its state into the FIFO, as text that the next one can source. Options come
- * as a part of their own, since some must not be handed on. Where the FIFO is gone, nobody wants the state.
+ * Makes the EXIT trap, which writes the shell's state into the FIFO, as text that the next shell can source. The
+ * options are a part of their own, since some must not be handed on. Where the FIFO is missing, the state is not
+ * wanted.
  */
 const exitTrap = (directory: SessionDirectory): string => {
   const state = quote(directory.state)
@@ -33,17 +35,17 @@ const exitTrap = (directory: SessionDirectory): string => {
     `\\builtin set +o`
   ]
   const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
-  // A subshell that is interrupted as it begins still has the trap; and what ends by an exit is not to be interrupted.
-  // Opened for reading too: where the host is gone, opening a FIFO to write would never end.
+  // A subshell that is interrupted as it begins still has the trap; a shell that exits must not be interrupted.
+  // Opened for reading too: where the host is gone, opening a FIFO for writing would block forever.
   return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } 1<>${state} 2>/dev/null`
 }
 
-/** Options that would end the next shell, silence it, or make it keep a history. */
+/** Matches options that would end the next shell, silence it, or make it keep a history. */
 const notHandedOn = /^set [-+]o (errexit|noexec|onecmd|history|histexpand|monitor|emacs|vi|privileged)\n/gm
 
 /**
- * Makes of a state what the next shell sources; undefined where the state is not whole. `environment` names what the
- * next shell starts with: what the old one had unset of it is unset again.
+ * Makes the text that the next shell sources from a state; undefined where the state is incomplete. `environment` holds
+ * the names of the variables that the next shell starts with: those that the old one had unset are unset again.
  *
  * @since 0.1.0
  * @category state
@@ -64,8 +66,9 @@ export const restoration = (state: string, environment: ReadonlyArray<string>): 
 }
 
 /**
- * Bash calls it for a command it did not find: this says so where it can be told from any other exit code 127, or calls what
- * is one of ours. Where `builtin` itself is not found (`enable -n builtin`), it would call itself without end.
+ * Makes the function that bash calls for a command it did not find. It reports the name, which tells this case from any
+ * other exit code 127, or calls the command where it is one of ours. Where `builtin` itself is not found (`enable -n
+ * builtin`), it must not call itself without end.
  */
 const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string => {
   const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
@@ -79,8 +82,8 @@ const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string =
 }
 
 /**
- * The file `definitions`: how the shell calls commands of ours, says which command it did not find, and its state when it
- * ends. A file is read at once, and standard input byte by byte.
+ * Makes the file `definitions`: how the shell calls our commands, reports a command that it did not find, and writes
+ * its state when it ends. A file is read at once, standard input byte by byte.
  *
  * @since 0.1.0
  * @category lines
@@ -95,7 +98,7 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
 const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
 
 /**
- * From here on, all that is in that directory, and no more in the one before.
+ * Makes the text that moves a shell from one session directory to another.
  *
  * @since 0.1.0
  * @category lines
@@ -104,7 +107,8 @@ export const moveTo = (directory: SessionDirectory, from: SessionDirectory, brid
   `${bridge.changePath(from.path, directory.path)}\n${define(directory)}`
 
 /**
- * The first lines that a shell reads. `cwd` is where it shall be, if that is known.
+ * Makes the first lines that a shell reads. `cwd` is the directory to change to, if it is known; `restore` sources the
+ * state of the last shell.
  *
  * @since 0.1.0
  * @category lines
@@ -124,17 +128,17 @@ export const startUp = (
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
     define(directory),
-    // A shell without `builtin` is another.
+    // A shell without `builtin` is not bash, and answers in its own way.
     `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
     ""
   ].join("\n")
 
 /**
- * Armed while a command runs. SIGURG makes the shell interrupt itself: once by way of a trap on INT that the user may
- * have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever a trap ignores it,
- * and lets a list go on after a child that died otherwise. While the shell waits for a child, no trap runs; once its
- * children are killed, the file `force` tells that nothing is asked any more.
+ * Makes the trap that is set while a command runs. SIGURG makes the shell interrupt itself: first through a trap on INT
+ * that the user may have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever
+ * a trap ignores it, and would let a list go on after a child that died otherwise. While the shell waits for a child,
+ * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped.
  */
 const interruptTrap = (directory: SessionDirectory) =>
   quote(
@@ -142,15 +146,15 @@ const interruptTrap = (directory: SessionDirectory) =>
       "\\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; \\builtin kill -INT $$"
   )
 
-/** A command that makes `$?` the status given; only subshells can for an arbitrary one. */
+/** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
 const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
 
-/** One more than is carried, which tells that there is more. */
+/** The beginning of REPLY: one character more than is kept, which tells that it is too long. */
 const shortReply = `\${REPLY+\${REPLY:0:${maxReply + 1}}}`
 
 /**
- * The file `begin`, for every command: the first frame, in another way where a user has disabled printf, and what a signal
- * does from now on. `$1` is the nonce.
+ * Makes the file `begin`, which is sourced before every command: it prints the first frame, in another way where the
+ * user has disabled printf, and sets the trap for interruption. `$1` is the nonce.
  *
  * @since 0.1.0
  * @category lines
@@ -160,8 +164,8 @@ export const begin = (directory: SessionDirectory): string =>
   `\\builtin trap ${interruptTrap(directory)} URG\n`
 
 /**
- * The file `end`, for every command: the last frame, where the line before could not give it, and what is to be no more.
- * `$1` is the nonce.
+ * The file `end`, which is sourced after every command: it prints the last frame, where the line before could not, and
+ * clears the trap. `$1` is the nonce.
  *
  * @since 0.1.0
  * @category lines
@@ -170,18 +174,22 @@ export const end =
   `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' "$1" "$?" "\${PWD-}" "$1" "${shortReply}" "$1";` +
   `\\builtin trap : URG;PS0= PS1= PS2=\n`
 
-/** Undoes what has hidden an exit code (`StatusFrame.sure`). */
+/**
+ * Removes the aliases that have hidden an exit code (`StatusFrame.sure`).
+ *
+ * @since 0.1.0
+ */
 export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
 
 /**
- * What runs the command that lies in the directory, and reports how it ended. The shell reads it byte by byte, with a system
- * call each: what is the same for every command lies in files.
+ * Makes the lines that run the command in the directory and report how it ended. The shell reads them byte by byte,
+ * with a system call each; so what is the same for every command lies in files.
  *
- * The first frame tells that the command began. `select` is a reserved word that prints its items: it reports even where
- * every builtin was redefined; the line after it is for the case that a word of that line is an alias. A directory
- * as its input is an error to read from, and leaves REPLY alone; yet some versions of bash empty it even then: it is
- * therefore reported too, and set again (`setReply`) before the next command. A trap on DEBUG that is taken away in a file
- * comes back after it.
+ * The first frame reports that the command began. `select` is a reserved word that prints its items: it reports even
+ * where every builtin was redefined; the line after it is for the case that a word of that line is an alias. A
+ * directory as its input is an error to read from, and leaves REPLY alone; yet some versions of bash empty it even
+ * then, so REPLY is reported too, and set again (`setReply`) before the next command. A trap on DEBUG that is removed
+ * in a file comes back after it.
  *
  * @since 0.1.0
  * @category lines
@@ -194,15 +202,15 @@ export const run = (directory: SessionDirectory, pipes: PipePaths, nonce: string
   `\\builtin . ${quote(directory.end)} ${nonce};\\builtin trap - DEBUG RETURN;\\unset -f unset builtin\n`
 
 /**
- * What a command can't guess, and so can't forge a frame with: 76 random bits.
+ * Makes a nonce, which a command can't guess and so can't forge a frame with: 76 random bits.
  *
  * @since 0.1.0
  */
 export const makeNonce = (): string => crypto.randomUUID().replaceAll("-", "").slice(0, 20)
 
 /**
- * Gives REPLY its value back. It is a line of its own, since a readonly REPLY ends the line. Bytes in, bytes out: the
- * text is Latin-1 for whatever the shell's own encoding is.
+ * Makes the line that sets REPLY. It is a line of its own, since a readonly REPLY ends the line. The text is Latin-1,
+ * whatever the shell's own encoding is, so that every byte is kept.
  *
  * @since 0.1.0
  * @category lines

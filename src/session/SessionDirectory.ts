@@ -1,5 +1,6 @@
 /**
- * The private directory of a session: the command's text, the FIFOs of its output, and the files of outputs that were cut.
+ * The private directory of a session: the command's text, the FIFOs of its output, and the files of output that was
+ * cut.
  *
  * @since 0.1.0
  */
@@ -9,10 +10,10 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Protocol from "./Protocol.js"
 
-/** Where systems have it. */
+/** The paths at which systems have mkfifo. */
 const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
 
-/** FIFO pairs that one call of mkfifo makes. */
+/** The number of FIFO pairs that one call of mkfifo makes. */
 const batch = 4
 
 /**
@@ -27,15 +28,15 @@ export interface PipePaths {
 }
 
 /**
- * The name of the directory of all sessions of this user, in the directory for temporary files.
+ * Returns the name of the directory that holds all sessions of this user; it lies in the directory for temporary files.
  *
  * @since 0.1.0
  */
 export const parentName = (): string => `synapse-${process.getuid?.() ?? 0}`
 
 /**
- * A new directory in one of the user's own, `<tmp>/synapse-<uid>`: a sandbox hides that one from its commands, and so all
- * other sessions.
+ * Makes a new directory in one of the user's own, `<tmp>/synapse-<uid>`: a sandbox hides that one from its commands,
+ * and so hides all other sessions.
  */
 const makePrivate = (): string => {
   const uid = process.getuid?.() ?? 0
@@ -53,13 +54,13 @@ const makePrivate = (): string => {
       }
       return Fs.mkdtempSync(Path.join(parent, "session-"))
     } catch (error) {
-      // Another session's end took the empty parent away in between.
+      // Another session has ended in between, and has removed the empty parent.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
     }
   }
 }
 
-/** Takes a directory away if nothing is in it. */
+/** Removes a directory if it is empty. */
 const removeEmpty = (path: string): void => {
   try {
     Fs.rmdirSync(path)
@@ -69,26 +70,26 @@ const removeEmpty = (path: string): void => {
 }
 
 /**
- * Where a shell finds what it needs, by the names it uses itself.
+ * The directory of a session, with the paths of the files that its shell uses.
  *
  * @since 0.1.0
  * @category models
  */
 export class SessionDirectory {
   readonly path: string
-  /** The text of the command that runs. */
+  /** The file with the text of the command that runs. */
   readonly command: string
-  /** Where an ending shell says its state. */
+  /** The FIFO that an ending shell writes its state to. */
   readonly state: string
-  /** What the next shell starts with. */
+  /** The file with the state that the next shell starts with. */
   readonly restore: string
-  /** Where the shell says which command it did not find. */
+  /** The FIFO that the shell writes the names of commands to that it did not find. */
   readonly notFound: string
-  /** There while a command is ended by force. */
+  /** A file that exists while a command is ended by force. */
   readonly force: string
-  /** What every shell is told at its start. */
+  /** The file that every shell sources at its start. */
   readonly definitions: string
-  /** What the shell does before a command, and after it. */
+  /** The files that the shell sources before a command (`begin`) and after it (`end`). */
   readonly begin: string
   readonly end: string
   private readonly commandFd: number
@@ -97,7 +98,7 @@ export class SessionDirectory {
   private pairs = 0
   private outputs = 0
 
-  /** Throws what the file system says where it can't be made. Its FIFOs are there once `addPairs` has made them. */
+  /** Creates the directory; throws the file system's error. `addPairs` makes its FIFOs. */
   constructor() {
     this.path = makePrivate()
     this.command = Path.join(this.path, "command")
@@ -113,7 +114,10 @@ export class SessionDirectory {
     Fs.writeFileSync(this.end, Protocol.end, { mode: 0o600 })
   }
 
-  /** The text that the shell sources next: rewritten in place, since truncating first costs ten times as much. */
+  /**
+   * Writes the text that the shell sources next. The file is rewritten in place, since truncating it first takes ten
+   * times as long.
+   */
   writeCommand(text: string): void {
     const bytes = Buffer.from(text.endsWith("\n") ? text : `${text}\n`)
     for (let done = 0; done < bytes.length; ) {
@@ -123,12 +127,12 @@ export class SessionDirectory {
     this.commandLength = bytes.length
   }
 
-  /** Tells every shell from here on. */
+  /** Writes the text that every shell sources at its start. */
   define(text: string): void {
     Fs.writeFileSync(this.definitions, text, { mode: 0o600 })
   }
 
-  /** Whether a command has deleted it. */
+  /** True where a command has deleted the directory. */
   get lost(): boolean {
     return Fs.fstatSync(this.commandFd).nlink === 0
   }
@@ -139,21 +143,21 @@ export class SessionDirectory {
       if (force) Fs.writeFileSync(this.force, "")
       else Fs.rmSync(this.force, { force: true })
     } catch {
-      // The command has deleted the directory: it is asked and killed without.
+      // The command has deleted the directory: the interruption goes on without the file.
     }
   }
 
-  /** A pair of FIFOs that nobody uses. */
+  /** Takes a pair of unused FIFOs; undefined where there is none. */
   takePair(): PipePaths | undefined {
     return this.free.pop()
   }
 
-  /** Whether there is a pair of FIFOs that nobody uses. */
+  /** True where there is a pair of unused FIFOs. */
   get hasPair(): boolean {
     return this.free.length > 0
   }
 
-  /** Makes more pairs, and whatever other FIFOs are named; rejects with what mkfifo says. */
+  /** Makes more pairs, and the other FIFOs named; rejects with mkfifo's error. */
   async addPairs(others: ReadonlyArray<string> = []): Promise<void> {
     const made = Array.from({ length: batch }, () => {
       const name = Path.join(this.path, String(this.pairs++))
@@ -163,10 +167,10 @@ export class SessionDirectory {
     this.free.push(...made)
   }
 
-  /** Rejects with what mkfifo says. */
+  /** Makes FIFOs; rejects with mkfifo's error. */
   makeFifos(paths: ReadonlyArray<string>): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Not whatever PATH finds first: a command may have put it there, and this runs outside of its sandbox.
+      // Not searched in PATH: a command may have put a program there, and this one runs outside of its sandbox.
       const mkfifo = systems.find((path) => Fs.existsSync(path))
       if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
       ChildProcess.execFile(mkfifo, ["-m", "600", ...paths], (error, _, stderr) => {
@@ -176,14 +180,14 @@ export class SessionDirectory {
     })
   }
 
-  /** The path for an output's file. */
+  /** Returns a new path for the file of an output. */
   nextOutput(): string {
     const directory = Path.join(this.path, "output")
     Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
     return Path.join(directory, `${++this.outputs}.txt`)
   }
 
-  /** Takes it all away, but for the outputs' files where those are to stay. */
+  /** Removes the directory; with `keepOutputFiles`, the files of outputs stay. */
   remove(keepOutputFiles: boolean): void {
     Fs.closeSync(this.commandFd)
     if (keepOutputFiles && this.outputs > 0) {

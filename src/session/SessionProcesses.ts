@@ -1,5 +1,5 @@
 /**
- * The processes that a session has started, and their end.
+ * Finds the processes that a session has started, and ends them.
  *
  * @since 0.1.0
  */
@@ -9,30 +9,33 @@ import * as Schedule from "effect/Schedule"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
- * Milliseconds that programs have for their own end: a shell's EXIT trap, a server's shutdown.
+ * Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown.
  *
  * @since 0.1.0
  */
 export const farewell = 300
 
-/** Milliseconds between looks at what is left. */
+/** Milliseconds between two looks at what is left. */
 const pollEvery = 10
 
-/** What another user owns (sudo) can't be ended from here. */
+/** Milliseconds after which the rest is left alone: what another user owns (sudo) can't be ended from here. */
 const giveUp = 4 * farewell
 
 /**
- * Finds a session's processes by their ancestor, and by the mark that they carry in their environment.
+ * Finds a session's processes by their ancestor, and by the mark in their environment.
  *
  * @since 0.1.0
  * @category models
  */
 export class SessionProcesses {
-  /** The mark (`ShellEnvironment.sessionVariable`). */
+  /** The value of the mark (`ShellEnvironment.sessionVariable`). */
   readonly sessionId = crypto.randomUUID()
   private readonly since = ProcessTable.ticksAt(performance.now())
 
-  /** Asks all of them to end, and kills those that do not. `lead` is the spawned shell's pid, 0 where there is none. */
+  /**
+   * Asks all processes to end, and kills those that do not. `lead` is the pid of the spawned shell, 0 where there is
+   * none.
+   */
   end(lead: number): Effect.Effect<void> {
     return Effect.suspend(() => {
       const began = performance.now()
@@ -53,7 +56,7 @@ export class SessionProcesses {
     })
   }
 
-  /** Kills all of them, without waiting. */
+  /** Kills all processes, without waiting. */
   kill(lead: number): void {
     this.killAll(this.members(lead), lead)
   }
@@ -70,7 +73,7 @@ export class SessionProcesses {
   }
 }
 
-/** Sessions that are open in this process: one listener for all, whatever their number. */
+/** The sessions that are open in this process, with one exit listener for all of them. */
 const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
   const aborts = new Set<() => void>()
   process.on("exit", () => {
@@ -78,7 +81,7 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
       try {
         abort()
       } catch {
-        // The others are to end all the same.
+        // The other sessions have to end all the same.
       }
     }
   })
@@ -86,7 +89,7 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
 })
 
 /**
- * Calls `abort` if this process exits (a second Ctrl-C, `process.exit`) before the returned function is called.
+ * Calls `abort` if this process exits (by a second Ctrl-C, `process.exit`) before the returned function is called.
  *
  * @since 0.1.0
  */

@@ -11,30 +11,30 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 
 /**
- * How a session starts its shells, and how much it lets a command take and put out.
+ * The settings of a session: how it starts its shells, and the limits on a command's time and output.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Settings {
-  /** The command line that starts the shell; the protocol's options are appended (`SYNAPSE_SHELL`). */
+  /** The command line that starts the shell; the protocol's options are appended to it (`SYNAPSE_SHELL`). */
   readonly shellCommand: string
-  /** The directory the first shell starts in; the process's own where it is undefined. */
+  /** The directory that the first shell starts in; that of this process where undefined. */
   readonly cwd: string | undefined
-  /** Variables over the process's own environment. */
+  /** Variables which are set in addition to this process's environment, or in place of its own. */
   readonly environment: Readonly<Record<string, string>>
-  /** Milliseconds that a command may take where its call names none (`SYNAPSE_COMMAND_TIMEOUT`). */
+  /** The time that a command may take, in milliseconds, where its call names none (`SYNAPSE_COMMAND_TIMEOUT`). */
   readonly timeout: number
-  /** Characters of each stream that a result keeps: a head and a tail (`SYNAPSE_OUTPUT_LIMIT`). */
+  /** The most characters of each stream that a result keeps, as a head and a tail (`SYNAPSE_OUTPUT_LIMIT`). */
   readonly outputLimit: number
-  /** Bytes that the file with all of a stream's output may grow to; 0 for no such file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
+  /** The most bytes of the file with all of a stream's output; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
   readonly outputFileLimit: number
-  /** Whether the files with all of an output stay when the session ends. */
+  /** True to keep these files when the session ends. */
   readonly keepOutputFiles: boolean
 }
 
 /**
- * The settings where nothing else is given.
+ * The default settings.
  *
  * @since 0.1.0
  * @category constructors
@@ -50,7 +50,7 @@ export const defaults: Settings = {
 }
 
 /**
- * The settings that a session is made with.
+ * The settings that sessions are made with.
  *
  * @since 0.1.0
  * @category tags
@@ -58,7 +58,7 @@ export const defaults: Settings = {
 export class SessionSettings extends Context.Tag("synapse/SessionSettings")<SessionSettings, Settings>() {}
 
 /**
- * The defaults, with the given settings over them. Does not look at the environment.
+ * A layer of the given settings and the defaults; it does not read the environment.
  *
  * @since 0.1.0
  * @category layers
@@ -78,7 +78,8 @@ const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
   )
 
 /**
- * The settings from the environment, with `overrides` above them. Fails where a variable is set to what it can't be.
+ * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
+ * invalid value.
  *
  * @since 0.1.0
  * @category layers

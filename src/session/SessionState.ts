@@ -1,12 +1,12 @@
 /**
- * What a session keeps from command to command, and from one shell to the next.
+ * The state that a session keeps from command to command, and from one shell to the next.
  *
  * @since 0.1.0
  */
 import * as Protocol from "./Protocol.js"
 
 /**
- * The shell's own state lives in the shell; this is what its host has to know of it.
+ * The part of a shell's state that the session has to know outside of it.
  *
  * @since 0.1.0
  * @category models
@@ -14,11 +14,11 @@ import * as Protocol from "./Protocol.js"
 export class SessionState {
   /** The shell's directory, as of the last command that ended. */
   cwd: string
-  /** The exit code of the last command: the next one's `$?`. */
+  /** The exit code of the last command, which is the next one's `$?`. */
   status = 0
-  /** The shell's REPLY, byte for byte as Latin-1. */
+  /** The value of REPLY, byte for byte as Latin-1. */
   reply = ""
-  /** Bash text that gives the next shell the state of the last; undefined where there is none to hand on. */
+  /** Bash text that gives the next shell the state of the last; undefined where there is no state to hand on. */
   restoration: string | undefined
   private notices: Array<string> = []
 
@@ -26,7 +26,7 @@ export class SessionState {
     this.cwd = directory
   }
 
-  /** Forgets everything: the next shell starts as the first one did. */
+  /** Forgets everything, so that the next shell starts as the first one did. */
   reset(): void {
     this.cwd = this.directory
     this.status = 0
@@ -35,12 +35,12 @@ export class SessionState {
     this.notices = []
   }
 
-  /** Says something with the next result. */
+  /** Adds a notice, which comes with the next result. */
   note(notice: string): void {
     this.notices.push(notice)
   }
 
-  /** Says it in place of all that was to be said. */
+  /** Replaces all notices by one. */
   noteOnly(notice: string): void {
     this.notices = [notice]
   }
@@ -49,7 +49,10 @@ export class SessionState {
     return this.notices.splice(0)
   }
 
-  /** A shell has ended, and has said this of its state. `environment` names the variables that the next one starts with. */
+  /**
+   * Keeps the state that an ended shell has written, for the next shell. `environment` holds the names of the variables
+   * that the next shell starts with.
+   */
   handOver(said: string, environment: ReadonlyArray<string>): void {
     this.reply = ""
     this.restoration = Protocol.restoration(said, environment)

@@ -20,7 +20,7 @@ import type { ShellBridge } from "./ShellBridge.js"
 import type { Launch } from "./ShellLauncher.js"
 
 /**
- * What a shell is started with.
+ * The options of `start`.
  *
  * @since 0.1.0
  * @category models
@@ -29,35 +29,35 @@ export interface StartOptions {
   readonly launch: Launch
   readonly directory: SessionDirectory
   readonly bridge: Context.Tag.Service<ShellBridge>
-  /** Where the process starts. */
+  /** The directory that the process starts in. */
   readonly spawnCwd: string
-  /** Where the shell goes then, if it can. */
+  /** The directory that the shell then changes to, if it can. */
   readonly cwd: string | undefined
-  /** Whether the directory holds a state to start with. */
+  /** True where the directory holds a state to start with. */
   readonly restore: boolean
-  /** Called once, when the process is gone and its last words are heard. */
+  /** Called once, when the process has ended and its output is read. */
   readonly onExit: (shell: Shell) => void
 }
 
 /**
- * Who hears what a shell does.
+ * The callbacks for a shell's frames and its end.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ShellListener {
   readonly onFrame: (body: string) => void
-  /** `code` is an exit code as a shell would give it: 128 + the signal's number where one ended it. */
+  /** Called with the exit code as a shell reports it: 128 plus the signal's number where a signal ended it. */
   readonly onExit: (code: number) => void
 }
 
-/** What a shell may say on its own standard error is kept to this: it serves as the reason when one cannot start. */
+/** The most characters of the shell's own standard error that are kept; it explains why a shell could not start. */
 const maxComplaint = 4096
 
-/** Milliseconds; a shell that has not answered by then will not. */
+/** Milliseconds that a shell has to answer after its start. */
 const startTimeout = 60_000
 
-/** After a shell's exit, what it said last may still be on its way. */
+/** Milliseconds after the shell's exit in which its last output may still arrive. */
 const lastWords = 50
 
 const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => {
@@ -75,19 +75,21 @@ export const noShell = (reason: string): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: `no shell: ${reason}` })
 
 /**
- * A shell's process, and what it says on its own standard output.
+ * A shell's process, and the frames on its standard output.
  *
  * @since 0.1.0
  * @category models
  */
 export class Shell {
-  /** The process that was spawned: a wrapper, or the shell itself. It leads a session of its own, without a terminal. */
+  /**
+   * The pid of the spawned process: a wrapper, or the shell itself. It leads a session of its own, without a terminal.
+   */
   readonly spawned: number
   readonly frames = new FrameReader()
   alive = true
-  /** Settled once the process is gone and its last words are heard. */
+  /** Resolves once the process has ended and its output is read. */
   readonly ended: Promise<void>
-  /** What it said last on its own standard error: nothing of a command's. */
+  /** The end of the shell's own standard error, which holds nothing of a command's. */
   complaint = ""
   private listener: ShellListener | undefined
   private inner = 0
@@ -97,10 +99,10 @@ export class Shell {
     onExit: (shell: Shell) => void
   ) {
     this.spawned = child.pid ?? 0
-    // A shell that waits is no reason for the process to stay; a command that runs is one, and BashSession holds it.
+    // A shell that waits must not keep the process alive; while a command runs, TurnQueue does.
     child.unref()
     for (const pipe of [child.stdin, child.stdout, child.stderr]) if (pipe instanceof Net.Socket) pipe.unref()
-    // Writing to a shell that has just died is told by its exit.
+    // A write to a shell that has just died fails; its exit reports that.
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => {
       for (const body of this.frames.read(chunk)) this.listener?.onFrame(body)
@@ -111,7 +113,7 @@ export class Shell {
     this.ended = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.alive = false
-        // Where this process was busy meanwhile, they are read in the turn of the event loop after the timer's.
+        // If this process was busy meanwhile, the last output is read in the event loop's turn after the timer's.
         const silence = () => setImmediate(() => setImmediate(() => child.stdout.destroy()))
         const told = setTimeout(silence, lastWords)
         const gone = () => {
@@ -127,7 +129,7 @@ export class Shell {
     })
   }
 
-  /** From here on, `listener` hears the frames of this nonce, and the shell's end. */
+  /** Passes the frames of this nonce, and the shell's end, to the listener from now on. */
   hear(nonce: string, listener: ShellListener): void {
     this.frames.expect(nonce)
     this.listener = listener
@@ -137,22 +139,22 @@ export class Shell {
     this.child.stdin.write(text)
   }
 
-  /** The shell's own pid as this process knows it. */
+  /** The shell's own pid in this process's PID namespace. */
   get pid(): number {
     return ProcessTable.resolve(this.spawned, this.inner)
   }
 
-  /** The pid that the shell has for itself, as its messages name it. */
+  /** The pid that the shell has for itself, as in its messages. */
   get innerPid(): number {
     return this.inner
   }
 
-  /** No more input: an idle shell runs its EXIT trap and ends. */
+  /** Closes the shell's input: an idle shell then runs its EXIT trap and ends. */
   end(): void {
     this.child.stdin.end()
   }
 
-  /** Ends the shell at once, whatever it does; not what it started. */
+  /** Kills the shell at once, but not what it started. */
   kill(): void {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       ProcessTable.signal(this.pid, "SIGKILL")
@@ -160,7 +162,7 @@ export class Shell {
     }
   }
 
-  /** Has it read its first lines, and waits for its answer; fails with what is wrong with it. */
+  /** Lets the shell read its first lines, and waits for its answer; fails with what is wrong with it. */
   greet(text: (nonce: string) => string): Effect.Effect<void, string> {
     return Effect.async((resume) => {
       const nonce = Protocol.makeNonce()
@@ -193,24 +195,26 @@ const spawn = ({ launch, onExit, spawnCwd }: StartOptions): Effect.Effect<Shell,
           detached: true,
           env: launch.environment,
           stdio: ["pipe", "pipe", "pipe", ...launch.descriptors]
-          // The types know this only of a list of three.
+          // The types know this only for a list of three.
         }) as ChildProcess.ChildProcessWithoutNullStreams
       },
       catch: (error) => noShell(error instanceof Error ? error.message : String(error))
     })
     if (child.pid !== undefined) return new Shell(child, onExit)
-    // Where descriptors were wanting, there are no streams either.
+    // Where this process has run out of descriptors, the child has no streams either.
     const [error] = yield* Effect.promise(() => once(child, "error"))
     return yield* noShell(`${program} could not be started: ${error.message}`)
   })
 
-/** Bash's complaints about having no terminal say nothing about why it ended. */
+/**
+ * Returns the shell's standard error without bash's messages about having no terminal, which do not tell why it ended.
+ */
 const wordsOf = (shell: Shell) =>
   shell.complaint.replaceAll(/^bash: (cannot set terminal process group|no job control).*\n?/gm, "").trim()
 
 /**
- * Starts a shell; fails with the reason, in the shell's own words if it had any, where none can be started. The shell is
- * killed with the scope, if it still lives then.
+ * Starts a shell. Fails where it can't be started, with the shell's own message if there is one. The shell is killed
+ * when the scope closes.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * The port through which a shell's programs call commands that this process implements.
+ * The interface through which programs in a shell call commands that this process implements.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type { CommandInput } from "../domain/CommandInput.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
 /**
- * How a call from within the shell ended.
+ * The end of a call from within the shell.
  *
  * @since 0.1.0
  * @category models
@@ -22,17 +22,20 @@ export interface CallEnding {
 }
 
 /**
- * A session's side of the bridge, open for the calls that its shell makes.
+ * The bridge of one session, open for the calls of its shell.
  *
  * @since 0.1.0
  * @category models
  */
 export interface OpenBridge {
-  /** Makes the commands that there are by now callable under their names. Called before every command: cheap if nothing changed. */
+  /**
+   * Makes all registered commands callable under their names. It is called before every command, and takes no time if
+   * nothing has changed.
+   */
   readonly offer: () => void
-  /** Whether a command has deleted what calls need. */
+  /** True where a command has deleted files that calls need. */
   readonly lost: boolean
-  /** Whether a call is being answered at the moment. */
+  /** True while a call is being answered. */
   readonly isBusy: boolean
   /** Interrupts every call, and waits until their callers have ended and cleaned up. */
   readonly dismiss: Effect.Effect<void>
@@ -41,7 +44,7 @@ export interface OpenBridge {
 }
 
 /**
- * Commands of ours, as a shell meets them: FIFOs in the session's directory to call them by, and bash text that does it.
+ * Makes our commands callable in a shell: by FIFOs in the session's directory, and bash text that uses them.
  *
  * @since 0.1.0
  * @category tags
@@ -49,25 +52,34 @@ export interface OpenBridge {
 export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
   ShellBridge,
   {
-    /** The paths of the FIFOs that must exist in the session's directory before `open`. */
+    /** Returns the paths of the FIFOs that must exist in the session's directory before `open`. */
     readonly fifos: (directory: string) => ReadonlyArray<string>
-    /** Opens the bridge of a session; `input` is read by calls that have no standard input of their own. Throws what the file system says. */
+    /**
+     * Opens the bridge of a session; `input` is read by calls that have no standard input of their own. Throws the file
+     * system's errors.
+     */
     readonly open: (directory: SessionDirectory, input: () => CommandInput | undefined) => OpenBridge
-    /** Bash text that every shell runs at its start: functions through which it calls the commands. */
+    /** Returns bash text that every shell runs at its start: functions that call the commands. */
     readonly definitions: (directory: string) => string
-    /** Bash text that puts the directory of the commands' programs into the PATH. */
+    /** Returns bash text that puts the directory of the commands' programs into the PATH. */
     readonly enterPath: (directory: string) => string
-    /** Bash text that puts the programs of another session directory in the place of these. */
+    /** Returns bash text that replaces the programs of one session directory in the PATH by those of another. */
     readonly changePath: (from: string, to: string) => string
-    /** Bash text, run with the words of a command that bash did not find: calls it and returns, where it is one of ours. */
+    /**
+     * Returns bash text that runs with the words of a command that bash did not find: where it is one of ours, calls it
+     * and returns.
+     */
     readonly onNotFound: () => string
-    /** How the call ended that was made since this was last asked; undefined where there was none, or more than one. */
+    /**
+     * Returns the end of the call that was made since the last time this was asked; undefined where there was none, or
+     * more than one.
+     */
     readonly takeEnding: () => CallEnding | undefined
   }
 >() {}
 
 /**
- * A shell with the system's commands only.
+ * A layer of a bridge without commands: the shell has the system's commands only.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * The command line that starts a shell, taken apart.
+ * Parses the command line that starts a shell.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 
 /**
- * What is spawned: a program and its arguments.
+ * A program to spawn, and its arguments.
  *
  * @since 0.1.0
  * @category models
@@ -19,15 +19,16 @@ export interface Spawnable {
 }
 
 /**
- * `--norc --noprofile` keep the user's files out (S26). `-i` makes the bash that survives SIGINT, `${x:?}`, a failed
- * `exec` and syntax errors, and that reads its input in blocks; `--noediting` keeps readline out of it.
+ * The options that the protocol needs. `--norc --noprofile` keep the user's files out (S26). `-i` makes bash survive
+ * SIGINT, `${x:?}`, a failed `exec` and syntax errors, and read its input in blocks; `--noediting` keeps readline out
+ * of it.
  */
 const protocolOptions = ["--norc", "--noprofile", "--noediting", "-i"]
 
 /**
- * Splits `shellCommand` into words as a shell would (quotes and backslashes, no expansions), and appends the options that
- * the protocol needs: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f /tmp/test.sb /bin/bash
- * --norc --noprofile …`. A wrapper must pass its further arguments on to bash.
+ * Splits `shellCommand` into words as a shell does (quotes and backslashes, no expansions), and appends the options
+ * that the protocol needs: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f /tmp/test.sb
+ * /bin/bash --norc --noprofile …`. A wrapper must pass its further arguments on to bash.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,11 +1,11 @@
 /**
- * The environment that a shell starts with: the user's own, less what would disturb the protocol, and with what keeps
- * tools from asking a person who is not there.
+ * Makes the environment that a shell starts with: the user's own, without the variables that would disturb the
+ * protocol, and with those that keep tools from asking a person who is not there.
  *
  * @since 0.1.0
  */
 
-/** Read by bash at its start, or making it write or end by itself. */
+/** Variables that bash reads at its start, or that make it write or end by itself. */
 const dropped = [
   "BASH_ENV",
   "ENV",
@@ -18,14 +18,14 @@ const dropped = [
   "PS0"
 ]
 
-/** Nobody answers a prompt, turns a page or closes an editor here. */
+/** Values that keep tools from prompting, paging and opening editors. */
 const unattended: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
   GCM_INTERACTIVE: "never",
   GIT_EDITOR: "true",
   GIT_PAGER: "cat",
   GIT_TERMINAL_PROMPT: "0",
-  // Or an interactive bash reads the user's; it is unset again as soon as it has not.
+  // Otherwise an interactive bash would read the user's history; the first lines that it reads unset this again.
   HISTFILE: "",
   MANPAGER: "cat",
   PAGER: "cat",
@@ -35,11 +35,16 @@ const unattended: Readonly<Record<string, string>> = {
   TERM: "dumb"
 }
 
-/** The variable by which everything that a session started can be found again. */
+/**
+ * The variable by which everything that a session started can be found again.
+ *
+ * @since 0.1.0
+ */
 export const sessionVariable = "SYNAPSE_SESSION"
 
 /**
- * `sessionId` marks all that the shell starts, so that disposing finds also what made itself a daemon.
+ * Makes the environment of a shell. `sessionId` marks all that the shell starts, so that the end of the session also
+ * finds daemons; `extra` takes precedence over the user's variables.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * One shell with all that its launch holds, from the launch until its end.
+ * Launches a shell, and holds its resources until the shell has ended.
  *
  * @since 0.1.0
  */
@@ -11,20 +11,20 @@ import * as Shell from "./Shell.js"
 import type { Launch, LaunchRequest, ShellLauncher } from "./ShellLauncher.js"
 
 /**
- * A shell that has answered.
+ * A shell that was launched and has answered.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LaunchedShell {
   readonly shell: Shell.Shell
-  /** Waits until the shell has ended, and nothing is left of its launch. */
+  /** Waits until the shell has ended and its launch's resources are released. */
   readonly over: Effect.Effect<void>
 }
 
 /**
- * Launches a shell, whose scope a fiber of its own holds open as long as the shell lives. A launch on trial that fails is
- * repeated once.
+ * Launches a shell. A fiber of its own keeps the launch's scope open as long as the shell lives. A launch on trial that
+ * fails is repeated once.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * How a shell is started: the port by which a sandbox comes around it.
+ * The interface of what starts a shell; a sandbox implements it to wrap the shell.
  *
  * @since 0.1.0
  */
@@ -9,45 +9,45 @@ import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "./ShellCommand.js"
 
 /**
- * What a launcher is asked for.
+ * The shell to launch, with its directory and its environment.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LaunchRequest {
-  /** The shell, as the settings name it. */
+  /** The shell's command line, from the settings. */
   readonly shell: Spawnable
   /** The session's private directory, which the shell must see. */
   readonly directory: string
-  /** What an unwrapped shell would get. */
+  /** The environment that a shell without a sandbox would get. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 /**
- * What is needed to start one shell.
+ * The command line and the callbacks that start one shell.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Launch {
   readonly spawnable: Spawnable
-  /** Handed to the program as descriptors 3, 4, …. */
+  /** Descriptors that the program gets as 3, 4, …. */
   readonly descriptors: ReadonlyArray<number>
   readonly environment: Readonly<Record<string, string>>
-  /** Whether it is expected to start, and not known to: where it does not, another launch may do better. */
+  /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
   readonly isTrial: boolean
   /**
-   * Run with the pid of what was spawned, once the shell answers. No command runs before it has succeeded; where it fails,
-   * the shell is ended, and the command fails with the same error.
+   * Run with the pid of the spawned process once the shell answers, and before any command. Where it fails, the shell
+   * is ended, and the command fails with the same error.
    */
   readonly started: (pid: number) => Effect.Effect<void, ExecutionFailed>
-  /** Why a shell could not be started, by what was said on its standard error; undefined where nobody knows better. */
+  /** Explains why a shell could not be started, from its standard error; undefined where it can't tell. */
   readonly explain: (stderr: string) => ExecutionFailed | undefined
 }
 
 /**
- * Prepares a launch; fails, with what to do about it, where a shell must not be started. The scope is closed once the shell
- * has ended, or could not be started.
+ * Prepares a launch. Fails, with what to do about it, where a shell must not be started. The scope is closed once the
+ * shell has ended or could not be started.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +55,7 @@ export interface Launch {
 export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, ExecutionFailed, Scope.Scope>
 
 /**
- * Starts the shell itself, with the rights of the user.
+ * A launcher which starts the shell itself, with all rights of the user.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,6 +1,6 @@
 /**
- * Sees to it that there is a shell whenever a command needs one: starts it, gives it the state of the last, replaces it, and
- * ends it with all that it started.
+ * Provides a shell whenever a command needs one: starts it, hands the last one's state on to it, replaces it, and ends
+ * it with all that it started.
  *
  * @since 0.1.0
  */
@@ -27,26 +27,31 @@ import type { ShellLauncher } from "./ShellLauncher.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
- * A shell that is there when it is needed.
+ * Starts, replaces and ends the shells of one session.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ShellLifecycle {
-  /** The shell, and pipes for a command, if they are there and nothing is in the way: the way of nearly every command. */
+  /**
+   * Returns the shell, and pipes for a command, where they are ready; undefined otherwise. Nearly every command gets
+   * them this way.
+   */
   readonly peek: () => ReadyShell | undefined
-  /** Waits until there is a shell, starting one where there is none, and pipes for a command. */
+  /** Waits until there are a shell and pipes for a command; starts a shell where there is none. */
   readonly ready: Effect.Effect<void, ExecutionFailed>
-  /** The same as `peek`, right after `ready`: does not look whether a command has deleted the pipes meanwhile. */
+  /**
+   * Returns the same as `peek`, right after `ready`, without testing whether a command has deleted the pipes meanwhile.
+   */
   readonly take: () => ReadyShell | undefined
-  /** Ends a shell that can't run commands any more; the next one gets no state of it. */
+  /** Ends a shell that can't run commands any more; its state is not handed on. */
   readonly replace: (shell: Shell.Shell) => Effect.Effect<void>
   /** Ends the shell and all that it started, and forgets its state. */
   readonly restart: Effect.Effect<void>
 }
 
 /**
- * What the lifecycle of a session's shells works with.
+ * The dependencies of a lifecycle.
  *
  * @since 0.1.0
  * @category models
@@ -69,7 +74,7 @@ const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed
   })
 
 /**
- * The shell that may be there by then is ended with the scope, and everything that it started.
+ * Makes the lifecycle of a session's shells. Its shell is ended with the scope, with everything that it started.
  *
  * @since 0.1.0
  * @category constructors
@@ -84,19 +89,19 @@ export const make = ({
 }: LifecycleOptions): Effect.Effect<ShellLifecycle, never, Scope.Scope> => {
   const processes = new SessionProcesses.SessionProcesses()
   const environment = ShellEnvironment.make(processes.sessionId, settings.environment)
-  /** For whoever starts a shell or ends it: whoever has to wait for a restart comes after it. */
+  /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
   const changing = new TurnQueue()
   let shell: Shell.Shell | undefined
   let plumbing: Plumbing | undefined
-  /** What a command has deleted, while a background child still writes to its pipes. */
+  /** Pipes whose directory a command has deleted, while a background process still writes to them. */
   const former: Array<Plumbing> = []
-  /** Waits until nothing is left of the last shell's launch. */
+  /** Waits until the resources of the last shell's launch are released. */
   let over: Effect.Effect<void> = Effect.void
-  /** Restarts that were asked for and are not over: no command begins. */
+  /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
   let restarts = 0
   let isDisposed = false
 
-  /** By a fiber of its own: what has begun goes on where whoever waits for it is interrupted. */
+  /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
 
@@ -114,7 +119,7 @@ export const make = ({
 
   const lay = (directory: SessionDirectory) => attempt(() => Plumbing.lay(directory, bridge, () => feeder.job?.input))
 
-  /** Other pipes, in place of some that a command has deleted (`rm -rf /tmp/*`). */
+  /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
   const move = (from: Plumbing) =>
     Effect.gen(function* () {
       const to = yield* lay(yield* attempt(() => new SessionDirectory()))
@@ -127,7 +132,7 @@ export const make = ({
 
   const launch = (directory: SessionDirectory) =>
     Effect.suspend(() => {
-      // A later one may find that the directory of the first is gone.
+      // The directory that the first shell started in may be gone for a later one.
       const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
       const restore = state.restoration !== undefined
       return Effect.zipRight(
@@ -144,7 +149,7 @@ export const make = ({
       )
     })
 
-  /** A shell, and at the first time its pipes: both at once. */
+  /** Starts a shell, and makes its pipes at the same time where there are none. */
   const startOne = Effect.gen(function* () {
     const known = plumbing
     const directory = known?.directory ?? (yield* attempt(() => new SessionDirectory()))
@@ -164,7 +169,10 @@ export const make = ({
     yield* Exit.zipRight(launched, laid)
   })
 
-  /** With the state of the last shell; without it where that ends every new one (`PROMPT_COMMAND=exit`). */
+  /**
+   * Starts a shell with the state of the last; without it, where that state ends every new shell
+   * (`PROMPT_COMMAND=exit`).
+   */
   const start = Effect.suspend(() => {
     const { restoration } = state
     const directory = plumbing?.directory
@@ -193,7 +201,7 @@ export const make = ({
 
   const prepare = Effect.gen(function* () {
     if (isDisposed) return yield* ended()
-    // One that is about to be gone has its state to hand on.
+    // A shell that is just ending still hands its state on.
     if (shell?.alive === false) yield* Effect.promise(() => shell?.ended ?? Promise.resolve())
     if (plumbing?.lost === true) yield* move(plumbing)
     if (plumbing === undefined || shell === undefined) yield* start
@@ -204,7 +212,7 @@ export const make = ({
     yield* attempt(() => pool.fill())
   })
 
-  /** Asks all that the session started to end, then ends it. */
+  /** Asks all that the session started to end, then kills it. */
   const endAll = Effect.gen(function* () {
     if (plumbing === undefined) return
     plumbing.wantState(false)
@@ -272,7 +280,7 @@ export const make = ({
     restart
   }
 
-  /** This process ends at once: nothing can be asked or waited for. */
+  /** Kills everything at once when this process exits, which leaves no time to ask or to wait. */
   const abort = () => {
     processes.kill(shell?.spawned ?? 0)
     plumbing?.close(settings.keepOutputFiles)

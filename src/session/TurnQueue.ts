@@ -1,5 +1,5 @@
 /**
- * Whose turn it is to use a session's shell: one at a time, strictly in the order of asking.
+ * A queue for the turns in a session's shell: one at a time, strictly in the order of asking.
  *
  * @since 0.1.0
  */
@@ -7,8 +7,8 @@ import * as Effect from "effect/Effect"
 import * as KeepAlive from "./KeepAlive.js"
 
 /**
- * A queue for one turn. The process stays alive while somebody has it. Unlike a semaphore of one permit, it hands the turn over directly: nobody who comes later gets it
- * between its release and the wake-up of whoever waits.
+ * A queue for one turn, which keeps the process alive while somebody has the turn. Unlike a semaphore of one permit, it
+ * hands the turn over directly: nobody who comes later gets it between its release and the wake-up of whoever waits.
  *
  * @since 0.1.0
  * @category models
@@ -17,12 +17,12 @@ export class TurnQueue {
   private holder: object | undefined
   private readonly waiting: Array<{ readonly turn: object; readonly begin: () => void }> = []
 
-  /** Whether nobody has the turn. */
+  /** True where nobody has the turn. */
   get isFree(): boolean {
     return this.holder === undefined
   }
 
-  /** Takes the turn if nobody has it, and says whether it did. */
+  /** Takes the turn if nobody has it; returns whether it did. */
   tryTake(turn: object): boolean {
     if (this.holder !== undefined) return false
     this.holder = turn
@@ -30,7 +30,10 @@ export class TurnQueue {
     return true
   }
 
-  /** Takes the turn, or waits for it. Interruption gives up the place, and the turn if it has just come. */
+  /**
+   * Takes the turn, waiting for it if necessary. Interruption gives up the place in the queue, or the turn if it has
+   * just come.
+   */
   take(turn: object): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.tryTake(turn)) return resume(Effect.void)
@@ -39,7 +42,7 @@ export class TurnQueue {
     })
   }
 
-  /** Runs something in a turn of its own. */
+  /** Runs an effect in a turn of its own. */
   hold<A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       const turn = {}
@@ -50,7 +53,7 @@ export class TurnQueue {
     })
   }
 
-  /** Gives up the turn, or the place in the queue; does nothing for whoever has neither. */
+  /** Gives up the turn or the place in the queue; does nothing for whoever has neither. */
   leave(turn: object): void {
     if (this.holder === turn) {
       const next = this.waiting.shift()

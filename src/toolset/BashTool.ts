@@ -1,5 +1,5 @@
 /**
- * The one tool of Synapse: a persistent bash, and the commands that only Synapse has.
+ * The tool `Bash`: a persistent bash, with the commands that only Synapse has.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ import { BashRouter, hintForMissing } from "../router/BashRouter.js"
 import * as Tool from "./Tool.js"
 
 /**
- * The tool as a service.
+ * The tool `Bash` as a service.
  *
  * @since 0.1.0
  * @category tags
@@ -30,11 +30,13 @@ export class BashTool extends Context.Tag("synapse/BashTool")<BashTool, Tool.Too
 
 const missing = "command parameter is required"
 
-/** Without `undefined`, which no JSON has, and which would be one more thing in a refusal. */
+/**
+ * Makes a parameter optional without allowing `undefined`, which JSON does not have, and which errors would mention.
+ */
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
 /**
- * What a call of the tool takes.
+ * The schema of the tool's parameters.
  *
  * @since 0.1.0
  * @category schemas
@@ -75,7 +77,7 @@ export const Parameters = Schema.Struct({
 })
 
 /**
- * The tool over a router. Its description names the commands of the registry.
+ * A layer of the tool over a router. The tool's description names the commands of the registry.
  *
  * @since 0.1.0
  * @category layers
@@ -100,7 +102,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
 
 const ran = Span.within("BashTool.run")
 
-/** The tool's own name at the start of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
+/** Matches the tool's own name at the beginning of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
 const toolForm = /^\s*Bash\s*(?:\(|\s|$)/
 const quotedCommand = /^(["'])((?:\\[\s\S]|(?!\1)[\s\S])*)\1/
 
@@ -131,7 +133,10 @@ const adviceFor = (command: string, { exitCode, notFound }: CommandResult): Advi
   return name === undefined ? undefined : (hintForMissing(name) ?? Hint.forMissing(name))
 }
 
-/** Of a path, and of what replaces the shell, bash says that it is missing with the exit code only. */
+/**
+ * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code
+ * tells it.
+ */
 const category = (command: string, { category, exitCode }: CommandResult): FailureCategory | undefined => {
   if (category !== undefined) return category
   if (exitCode !== ExitCode.notFound) return undefined
@@ -141,7 +146,7 @@ const category = (command: string, { category, exitCode }: CommandResult): Failu
 }
 
 /**
- * What the model is told of the tool.
+ * Writes the tool's description for the model.
  *
  * @param handlers the commands that are not the shell's own
  * @since 0.1.0

@@ -1,9 +1,9 @@
 /**
- * The face for `@effect/ai`: `LanguageModel.generateText({ prompt, toolkit: BashToolkit.toolkit })`, with
- * `BashToolkit.layer` provided. A module of its own, so that only those who use it load `@effect/ai`.
+ * The Bash tool for `@effect/ai`: `LanguageModel.generateText({ prompt, toolkit: BashToolkit.toolkit })`, with
+ * `BashToolkit.layer` provided. It is a module of its own, so that only programs that use it load `@effect/ai`.
  *
- * Whatever a model sends as parameters is answered by a result. The name of a tool that there is not, `@effect/ai` does not
- * answer: `generateText` and `streamText` fail with its `MalformedOutput`, for they decode the response by the names of the
+ * Invalid parameters are answered with a result. A tool name that does not exist is not: `generateText` and
+ * `streamText` then fail with the `MalformedOutput` of `@effect/ai`, for they decode the response by the names of the
  * toolkit's own tools. Catch that error, and call the model again with its `description` as a message of the user.
  *
  * @since 0.1.0
@@ -18,7 +18,7 @@ import * as Tool from "./Tool.js"
 import { Toolset } from "./Toolset.js"
 
 /**
- * A schema that takes whatever a model sends. Its JSON schema is that of the Bash tool's parameters.
+ * A schema that accepts any parameters. Its JSON schema is that of the Bash tool's parameters.
  *
  * @since 0.1.0
  * @category schemas
@@ -30,15 +30,15 @@ export interface Parameters extends AiTool.AnyStructSchema {
 }
 
 /**
- * Takes whatever a model sends: `@effect/ai` would end the whole conversation over parameters that do not fit, and the
- * toolset tells the model how to do better.
+ * Accepts any parameters: where `@effect/ai` checked them, wrong ones would end the whole conversation; the toolset
+ * answers them with an error that tells the model what is wrong.
  *
  * @since 0.1.0
  * @category schemas
  */
 export const Parameters = Schema.Unknown.annotations({
   jsonSchema: Tool.toJsonSchema(BashTool.Parameters)
-  // The type asks for a struct; whatever reads it asks for a schema.
+  // The type requires a struct, but the code that uses it only requires a schema.
 }) as unknown as Parameters
 
 const withDescription = (description: string) =>
@@ -52,7 +52,7 @@ const withDescription = (description: string) =>
   )
 
 /**
- * The toolkit of the one tool, `Bash`. A result is the text that a ToolReturn has for the model; `isFailure` is its `isError`.
+ * The toolkit of the one tool, `Bash`. A result is the output of a ToolReturn; `isFailure` is its `isError`.
  *
  * @since 0.1.0
  * @category toolkits
@@ -60,7 +60,7 @@ const withDescription = (description: string) =>
 export const toolkit = withDescription(BashTool.describe([]))
 
 /**
- * The same toolkit, whose description also names the commands that are registered now.
+ * Makes the same toolkit, with a description that also names the commands that are registered now.
  *
  * @since 0.1.0
  * @category toolkits
@@ -70,7 +70,7 @@ export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = E
 )
 
 /**
- * Runs the toolkit's calls in the toolset.
+ * A layer which runs the toolkit's calls in the toolset.
  *
  * @example
  * ```ts
@@ -89,7 +89,7 @@ export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = E
  */
 export const layer: Layer.Layer<AiTool.Handler<"Bash">, never, Toolset> = toolkit.toLayer(
   Effect.map(Toolset, (toolset) => {
-    // @effect/ai keeps the call's own id to itself.
+    // @effect/ai does not pass on the call's own id.
     let count = 0
     return {
       Bash: (params: unknown) =>

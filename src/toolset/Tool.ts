@@ -1,5 +1,5 @@
 /**
- * A tool for a model: what it is called, what it takes, and what it does.
+ * A tool for a model: its definition, and the function that runs it.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import { type CommandError, type FailureCategory, InvalidUsage } from "../domain
 import type { CommandResult } from "../domain/CommandResult.js"
 
 /**
- * What a model's tool list says of a tool; `ToolFormat.toFormat` gives it in the form that an API takes.
+ * The definition of a tool in a model's tool list; `ToolFormat.toFormat` converts it to the form that an API takes.
  *
  * @since 0.1.0
  * @category models
@@ -36,39 +36,39 @@ export interface JsonSchema {
 }
 
 /**
- * A tool as a Toolset runs it.
+ * A tool that a Toolset runs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Tool {
   readonly definition: ToolDefinition
-  /** A right call, for the model that made a wrong one: `Bash(command="ls -la")`. */
+  /** A correct call, for errors about a wrong one: `Bash(command="ls -la")`. */
   readonly example: string
   /**
-   * Runs the tool on the arguments of a call, as they came: an optional one may be null, as OpenAI's strict mode sends it.
-   * Arguments that do not fit fail with InvalidUsage.
+   * Runs the tool with the arguments of a call. An optional one may be null, as in OpenAI's strict mode. Fails with
+   * InvalidUsage for wrong arguments.
    */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
-  /** What a model should know about a result with a non-zero exit code: how to do it better. */
+  /** Returns advice for the model on a result with a non-zero exit code. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
-  /** What kind of failure a non-zero exit code is, where the result alone does not tell. */
+  /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
 }
 
 /**
- * Makes a tool out of the schema of its parameters: the model's JSON schema comes from it, and nothing that does not fit
- * it reaches `run`.
+ * Makes a tool from the schema of its parameters. The model's JSON schema comes from it, and `run` gets only arguments
+ * that it accepts.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = <A, I>(options: {
   readonly name: string
-  /** A function where the description changes with what there is. */
+  /** The description; a function where it changes with the registered commands. */
   readonly description: string | (() => string)
   readonly parameters: Schema.Schema<A, I>
-  /** A right call; made up from the required parameters where it is not given. */
+  /** A correct call; by default, it is made from the required parameters. */
   readonly example?: string
   readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
@@ -104,7 +104,7 @@ export const make = <A, I>(options: {
 }
 
 /**
- * The refusal of a call's parameters: every problem on a line of its own, and the right form.
+ * Makes the error for wrong parameters: every problem on a line of its own, and a correct call.
  *
  * @since 0.1.0
  * @category errors
@@ -126,7 +126,7 @@ const propertiesOf = ({ properties }: JsonSchema): string => {
   return names.length === 0 ? "" : ` with ${names.join(", ")}`
 }
 
-/** Takes null for what was left out, wherever the schema has an optional property that can't be null. */
+/** Removes nulls where the schema has an optional property that can't be null. */
 const withoutNulls = (value: unknown, schema: unknown): unknown => {
   if (!Predicate.isReadonlyRecord(schema)) return value
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, schema["items"]))
@@ -150,14 +150,15 @@ const takesNull = (schema: unknown): boolean =>
     (Array.isArray(schema["enum"]) && schema["enum"].includes(null)) ||
     (Array.isArray(schema["anyOf"]) && schema["anyOf"].some(takesNull)))
 
-/** A call with a placeholder for each required parameter. */
+/** Makes a call with a placeholder for each required parameter. */
 const exampleOf = (name: string, jsonSchema: JsonSchema): string => {
   const required = Array.isArray(jsonSchema["required"]) ? jsonSchema["required"] : []
   return `${name}(${required.map((parameter) => `${parameter}=…`).join(", ")})`
 }
 
 /**
- * A JSON schema for a model: no `$schema`, no `$ref` where it can be helped, no keys but the parameters.
+ * Makes the JSON schema of parameters for a model: without `$schema`, and without `$ref` unless a schema refers to
+ * itself.
  *
  * @since 0.1.0
  */
@@ -174,7 +175,7 @@ export const toJsonSchema = <A, I>(schema: Schema.Schema<A, I>): JsonSchema => {
     if (typeof node !== "object" || node === null) return node
     const { $ref, ...rest } = node as JsonSchema
     const definition = typeof $ref === "string" ? $ref.replace("#/$defs/", "") : undefined
-    // A schema that holds itself can only be said with a reference.
+    // A recursive schema can only be written with a reference.
     if (definition !== undefined && within.includes(definition)) return node
     const inner = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inline(value, within)]))
     if (definition === undefined) return inner

@@ -1,5 +1,5 @@
 /**
- * A tool's definition in the form that a model's API takes it.
+ * Converts a tool's definition to the form that a model's API takes.
  *
  * @since 0.1.0
  */
@@ -7,8 +7,8 @@ import * as Predicate from "effect/Predicate"
 import type { JsonSchema, ToolDefinition } from "./Tool.js"
 
 /**
- * `anthropic` is the Messages API, `openai` the Chat Completions API and whatever is compatible with it, `openai-strict` the
- * same with structured outputs, and `mcp` the answer to `tools/list`.
+ * The name of a format. `anthropic` is the Messages API, `openai` the Chat Completions API and all APIs compatible with
+ * it, `openai-strict` the same with structured outputs, and `mcp` the answer to `tools/list`.
  *
  * @since 0.1.0
  * @category models
@@ -75,7 +75,7 @@ const make = {
 export const formats = Object.keys(make) as ReadonlyArray<ToolFormat>
 
 /**
- * Turns a definition into what one API takes.
+ * Converts a definition to a format.
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ export const formats = Object.keys(make) as ReadonlyArray<ToolFormat>
 export const toFormat = <F extends ToolFormat>(definition: ToolDefinition, format: F): ReturnType<(typeof make)[F]> =>
   make[format](definition) as ReturnType<(typeof make)[F]>
 
-/** What strict mode refuses in a schema, or refused for long, and how a description says the same. */
+/** The keywords which strict mode refuses, or refused for long, and the words that say the same in a description. */
 const limits: Readonly<Record<string, (value: unknown) => string>> = {
   minLength: (least) => (least === 1 ? "not empty" : `at least ${least} characters`),
   maxLength: (most) => `at most ${most} characters`,
@@ -109,8 +109,8 @@ const limits: Readonly<Record<string, (value: unknown) => string>> = {
 }
 
 /**
- * The schema as strict mode takes it: every object has all of its properties required and no others, those that were optional
- * may be null instead, and limits are said in the description.
+ * Converts a schema for strict mode: every object requires all of its properties and allows no others, optional ones
+ * may be null instead, and limits move into the description.
  */
 const toStrict = (schema: JsonSchema): JsonSchema => {
   const strict: Record<string, unknown> = {}

@@ -1,5 +1,5 @@
 /**
- * What a model gets back for a tool call.
+ * The result of a tool call, for the model and for the program.
  *
  * @since 0.1.0
  */
@@ -12,24 +12,24 @@ import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 
 /**
- * The answer to a ToolCall.
+ * The result of a ToolCall.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ToolReturn {
-  /** The `id` of the call that it answers. */
+  /** The `id` of the call. */
   readonly toolCallId: string
   readonly isError: boolean
-  /** The text for the model: all that it needs to know. */
+  /** The text for the model, which holds all that it needs to know. */
   readonly output: string
-  /** How it went, in a sentence; for a failure, what it was and how to do better. */
+  /** A sentence on how the call ended; for a failure, what failed, and advice. */
   readonly message: string
   readonly extras: Extras
 }
 
 /**
- * What programs want to know; each field only where it applies.
+ * The details for programs; each field is present only where it applies.
  *
  * @since 0.1.0
  * @category models
@@ -38,16 +38,16 @@ export interface Extras {
   readonly exitCode?: number
   readonly stdout?: string
   readonly stderr?: string
-  /** The files that hold all of an output that was cut. */
+  /** The files that hold the whole output, where it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
   readonly notices?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
-  /** The kind of error, where the command did not run or was stopped. */
+  /** The tag of the error, where the command did not run or was stopped. */
   readonly error?: CommandError["_tag"]
-  /** Where the call itself was wrong: the tool's name as the call gave it. */
+  /** The tool's name as the call gave it, where the call itself was wrong. */
   readonly toolName?: string
-  /** Why the arguments are not JSON, in the parser's words. */
+  /** The parser's message, where the arguments are not JSON. */
   readonly parseError?: string
   readonly interrupted?: true
   readonly blocked?: true
@@ -57,22 +57,22 @@ export interface Extras {
 }
 
 /**
- * What is known beside how a call ended.
+ * The options of `fromExit`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface ExitOptions {
-  /** What an interrupted command had put out. */
+  /** The output of an interrupted command until then. */
   readonly partial?: CommandResult.CommandResult | undefined
-  /** What to tell the model about a result with a non-zero exit code. */
+  /** Returns advice for the model on a result with a non-zero exit code. */
   readonly hint?: ((result: CommandResult.CommandResult) => string | undefined) | undefined
-  /** What kind of failure that is, where the result alone does not tell. */
+  /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: ((result: CommandResult.CommandResult) => FailureCategory | undefined) | undefined
 }
 
 /**
- * Turns the end of a tool's run into what the model gets.
+ * Makes the result of a tool's run, however it ended.
  *
  * @since 0.1.0
  * @category constructors
@@ -100,7 +100,7 @@ export const fromExit = (
 }
 
 /**
- * The answer to a call that could not be made.
+ * Makes the result of a call that failed with an error.
  *
  * @since 0.1.0
  * @category constructors
@@ -174,6 +174,6 @@ const make = (
   return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
 }
 
-/** The second text begins on a line of its own. */
+/** Joins two texts; the second begins on a line of its own. */
 const joined = (first: string, second: string): string =>
   first === "" || second === "" || first.endsWith("\n") ? first + second : `${first}\n${second}`

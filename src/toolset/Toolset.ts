@@ -1,5 +1,5 @@
 /**
- * The tools of a model: every call is answered by a value, whatever happens.
+ * Runs the tool calls of a model: every call gets a result, whatever happens.
  *
  * @since 0.1.0
  */
@@ -22,7 +22,7 @@ import { invalidParameters, type Tool, type ToolDefinition } from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 
 /**
- * Answers the tool calls of a model.
+ * Runs the tool calls of a model.
  *
  * @example
  * ```ts
@@ -45,13 +45,13 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
     /** The definitions of the tools, for a model's tool list. */
     readonly tools: ReadonlyArray<ToolDefinition>
     /**
-     * Runs a call and answers it, with an error value where it fails. Calls run in parallel; a call whose id is that of a
-     * running one is refused. Interruption ends the tool, and is over when the tool has ended.
+     * Runs a call and returns its result, which is an error value where it fails. Calls run in parallel; a call with
+     * the id of a running one is refused. Interruption ends the tool, and returns when the tool has ended.
      */
     readonly handle: (call: ToolCall) => Effect.Effect<ToolReturn.ToolReturn>
     /**
-     * Ends the running call of that id, whose `handle` then answers with exit code 130 and the output so far. It returns
-     * when the tool has ended; `false` where no such call is running.
+     * Ends the running call of that id, whose `handle` then returns exit code 130 and the output so far. Returns when
+     * the tool has ended; `false` where no such call is running.
      */
     readonly cancel: (id: string) => Effect.Effect<boolean>
   }
@@ -60,7 +60,8 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
 type Running = Fiber.RuntimeFiber<CommandResult, CommandError>
 
 /**
- * A toolset of any tools. When the scope is closed, calls that still run are interrupted.
+ * Makes a toolset; fails with DuplicateName for two tools of the same name. When the scope closes, running calls are
+ * interrupted.
  *
  * @since 0.1.0
  * @category constructors
@@ -75,7 +76,7 @@ export const make = (
       if (byName.has(name)) return yield* new DuplicateName({ kind: "tool", name })
       byName.set(name, tool)
     }
-    /** The fiber is undefined for a moment, while it is being forked. */
+    /** The fibers of running calls, by id; undefined for a moment, while a fiber is being forked. */
     const running = yield* Effect.acquireRelease(
       Effect.sync(() => new Map<string, Running | undefined>()),
       (fibers) => Fiber.interruptAll([...fibers.values()].filter((fiber) => fiber !== undefined))
@@ -96,7 +97,7 @@ export const make = (
             outer.onInterrupted?.(result)
           }
         }
-        // The fiber is the call's own: what is set in it needs no taking back.
+        // The fiber is the call's own, so the value needs no reset.
         const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => tool.run(params))
         return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
           running.set(call.id, fiber)
@@ -142,19 +143,19 @@ export const make = (
   })
 
 /**
- * The toolset of one tool, `Bash`.
+ * A layer of the toolset with the one tool `Bash`.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
   Toolset,
-  // One tool can't have another one's name.
+  // A single tool has no duplicate.
   Effect.flatMap(BashTool, (bash) => Effect.orDie(make([bash])))
 )
 
 /**
- * A toolset of any tools; two of the same name are refused.
+ * A layer of a toolset with any tools; fails with DuplicateName for two of the same name.
  *
  * @since 0.1.0
  * @category layers
@@ -195,7 +196,7 @@ const brokenArguments = (call: ToolCall, tool: Tool, { message }: SyntaxError): 
     parseError: message
   })
 
-/** A tool whose hint throws has none. */
+/** Calls a tool's function for hints; a function that throws gives none. */
 const orNone = <A>(said: () => A | undefined): A | undefined => {
   try {
     return said()
@@ -207,6 +208,6 @@ const orNone = <A>(said: () => A | undefined): A | undefined => {
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
   Exit.isFailure(exit) && Cause.isDie(exit.cause)
 
-/** The model hears what happened without a stack trace; whoever mends the tool finds it in the log. */
+/** Logs a defect with its stack trace, for whoever repairs the tool; the model gets the message only. */
 const logDefect = (call: ToolCall, cause: Cause.Cause<unknown>) =>
   Effect.logError(`the tool ${call.name} failed unexpectedly`, cause)

@@ -7,6 +7,7 @@
  */
 import * as path from "node:path"
 import * as ts from "typescript"
+import * as Docstring from "./Docstring.js"
 
 /** From the street down; rooms on one line are neighbours. A dot stands for the files that lie in the room itself. */
 type Floors = ReadonlyArray<ReadonlyArray<string>>
@@ -214,6 +215,11 @@ const checkFile = (file: string, text: string): ReadonlyArray<string> => {
       say(line, "reads the environment, which only settings may")
   }
   for (const statement of source.statements) if (holdsState(statement)) say(at(statement), "holds state in a module")
+  if (file !== "index.ts") {
+    for (const statement of source.statements) {
+      for (const flaw of Docstring.flawsOf(statement)) say(at(statement), flaw)
+    }
+  }
 
   return file === "index.ts" ? [...found, ...checkIndex(source)] : found
 }

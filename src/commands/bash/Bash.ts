@@ -1,6 +1,6 @@
 /**
- * `bash <command>`: models write it out of habit. The command runs in the session they are in, without the word `bash`;
- * what can only mean a bash of its own (`bash -c …`, `bash script.sh`) is left to bash.
+ * `bash <command>`: models write it out of habit. The command runs in the current session, without the word `bash`;
+ * what can only mean another bash (`bash -c …`, `bash script.sh`) is left to bash.
  *
  * @since 0.1.0
  */
@@ -25,7 +25,7 @@ const usage = "bash <command>"
 export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.gen(function* () {
   const sandbox = yield* SandboxManager
 
-  /** Whether bash would find a script of that name, seen from the session's directory. */
+  /** Tests whether bash would find a script of that name in the session's directory. */
   const isScript = (name: string) => Effect.flatMap(sandbox.cwd, (directory) => sandbox.isFile(`${directory}/${name}`))
 
   return {
@@ -51,7 +51,7 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
   }
 })
 
-/** The help that the line asks for: only where that is the one and only argument. */
+/** Returns the help where the only argument asks for it; undefined otherwise. */
 const helpFor = (line: CommandLine): string | undefined => {
   const [only, more] = line.tail
   if (only?._tag !== "Word" || more !== undefined) return undefined

@@ -1,12 +1,12 @@
 /**
- * Finds a text without regard to white space and to the case of ASCII letters, and names in what a match differs.
+ * Finds a text while ignoring white space and the case of ASCII letters, and names the differences of a match.
  *
  * @since 0.1.0
  */
 import { prefixTable } from "./Edit.matches.js"
 
 /**
- * What each byte is compared as; 0 for what is passed over: white space.
+ * The byte that each byte is compared as: a letter in lower case, and 0 for white space, which is skipped.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ export const folded: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 /**
- * A part of a file: the indices of its first byte and of the one behind its last.
+ * A part of a file: the index of its first byte, and the index behind its last.
  *
  * @since 0.1.0
  */
@@ -25,23 +25,25 @@ export interface Region {
 }
 
 /**
- * What was found of a text.
+ * The result of a search.
  *
  * @since 0.1.0
  */
 export interface Found {
-  /** The first matches, from their first to their last byte that is no white space. */
+  /** The first matches, each from its first to its last byte that is not white space. */
   readonly matches: ReadonlyArray<Region>
-  /** Where there is none: the longest beginning of the text that the file has. */
+  /**
+   * The longest beginning of the text that occurs in the file; undefined where there are matches, or nothing occurs.
+   */
   readonly beginning: Region | undefined
-  /** How many bytes of the text, without white space, that beginning has. */
+  /** The number of bytes, without white space, in that beginning. */
   readonly length: number
 }
 
 /**
- * Finds a text without regard to white space and case, in time that grows with the file only.
+ * Finds a text while ignoring white space and case, in time proportional to the file.
  *
- * @param most how many matches are looked for
+ * @param most the number of matches after which the search ends
  *
  * @since 0.1.0
  */
@@ -79,13 +81,13 @@ const startOf = (bytes: Uint8Array, end: number, length: number): number => {
   return at
 }
 
-/** Between two bytes that are no white space, what is compared of it. */
+/** The most bytes of white space that are compared between two other bytes. */
 const mostWhiteSpace = 10_000
 
 const within = "blanks within a line"
 
 /**
- * Names in what the text differs from a match of it.
+ * Names the differences between a text and its match in a file.
  *
  * @since 0.1.0
  */
@@ -126,7 +128,10 @@ const gapEnd = (bytes: Uint8Array, start: number): number => {
 
 const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09
 
-/** The blanks before a match, as far as the text has some: all of its line's. */
+/**
+ * Returns the white space before a match on its line, with the line breaks that the text begins with; empty where the
+ * text begins with none.
+ */
 const leading = (bytes: Uint8Array, start: number, text: Uint8Array, textStart: number): string => {
   if (textStart === 0) return ""
   let at = start
@@ -141,7 +146,7 @@ const isLineStart = (bytes: Uint8Array, start: number): boolean => {
   return at === 0 || bytes[at - 1] === 0x0a
 }
 
-/** Of the white space behind a match, as much as the text ends in. */
+/** Returns as much of the white space behind a match as the text ends in. */
 const trailingLike = (gap: string, own: string): string => {
   const count = own.split("\n").length
   const lines = gap.split("\n").slice(0, count)

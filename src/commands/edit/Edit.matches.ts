@@ -1,12 +1,12 @@
 /**
- * Finds bytes in bytes, in time that grows with the file only, whatever is looked for (Knuth, Morris and Pratt). Node's own
- * `indexOf` needs two minutes for 100 MB of `a` and an old text of the like.
+ * Finds bytes in bytes, in time proportional to the file, whatever is looked for (the algorithm of Knuth, Morris and
+ * Pratt). Node's own `indexOf` takes two minutes to find a long run of `a` in 100 MB of `a`.
  *
  * @since 0.1.0
  */
 
 /**
- * Finds, for each prefix of the pattern, the longest other prefix that it ends in.
+ * Returns, for each prefix of the pattern, the length of the longest shorter prefix that it ends in.
  *
  * @since 0.1.0
  */
@@ -21,7 +21,7 @@ export const prefixTable = (pattern: Uint8Array): Int32Array => {
 }
 
 /**
- * Bytes that are looked for.
+ * A pattern of bytes, prepared to be found in files.
  *
  * @since 0.1.0
  */
@@ -33,7 +33,7 @@ export class Pattern {
     this.table = prefixTable(bytes)
   }
 
-  /** Where it first occurs from `start` on; -1 where it doesn't. */
+  /** Returns the index of its first occurrence from `start` on; -1 where there is none. */
   indexIn(bytes: Uint8Array, start: number): number {
     const { bytes: pattern, table } = this
     const first = pattern[0]
@@ -51,7 +51,7 @@ export class Pattern {
     return -1
   }
 
-  /** How often it occurs from `start` on, without overlaps, from the left. */
+  /** Counts its occurrences from `start` on, from the left and without overlaps. */
   countIn(bytes: Uint8Array, start: number): number {
     let count = 0
     for (let at = this.indexIn(bytes, start); at >= 0; at = this.indexIn(bytes, at + this.bytes.length)) count++
@@ -59,8 +59,8 @@ export class Pattern {
   }
 
   /**
-   * The bytes with the replacement in the place of the match at `first`, and of all behind it if `all`; in parts of a size to
-   * be sent.
+   * Yields the bytes with the match at `first` replaced, and with `all` every match behind it, in chunks of a size for
+   * sending.
    */
   *replacedIn(bytes: Uint8Array, first: number, replacement: Uint8Array, all: boolean): Generator<Uint8Array> {
     let packet = Buffer.allocUnsafeSlow(packetSize)

@@ -1,6 +1,6 @@
 /**
- * What comes nearest to a text that a file does not hold: what matches but for white space or case, what begins like it, or
- * the lines that are most like it. In time that grows with the file only.
+ * Reports the parts of a file that come nearest to a text that it does not hold: parts that differ only in white space
+ * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file.
  *
  * @since 0.1.0
  */
@@ -10,15 +10,15 @@ import * as Newlines from "../../files/Newlines.js"
 import * as Loose from "./Edit.loose.js"
 import * as Similar from "./Edit.similar.js"
 
-/** How many places are shown. */
+/** The most places that are shown. */
 const places = 3
-/** How many lines are shown of a place. */
+/** The most lines that are shown of a place. */
 const shownLines = 6
-/** How many bytes are shown of a line. */
+/** The most bytes that are shown of a line. */
 const shownBytes = 200
 
 /**
- * Shows what comes nearest to a text, in a few lines, the last without a newline.
+ * Writes the report in a few lines, the last without a newline.
  *
  * @since 0.1.0
  */
@@ -36,13 +36,13 @@ const matching = (bytes: Uint8Array, match: Loose.Region, text: Uint8Array): str
   return `${linesOf(bytes, match)} but for: ${what}\n${numbered(bytes, match)}`
 }
 
-/** `Line 3 matches`, `Lines 3-5 match` */
+/** Writes `Line 3 matches`, `Lines 3-5 match`. */
 const linesOf = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
   const [first, breaks] = [lineOf(bytes, start), Newlines.count(bytes.subarray(start, end))]
   return breaks === 0 ? `Line ${first} matches` : `Lines ${first}-${first + breaks} match`
 }
 
-/** A text that holds what was meant for somebody else to read: escapes, and the line numbers of `read`. */
+/** Recognises a text that holds escapes which bash does not decode, or the line numbers of `read`. */
 const misread = (bytes: Uint8Array, old: string): string | undefined => {
   const numbers = /^ *\d+\t/gm
   if (old.split("\n").every((line) => line === "" || line.search(numbers) === 0)) {
@@ -68,7 +68,7 @@ const placeOf = (bytes: Uint8Array, text: string): string | undefined => {
   return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
 }
 
-/** Where the file goes on otherwise than the text, after a line of it, or after half of it. */
+/** Reports where the file differs from the text, if at least a line or half of the text matches up to there. */
 const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length }: Loose.Found): string | undefined => {
   if (beginning === undefined || length < 8) return undefined
   let own = 0
@@ -98,7 +98,7 @@ const linesLike = (bytes: Uint8Array, old: string): string => {
 
 const lineOf = (bytes: Uint8Array, at: number): number => Newlines.count(bytes.subarray(0, at)) + 1
 
-/** The lines of a region, numbered. */
+/** Returns the lines of a region, numbered. */
 const numbered = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
   const lines: Array<string> = []
   let number = lineOf(bytes, start)
@@ -111,7 +111,7 @@ const numbered = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
   }
 }
 
-/** The line around an index, or the part of it that is around it. */
+/** Returns the line around an index, or a part of a long one. */
 const excerpt = (bytes: Uint8Array, at: number): string => {
   const before = bytes.subarray(Math.max(0, at - shownBytes), at)
   const lineStart = before.lastIndexOf(0x0a) + 1

@@ -1,18 +1,18 @@
 /**
- * The lines of a file that are most like a line: by their trigrams in one pass over the file, the best of them by their
- * longest common subsequence.
+ * Finds the lines of a file that are most similar to a line: by their trigrams in one pass over the file, and the best
+ * of them by their longest common subsequence.
  *
  * @since 0.1.0
  */
 import { folded, type Region } from "./Edit.loose.js"
 
-/** What the first pass keeps for the second. */
+/** The number of lines that the first pass keeps for the second. */
 const kept = 16
-/** The bytes of a line that the second pass compares. */
+/** The number of bytes of a line that the second pass compares. */
 const compared = 300
-/** Between 0 (nothing in common) and 1 (the same but for white space and case). */
+/** The least similarity that counts, between 0 (nothing in common) and 1 (the same except for white space and case). */
 const least = 0.6
-/** By how much a line may be worse than the best one, to be shown beside it. */
+/** The most by which a line may be less similar than the best one. */
 const margin = 0.2
 
 interface Scored extends Region {
@@ -20,7 +20,7 @@ interface Scored extends Region {
 }
 
 /**
- * Finds the lines that are most like a line, the most similar first, in time that grows with the file only.
+ * Finds the lines that are most similar to a line, the most similar first, in time proportional to the file.
  *
  * @since 0.1.0
  */
@@ -39,7 +39,7 @@ const fold = (bytes: Uint8Array): Uint8Array =>
     .filter((byte) => byte !== 0)
     .subarray(0, compared)
 
-/** A number for the last three bytes. */
+/** Returns a hash of the last three bytes. */
 const next = (hash: number, byte: number): number => ((hash << 5) ^ byte) & 0x7fff
 
 const candidates = (bytes: Uint8Array, key: Uint8Array): ReadonlyArray<Scored> => {
@@ -83,7 +83,7 @@ const candidates = (bytes: Uint8Array, key: Uint8Array): ReadonlyArray<Scored> =
   return best
 }
 
-/** Twice the length of the longest common subsequence over both lengths. */
+/** Returns twice the length of the longest common subsequence, divided by the sum of both lengths. */
 const similarity = (a: Uint8Array, b: Uint8Array): number => {
   let row = new Uint16Array(b.length + 1)
   for (const byte of a) {

@@ -21,7 +21,7 @@ import * as Nearest from "./Edit.nearest.js"
 import { Turns } from "./Edit.turns.js"
 
 /**
- * How `edit` is called.
+ * The grammar of `edit`.
  *
  * @since 0.1.0
  * @category grammar
@@ -39,13 +39,13 @@ export const grammar = CommandGrammar.make({
   }
 })
 
-/** What one edit holds in memory; a Node buffer may be of 4 GiB. */
+/** The most bytes that one edit holds in memory; a Node buffer may have 4 GiB. */
 const largest = 1024 ** 3
 
 /**
- * Makes the handler of `edit`. Its edits of one file run one after the other, so that none undoes another that runs beside it. A file is known by
- * its path, without a look at the disk: two names of one file (a symbolic or hard link) are two files, and edits by both of
- * them at once may undo one another.
+ * Makes the handler of `edit`. Its edits of one file run one after the other, so that none overwrites another. A file
+ * is known by its path only: edits at the same time by two names of one file (a symbolic or hard link) may overwrite
+ * one another.
  *
  * @since 0.1.0
  * @category constructors
@@ -100,8 +100,8 @@ const said = (path: string, count: number, line: number, all: boolean): string =
 }
 
 /**
- * All of a file in one buffer that grows with it: never more than three times its size. Of a regular file only: who waits for
- * a pipe keeps the turn.
+ * Reads a whole file into one buffer, which grows with it and never takes more than three times its size. The file has
+ * to be a regular one, for an edit that waits for a pipe would keep its turn.
  */
 const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file: string) {
   let buffer = Buffer.alloc(0)

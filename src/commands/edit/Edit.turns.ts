@@ -1,5 +1,5 @@
 /**
- * Turns by name: what takes one under a name waits for what has taken one under the same name before.
+ * Turns by name: an effect that takes one waits for those that took one of the same name before.
  *
  * @since 0.1.0
  */
@@ -7,12 +7,12 @@ import * as Effect from "effect/Effect"
 
 interface Turn {
   readonly semaphore: Effect.Semaphore
-  /** Whoever has it or waits for it. */
+  /** The number of effects that have it or wait for it. */
   users: number
 }
 
 /**
- * Lets what works under one name run one after the other. It holds no more names than are in use.
+ * Runs effects of the same name one after the other. It holds only names that are in use.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * `read <file>`: a window of a text file, with line numbers.
+ * `read <file>`: shows a window of a text file, with line numbers.
  *
  * @since 0.1.0
  */
@@ -16,7 +16,7 @@ import * as FileFailure from "../../files/FileFailure.js"
 import { help } from "./Read.help.js"
 import { LineWindow } from "./Read.window.js"
 
-/** A number of lines. What is too large for a number is more than any file has. */
+/** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
 const lines = (name: string, least: number) =>
   Parameter.option(name).pipe(
     Parameter.withPlaceholder("N"),
@@ -27,7 +27,7 @@ const lines = (name: string, least: number) =>
   )
 
 /**
- * How `read` is called.
+ * The grammar of `read`.
  *
  * @since 0.1.0
  * @category grammar
@@ -44,21 +44,24 @@ export const grammar = CommandGrammar.make({
   }
 })
 
-/** Read whenever the command runs. What is no positive whole number is as if it was not set. */
+/**
+ * The default of `--limit`, read from the environment at each run; a variable that is no positive whole number is
+ * ignored.
+ */
 const defaultLimit: Effect.Effect<number> = Config.string("SYNAPSE_READ_DEFAULT_LIMIT").pipe(
   Config.map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : 0)),
   Effect.orElseSucceed(() => 0),
   Effect.map((limit) => (Number.isSafeInteger(limit) && limit > 0 ? limit : 2000))
 )
 
-/** Lines from which on a window is deep in a file. */
+/** The offset from which the file's reader skips the lines before the window. */
 const deep = 1000
 
-/** Characters of output that are held before they are put out. */
+/** The number of characters of output that are collected before they are written. */
 const held = 128 * 1024
 
 /**
- * Makes the handler of `read`. It reads no further than the window goes. Nothing is held but what is put out next.
+ * Makes the handler of `read`. It reads no further than the window goes, and holds only the output that it writes next.
  *
  * @since 0.1.0
  * @category constructors
@@ -67,10 +70,10 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, offset }, { files, write }) {
-      // Deep in a file, its beginning is passed over by whoever reads it, and not looked at.
+      // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
       const skipLines = offset < deep ? 0 : offset
       const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
-      // Not `runForEachWhile`: effect 3.22 holds every chunk until that ends.
+      // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
       yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) => {
         window.push(chunk)
         if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
@@ -98,7 +101,10 @@ const notText = (file: string, kind: "binary" | "utf-16") => {
       })
 }
 
-/** What the window does not show, for standard error: standard output is the lines and nothing else. */
+/**
+ * Returns notes about what the window does not show, for standard error: standard output holds the lines and nothing
+ * else.
+ */
 const notes = (file: string, window: LineWindow, limit: number | undefined): ReadonlyArray<Advice.Advice> => {
   const name = FileFailure.printable(file)
   const next = `read ${FileFailure.toWord(file)} --offset ${window.line}${limit === undefined ? "" : ` --limit ${limit}`}`

@@ -1,6 +1,6 @@
 /**
- * A window of lines over a file's bytes, as they come: numbered as `cat -n` does. It holds no more than what it has not been
- * asked for yet, and of a line what is shown of it.
+ * Shows a window of lines over the bytes of a file as they come, numbered as `cat -n` does. It holds only the output
+ * that has not been taken, and of a line only the part that is shown.
  *
  * @since 0.1.0
  */
@@ -8,16 +8,18 @@ import { StringDecoder } from "node:string_decoder"
 import * as Newlines from "../../files/Newlines.js"
 
 /**
- * How many characters (Unicode code points) of a line are shown.
+ * The most characters (Unicode code points) of a line that are shown.
  *
  * @since 0.1.0
  */
 export const longestLine = 2000
 
-/** The bytes in which a NUL says that this is no text. */
+/**
+ * The number of bytes, at the beginning of the file and of the window, in which a NUL means that the file is binary.
+ */
 const examined = 8 * 1024
 
-/** Of a line, the UTF-16 units that hold `longestLine` characters in any case. */
+/** The most UTF-16 units that are kept of a line; they hold `longestLine` characters in any case. */
 const longestHead = longestLine * 2
 
 /**
@@ -26,13 +28,13 @@ const longestHead = longestLine * 2
  * @since 0.1.0
  */
 export class LineWindow {
-  /** What it is, where it is no text that could be shown. */
+  /** The kind of the file, where it is no text that can be shown. */
   binary: "binary" | "utf-16" | undefined
-  /** Whether something follows the window's last line. */
+  /** True where something follows the window's last line. */
   hasMore = false
-  /** Whether a line ended in CRLF. */
+  /** True where a line ended in CRLF. */
   hasCarriageReturns = false
-  /** The number of the last line that was put out. */
+  /** The number of the last line in the output. */
   line: number
 
   private readonly decoder = new StringDecoder("utf8")
@@ -48,7 +50,7 @@ export class LineWindow {
 
   /**
    * @param offset lines to skip
-   * @param skipped lines that do not come any more
+   * @param skipped lines that were skipped already and do not come
    * @param limit lines to show
    */
   constructor(offset: number, skipped: number, limit: number) {
@@ -58,12 +60,12 @@ export class LineWindow {
     this.toShow = limit
   }
 
-  /** Whether there is no need of further bytes. */
+  /** True where no further bytes are needed. */
   get isDone(): boolean {
     return this.hasMore || this.binary !== undefined
   }
 
-  /** Characters that `take` gives. */
+  /** The number of characters that `take` returns. */
   get size(): number {
     return this.output.length
   }
@@ -79,17 +81,17 @@ export class LineWindow {
     this.shown += rest.length
     if (this.isDone || rest.length === 0) return
     this.show(this.decoder.write(Buffer.from(rest.buffer, rest.byteOffset, rest.length)))
-    // What the decoder has kept back, for one.
+    // More follows, if only bytes that the decoder has kept back.
     if (this.toShow === 0 && rest[rest.length - 1] !== 0x0a) this.hasMore = true
   }
 
-  /** No bytes follow. */
+  /** Ends the last line; no bytes may follow. */
   end(): void {
     this.show(this.decoder.end())
     if (this.head !== "") this.endLine(false)
   }
 
-  /** What there is to put out. */
+  /** Takes the output. */
   take(): string {
     const { output } = this
     this.output = ""
@@ -144,7 +146,7 @@ export class LineWindow {
 
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
-/** How many characters there are from there on: a low surrogate counts with its high one. */
+/** Counts the characters from an index on; a low surrogate counts with its high one. */
 const characters = (text: string, start: number): number => {
   let count = 0
   for (let at = start; at < text.length; at++) if (!isLowSurrogate(text.charCodeAt(at))) count++

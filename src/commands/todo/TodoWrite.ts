@@ -18,7 +18,10 @@ import * as Todo from "../../domain/Todo.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 import { help, usageText } from "./TodoWrite.help.js"
 
-/** Any number of words, so that JSON without quotes gets a better answer than that there are too many. */
+/**
+ * The grammar of `TodoWrite`. It allows any number of words, so that JSON without quotes gets a better error than that
+ * there are too many.
+ */
 const grammar = CommandGrammar.make({
   name: "TodoWrite",
   summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
@@ -28,7 +31,7 @@ const grammar = CommandGrammar.make({
 })
 
 /**
- * Makes the handler of `TodoWrite`. What is wrong with the input is a result: exit code 1, and the list stays as it was.
+ * Makes the handler of `TodoWrite`. Invalid input is a result with exit code 1, and leaves the list as it was.
  *
  * @since 0.1.0
  * @category constructors
@@ -69,7 +72,7 @@ EOF`
 
 const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
   const [word = "", ...more] = words
-  // Bytes of a word that are no UTF-8 are lone surrogates (`ShellText`).
+  // Bytes of a word that are not UTF-8 are lone surrogates (`ShellText`).
   if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8()) : Either.right(word)
   return Either.left(
     new BadInput({
@@ -118,7 +121,7 @@ const positive = (name: string, fallback: number): Effect.Effect<number> =>
     Effect.orElseSucceed(() => fallback)
   )
 
-/** Read whenever the command runs. What is no positive whole number is as if it was not set. */
+/** The limits, read from the environment at each run; a variable that is no positive whole number is ignored. */
 const limits: Effect.Effect<Todo.Limits> = Effect.all({
   maxItems: positive("SYNAPSE_TODO_MAX_ITEMS", Todo.defaultLimits.maxItems),
   maxContentLength: positive("SYNAPSE_TODO_MAX_CONTENT_LENGTH", Todo.defaultLimits.maxContentLength)
@@ -149,7 +152,7 @@ const summaryOf = (todos: ReadonlyArray<Todo.Todo>): string => {
   ].join("\n")
 }
 
-/** Without what would begin another line, move a terminal's cursor or turn the direction of the text. */
+/** Escapes characters that would begin another line, move a terminal's cursor, or change the direction of the text. */
 const oneLine = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => {
     const escaped = JSON.stringify(char).slice(1, -1)

@@ -1,5 +1,5 @@
 /**
- * `write <file> <content>`: gives a file its content.
+ * `write <file> <content>`: gives a file new content.
  *
  * @since 0.1.0
  */
@@ -17,7 +17,7 @@ import * as Newlines from "../../files/Newlines.js"
 import { help } from "./Write.help.js"
 
 /**
- * How `write` is called.
+ * The grammar of `write`.
  *
  * @since 0.1.0
  * @category grammar
@@ -34,7 +34,8 @@ export const grammar = CommandGrammar.make({
 })
 
 /**
- * Makes the handler of `write`. Standard input goes through as it comes; where there is a content argument, nobody reads it.
+ * Makes the handler of `write`. Standard input is written as it comes; it is not read where there is a content
+ * argument.
  *
  * @since 0.1.0
  * @category constructors
@@ -73,7 +74,7 @@ class Tally {
     this.last = chunk[chunk.length - 1] as number
   }
 
-  /** A last line without a newline is a line as well. */
+  /** The number of lines; a last line without a newline counts. */
   get lines(): number {
     return this.newlines + (this.last === 0x0a ? 0 : 1)
   }

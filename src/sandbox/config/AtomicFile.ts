@@ -1,6 +1,6 @@
 /**
- * Changes a file whole, one change at a time: whoever reads it, and whenever the machine fails, finds the old text or the new
- * one, and no change is lost to another.
+ * Replaces a file as a whole, one change at a time: a reader always finds the old text or the new one, even after the
+ * machine has failed, and no change overwrites another.
  *
  * @since 0.1.0
  */
@@ -12,12 +12,12 @@ import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as FileLock from "./FileLock.js"
 
-/** For a file that was not there. */
+/** The mode of a file that was not there before. */
 const ownerOnly = 0o600
 
 /**
- * Writes the text beside the file, under one name always, and renames it. The file's mode and owner stay; a new file is its
- * owner's alone. Fails for a file that may not be written, even where its directory may.
+ * Writes the text to a file beside `path`, whose name is always the same, and renames it. The mode and the owner stay;
+ * a new file is readable by its owner only. Fails for a file that may not be written, even where its directory may.
  */
 const replace = (path: string, text: string): Effect.Effect<void, PlatformError, FileSystem.FileSystem> =>
   Effect.gen(function* () {
@@ -27,7 +27,7 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
     const write = Effect.gen(function* () {
       const old = (yield* files.exists(path)) ? yield* files.stat(path) : undefined
       if (old !== undefined) yield* files.open(path, { flag: "r+" })
-      // What a process left that died here.
+      // A process that died here has left its draft.
       yield* files.remove(temporary, { force: true })
       const file = yield* files.open(temporary, { flag: "wx", mode: ownerOnly })
       yield* file.writeAll(new TextEncoder().encode(text))
@@ -46,17 +46,17 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
       Effect.zipRight(files.rename(temporary, path)),
       Effect.onError(() => Effect.ignore(files.remove(temporary, { force: true })))
     )
-    // So that the new name outlives a failure of the machine as well; not every file system can do that.
+    // The new name has to survive a failure of the machine as well; not every file system can do that.
     const directory = Effect.flatMap(files.open(Path.dirname(path), { flag: "r" }), ({ sync }) => sync)
     yield* Effect.ignore(Effect.scoped(directory))
   }).pipe(Effect.uninterruptible)
 
 /**
- * Runs `change` while no other process and no other fiber changes the file, and replaces the file with the text that it answers
- * with; where it answers with none, the file stays. Answers whether the file was replaced. `change` reads the file itself, as
- * it is by then.
+ * Runs `change` while no other process and no other fiber changes the file, and replaces the file with the text that it
+ * returns; with none, the file stays. Returns whether the file was replaced. `change` has to read the file itself, for
+ * only then is it the current text.
  *
- * Waits ten seconds for a process that changes the file and lives, and fails with Locked then.
+ * Fails with Locked after waiting ten seconds for a running process that holds the lock.
  *
  * @param path the file's real path
  * @since 0.1.0

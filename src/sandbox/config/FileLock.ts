@@ -1,6 +1,6 @@
 /**
- * A lock between processes, for the time of a change to a file: `AtomicFile` holds it. The lock is a symbolic link whose target
- * names its owner: made in one step, whole or not at all, on every file system. The lock of a process that died is taken over.
+ * A lock between processes, which `AtomicFile` holds while it changes a file. The lock is a symbolic link whose target
+ * names its owner: the link is made in one step on every file system. The lock of a process that died is taken over.
  *
  * @internal
  */
@@ -15,7 +15,7 @@ import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 
 /**
- * Says that a process that lives has held the lock all the time, or that something else is in its place.
+ * The error for a lock that a running process holds for too long, or whose place is taken by something that is no lock.
  *
  * @since 0.1.0
  * @category errors
@@ -29,27 +29,36 @@ export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked
   }
 }
 
-/** Milliseconds between two tries, at least. */
+/** Milliseconds between two attempts: a random number from this one to its double. */
 const pause = 5
-/** Milliseconds that a change never takes: for so long we wait, and as long the lock of another machine's process holds. */
+/**
+ * Milliseconds to wait for a lock; also the time after which the lock of a process on another machine counts as
+ * abandoned.
+ */
 const patience = 10_000
 
-/** Who holds a lock. Process ids mean something within a `space` only: a machine, and on Linux a namespace. */
+/** The owner of a lock. Process ids are compared only within one `space`: a machine, and on Linux its PID namespace. */
 const Owner = Schema.parseJson(
   Schema.Struct({
     pid: Schema.Number,
-    /** When the process began, so that another one with its id is not taken for it; empty where that is not known. */
+    /**
+     * The start time of the process, so that a later process with the same id is not taken for it; empty where it is
+     * not known.
+     */
     began: Schema.String,
     space: Schema.String,
-    /** Milliseconds since 1970. */
+    /** The time at which the lock was taken, in milliseconds since 1970. */
     since: Schema.Number,
-    /** Of this one lock and no other. */
+    /** A random id, different for each lock. */
     nonce: Schema.String
   })
 )
 type Owner = typeof Owner.Type
 
-/** Field 22 of `/proc/<pid>/stat`; what stands before may hold anything, but ends with the last parenthesis. */
+/**
+ * Reads the start time of a process: field 22 of `/proc/<pid>/stat`. The fields before it are skipped up to the last
+ * parenthesis, for the program's name may hold anything.
+ */
 const beginOf = (files: FileSystem.FileSystem, pid: number): Effect.Effect<string> =>
   files.readFileString(`/proc/${pid}/stat`).pipe(
     Effect.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""),
@@ -73,7 +82,7 @@ const isRunning = (pid: number): boolean => {
 const is = (reason: PlatformError.SystemErrorReason) => (error: PlatformError.PlatformError) =>
   error instanceof PlatformError.SystemError && error.reason === reason
 
-/** Owner of the lock; nothing where it has just been released. */
+/** Reads the owner of the lock; none where the lock has just been released. */
 const ownerOf = (files: FileSystem.FileSystem, path: string) =>
   files.readLink(path).pipe(
     Effect.map(Option.some),
@@ -93,7 +102,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
     return owner.began !== "" && (yield* beginOf(files, owner.pid)) !== owner.began
   })
 
-  /** Answers with the lock's content, or who has it. */
+  /** Tries to take the lock; returns its content, or undefined where another owner has it. */
   const attempt = Effect.fnUntraced(function* (path: string) {
     const since = yield* Clock.currentTimeMillis
     const content = JSON.stringify({ pid: process.pid, began, space, since, nonce: Crypto.randomUUID() })
@@ -110,8 +119,8 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
     )
 
   /**
-   * Takes away the lock of a dead process. Whoever does that holds a lock of its own for it, named after that very lock, which
-   * never comes again: so nobody takes away a lock that was made anew in between.
+   * Removes the lock of a dead process, while holding another lock named after the nonce of the dead one. So no two
+   * processes do it at once, and none removes a lock that was taken in between.
    */
   const remove = (
     path: string,
@@ -148,8 +157,9 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
 })
 
 /**
- * Runs the effect while nobody else holds the lock at `path`. Waits ten seconds for a process that lives, and then fails.
+ * Runs an effect while holding the lock at `path`. Fails with Locked after waiting ten seconds for a running process.
  *
+ * @since 0.1.0
  * @internal
  */
 export const withLock =

@@ -1,5 +1,6 @@
 /**
- * Builds the policy of a directory: built in < `sandbox.json` < settings < this session. Lists only ever grow.
+ * Builds the policy of a directory from the built-in rules, `sandbox.json`, the settings and this session. Each adds
+ * rules; none removes any.
  *
  * @since 0.1.0
  */
@@ -17,7 +18,8 @@ import type { SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 
 /**
- * What the session adds. Entries are read like those of the file: what is an exact path goes through `PathGlob.escape`.
+ * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
+ * `PathGlob.escape`.
  *
  * @since 0.1.0
  * @category models
@@ -25,12 +27,12 @@ import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 export interface RuntimeRules {
   readonly whitelist?: ReadonlyArray<string>
   readonly blacklist?: ReadonlyArray<string>
-  /** Exact, absolute paths that a person allowed against the blacklist. */
+  /** Exact, absolute paths that a person allowed to read although they are on the blacklist. */
   readonly granted?: ReadonlyArray<string>
 }
 
 /**
- * Builds the policy that a sandbox is held to, from all that has a say in it.
+ * Builds the policy that a sandbox enforces.
  *
  * @since 0.1.0
  * @category tags
@@ -39,15 +41,15 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
   PolicyBuilder,
   {
     /**
-     * Builds the policy for a directory as of now: `sandbox.json` is read, and real paths are looked up. Fails, naming the entry,
-     * where the file is broken, an entry means nothing, or the directory itself is on the blacklist.
+     * Builds the policy for a directory as of now: reads `sandbox.json`, and resolves real paths. Fails, naming the
+     * entry, where the file or an entry is invalid, or where the directory itself is on the blacklist.
      */
     readonly build: (cwd: string, runtime?: RuntimeRules) => Effect.Effect<SandboxPolicy, SandboxConfigError>
   }
 >() {}
 
 /**
- * Where secrets usually are. Users add to it, and never take from it.
+ * The built-in blacklist: places where secrets usually lie. Users can add to it, not remove from it.
  *
  * @since 0.1.0
  * @category constructors
@@ -67,20 +69,22 @@ export const defaultBlacklist: ReadonlyArray<string> = [
 ]
 
 /**
- * The file of a project that Synapse starts servers by, with the rights of its user and without being asked.
+ * The name of the project's file that lists MCP servers. It is read-only for commands, because Synapse starts what it
+ * names with all rights of its user, and without asking.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const serversFile = "mcp_servers.json"
 
-/** On Linux only what is there can be held; what is not lies in the project's directory, which may be written. */
+/** Returns whether the sandbox can keep a path read-only: on Linux, only a path that exists. */
 const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)
 
 /**
- * Merges what the layers say into a policy, without reading anything but real paths.
+ * Merges the built-in rules, `sandbox.json`, the settings and the session's rules into a policy. Reads nothing but real
+ * paths.
  *
- * @param file where `config` comes from
+ * @param file the path of the file that `config` was read from
  * @since 0.1.0
  * @category constructors
  */

@@ -1,7 +1,7 @@
 /**
- * `sandbox.json`: what the user wants of the sandbox for good. A file that can't be read, or that says something else than
- * what it may say, is an error wherever it is needed: it never means that there is no sandbox, or that its blacklist is
- * empty, and it is never written over.
+ * Reads and edits `sandbox.json`, the user's permanent configuration of the sandbox. A file that can't be read or is
+ * invalid is an error wherever it is needed: it never disables the sandbox or empties the blacklist, and it is never
+ * overwritten.
  *
  * @since 0.1.0
  */
@@ -32,25 +32,35 @@ import * as SandboxStore from "./SandboxStore.js"
 export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
   SandboxConfig,
   {
-    /** Where the file is, or would be. */
+    /** The path of the file, whether or not it exists. */
     readonly file: string
-    /** What the file says, over the defaults; the defaults alone where there is none. Read anew each time. */
+    /** Reads the file anew, and adds the defaults; returns the defaults alone where there is no file. */
     readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
-    /** Makes the directory of the file where commands could make it first; where it can't be made, nobody can. */
+    /**
+     * Creates the directory of the file where it is missing and the policy lets commands create it. A failure is
+     * ignored: where this process can't create it, no command can.
+     */
     readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
     /**
-     * Allows an absolute path for good, by its real name: it, and nothing around it. No character of it has a meaning. Answers whether that is
-     * new. Fails with InvalidUsage for what no whitelist may hold.
+     * Allows writing to an absolute path permanently: to its real path, and what lies below it. No character in it has
+     * a special meaning. Returns whether the entry is new. Fails with InvalidUsage for a path that no whitelist may
+     * hold.
      */
     readonly addWhitelist: (path: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
-    /** Denies a path or a pattern for good, which is kept as it is written. Answers whether that is new. */
+    /**
+     * Denies a path or a pattern permanently; the entry is kept as it is written. Returns whether the entry is new.
+     * Fails with InvalidUsage for an entry that no blacklist may hold.
+     */
     readonly addBlacklist: (entry: string) => Effect.Effect<boolean, InvalidUsage | SandboxConfigError>
-    /** Takes away the entries that are written like this, or that mean the same, read from `cwd`. Answers which they were. */
+    /**
+     * Removes the entries that are written like this one, or mean the same when read from `cwd`. Returns the removed
+     * entries.
+     */
     readonly forget: (entry: string, cwd: string) => Effect.Effect<ReadonlyArray<SandboxFile.Entry>, SandboxConfigError>
   }
 >() {}
 
-/** What all configurations do, wherever they keep it. */
+/** Makes the service over a store, be it a file or memory. */
 const over = (
   { change, file, load, make }: SandboxStore.SandboxStore,
   settings: Settings

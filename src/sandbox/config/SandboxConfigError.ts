@@ -1,13 +1,13 @@
 /**
- * Why there is no policy.
+ * The error for a configuration that yields no policy.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Says that the policy can't be known, so nothing may run. `origin` is the file, or what else the flaw comes from; `path` is where in
- * it, and may be empty.
+ * The error for a configuration that yields no policy, so that nothing may run. `origin` is the file, or whatever else
+ * holds the flaw; `path` is the place in it, and may be empty.
  *
  * @since 0.1.0
  * @category errors

@@ -1,5 +1,5 @@
 /**
- * The shape of `sandbox.json`. All of it may be left out; names that mean nothing here are passed over, and stay.
+ * The schema of `sandbox.json`. Every field is optional; unknown names are ignored, and kept when the file is edited.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ const entries = Schema.optionalWith(Schema.Array(Schema.String), { default: () =
 
 const Filesystem = Schema.Struct({ whitelist: entries, blacklist: entries })
 const Network = Schema.Struct({
-  /** Whatever the file says: no rule gives access to the network. */
+  /** Always false, whatever the file says: no rule gives access to the network. */
   allowNetwork: Schema.transform(Schema.Unknown, Schema.Literal(false), {
     strict: true,
     decode: () => false as const,
@@ -32,20 +32,20 @@ const Policy = Schema.Struct({
  * @category schemas
  */
 export const SandboxFile = Schema.Struct({
-  /** There is a sandbox unless this is the value `false` itself. */
+  /** The sandbox is enabled unless this is `false`; anything else that is no boolean is an error. */
   enabled: Schema.optionalWith(Schema.Boolean, { default: () => true }),
   provider: Schema.optionalWith(Schema.NonEmptyString, { default: () => "local" }),
   policy: Schema.optionalWith(Policy, {
     default: () => ({ filesystem: { whitelist: [], blacklist: [] }, network: { allowNetwork: false as const } })
   }),
-  /** What only the provider understands. */
+  /** Options that only the provider reads. */
   providerOptions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
     default: () => ({})
   })
 })
 
 /**
- * What `sandbox.json` says, over the defaults.
+ * The content of `sandbox.json`, with the defaults filled in.
  *
  * @since 0.1.0
  * @category models
@@ -53,14 +53,14 @@ export const SandboxFile = Schema.Struct({
 export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 
 /**
- * What holds without a file.
+ * The content of `sandbox.json` where there is no file.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
-/** The names of each object, by its path. */
+/** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "providerOptions"],
   policy: ["filesystem", "network"],
@@ -68,7 +68,7 @@ const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "policy.network": ["allowNetwork"]
 }
 
-/** A name that is meant to say something, and would say nothing where it stands. */
+/** Finds a name that differs from a known one in case only, or a list in the wrong place: both would have no effect. */
 const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonText.Flaw | undefined => {
   const here = path.join(".")
   const names = known[here]
@@ -90,7 +90,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
 }
 
 /**
- * Decodes what a file holds; on the left, what is wrong with it, and where.
+ * Decodes the content of a file; on the left, the first flaw and its place.
  *
  * @since 0.1.0
  * @category decoding
@@ -105,7 +105,7 @@ export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw
 }
 
 /**
- * A list of `policy.filesystem`.
+ * The name of a list in `policy.filesystem`.
  *
  * @since 0.1.0
  * @category models
@@ -113,7 +113,7 @@ export const decode = (value: unknown): Either.Either<SandboxFile, JsonText.Flaw
 export type List = "whitelist" | "blacklist"
 
 /**
- * An entry of a list.
+ * An entry, and the list that it is on.
  *
  * @since 0.1.0
  * @category models
@@ -124,7 +124,7 @@ export interface Entry {
 }
 
 /**
- * Lists in the place of those with the same names.
+ * New lists, which replace those of the same names.
  *
  * @since 0.1.0
  * @category models
@@ -132,7 +132,7 @@ export interface Entry {
 export type Lists = { readonly [list in List]?: ReadonlyArray<string> }
 
 /**
- * Decides what is to become of the lists; undefined where they are right as they are.
+ * Computes the new lists from the configuration; undefined where there is nothing to change.
  *
  * @since 0.1.0
  * @category models
@@ -140,7 +140,7 @@ export type Lists = { readonly [list in List]?: ReadonlyArray<string> }
 export type Change = (config: SandboxFile) => Lists | undefined
 
 /**
- * Adds an entry to the end of a list that does not have it.
+ * Appends an entry to a list, unless it is there already.
  *
  * @since 0.1.0
  * @category combinators
@@ -151,7 +151,7 @@ export const add =
     filesystem[list].includes(entry) ? undefined : { [list]: [...filesystem[list], entry] }
 
 /**
- * Takes entries out of both lists.
+ * Removes all matching entries from both lists.
  *
  * @since 0.1.0
  * @category combinators
@@ -171,9 +171,9 @@ export const remove =
 const childOf = (value: unknown, name: string): unknown => (Predicate.isReadonlyRecord(value) ? value[name] : undefined)
 
 /**
- * Returns the edits that give a file other lists; entries that stay are not touched.
+ * Returns the edits of the file's text that give it other lists; entries that stay are not touched.
  *
- * @param value what the file holds, which `decode` takes
+ * @param value the content of the file, as `decode` takes it
  * @since 0.1.0
  * @category combinators
  */
@@ -186,7 +186,7 @@ export const editsFor = (value: unknown, lists: Lists): ReadonlyArray<JsonText.E
     const [before, after] = [new Set(old), new Set(entries)]
     const gone = old.flatMap((entry, at) => (after.has(entry) ? [] : [at]))
     return [
-      // From the end, so that the others keep their places.
+      // From the end, so that the indices of the others stay the same.
       ...gone.reverse().map((at) => JsonText.Edit.Remove({ path: [...path, at] })),
       ...entries.filter((entry) => !before.has(entry)).map((entry) => JsonText.Edit.Append({ path, value: entry }))
     ]

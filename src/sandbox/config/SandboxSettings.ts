@@ -1,5 +1,5 @@
 /**
- * What the sandbox's policy depends on, besides `sandbox.json`.
+ * The settings which the sandbox's policy depends on, besides `sandbox.json`.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /**
- * What a program or its environment says of the sandbox.
+ * The settings of the sandbox, from the program or its environment.
  *
  * @since 0.1.0
  * @category models
@@ -22,23 +22,23 @@ import * as Layer from "effect/Layer"
 export interface Settings {
   /** The directory of Synapse's own files (`SYNAPSE_HOME`, or `.synapse` in the user's home directory). */
   readonly home: string
-  /** What `~` stands for in rules. */
+  /** The directory that `~` stands for in rules. */
   readonly userHome: string
-  /** What `$NAME` stands for in rules: the environment. */
+  /** The values of `$NAME` in rules: the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The system's directory for temporary files, which every policy allows to write. */
+  /** The system's directory for temporary files, where every policy allows writing. */
   readonly temporary: string
-  /** The program itself, which no policy allows to write: its directory, and the node that runs it. */
+  /** The program's own directory and the node that runs it, where no policy allows writing. */
   readonly program: ReadonlyArray<string>
-  /** Whether there is a sandbox; as `sandbox.json` says where it is undefined. */
+  /** Enables or disables the sandbox; where undefined, `sandbox.json` decides. */
   readonly enabled: boolean | undefined
-  /** Entries over those of `sandbox.json`. */
+  /** Entries added to the whitelist of `sandbox.json`. */
   readonly whitelist: ReadonlyArray<string>
-  /** Entries over those of `sandbox.json`. */
+  /** Entries added to the blacklist of `sandbox.json`. */
   readonly blacklist: ReadonlyArray<string>
 }
 
-/** The directory of the package that this module was built into (`dist`), wherever in it the module lies. */
+/** Returns the directory below the package's root that holds this module (`dist` in the published package). */
 const ownDirectory = (): string => {
   let directory = Path.dirname(Url.fileURLToPath(import.meta.url))
   for (let parent = Path.dirname(directory); parent !== directory; parent = Path.dirname(directory)) {
@@ -48,7 +48,7 @@ const ownDirectory = (): string => {
   return Path.dirname(Url.fileURLToPath(import.meta.url))
 }
 
-/** The root, as containers have it, for a user whom the system does not know. */
+/** Returns the user's home directory; `/` for a user whom the system does not know, as it is in containers. */
 const findUserHome = (): string => {
   try {
     return Os.homedir() || Os.userInfo().homedir
@@ -58,7 +58,7 @@ const findUserHome = (): string => {
 }
 
 /**
- * Makes settings, with the defaults for what is left out.
+ * Makes settings from the given ones and the defaults.
  *
  * @since 0.1.0
  * @category constructors
@@ -87,7 +87,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
 export class SandboxSettings extends Context.Tag("synapse/SandboxSettings")<SandboxSettings, Settings>() {}
 
 /**
- * A layer which gives the settings, with the defaults for what is left out.
+ * A layer of the given settings and the defaults.
  *
  * @since 0.1.0
  * @category layers
@@ -96,7 +96,8 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SandboxSett
   Layer.sync(SandboxSettings, () => make(settings))
 
 /**
- * A layer which reads the settings from the environment, with `overrides` above them.
+ * A layer which reads the settings from the environment (`SYNAPSE_HOME`, and all variables for rules); `overrides` take
+ * precedence.
  *
  * @since 0.1.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * Keeps `sandbox.json`: reads it strictly, and edits it, one edit at a time whoever makes it.
+ * Stores `sandbox.json`: decodes it strictly, and applies one edit at a time, also between processes.
  *
  * @since 0.1.0
  */
@@ -15,44 +15,44 @@ import { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
 
 /**
- * Where the settings of the sandbox are kept.
+ * A place where the sandbox's configuration is stored.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxStore {
-  /** Where the file is, or would be. */
+  /** The path of the file, whether or not it exists. */
   readonly file: string
-  /** Reads the file; the defaults where there is none. */
+  /** Reads and decodes the file; returns the defaults where there is none. */
   readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
-  /** Makes the directory of the file. */
+  /** Creates the directory of the file. */
   readonly make: Effect.Effect<void, PlatformError>
-  /** Answers whether there was something to change. */
+  /** Applies a change; returns whether there was something to change. */
   readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
 }
 
 /**
- * The name of the file.
+ * The file's name in Synapse's home directory.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const fileName = "sandbox.json"
 
-/** More than anybody writes: what is longer is something else. */
+/** The most bytes that the file may have; a longer one is not read. */
 const largest = 16 * 1024 ** 2
 
 const mend = "Nothing runs until that is put right: correct the file, or move it away to have the defaults."
 const unwritten = "Nothing was written."
 
-/** What a file system says, without the path, which is said already. */
+/** Returns a file system's error message without the path, which the message around it names already. */
 const describe = (error: PlatformError): string =>
   (error._tag === "SystemError" ? error.description : undefined) ?? error.message
 
 /**
- * Makes a store over a file.
+ * Makes a store for `sandbox.json`.
  *
- * @param home the directory that the file is in, or would be
+ * @param home the directory of the file, whether or not it exists
  * @since 0.1.0
  * @category constructors
  */
@@ -62,11 +62,11 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
   const unwritable = (reason: string) => new SandboxConfigError({ origin: file, path: "", reason, remedy: unwritten })
   const isMissing = (error: PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
 
-  /** The real path of the file. */
+  /** Finds the real path of the file; none where it is missing. */
   const find: Effect.Effect<Option.Option<string>, SandboxConfigError> = files.realPath(file).pipe(
     Effect.asSome,
     Effect.catchIf(isMissing, () =>
-      // A link to something that is away for now is no missing file.
+      // A symbolic link whose target is missing is an error: its target may come back.
       Effect.matchEffect(files.readLink(file), {
         onFailure: () => Effect.succeedNone,
         onSuccess: (target) => flaw(`it is a symbolic link to ${target}, where nothing is`)
@@ -110,11 +110,14 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
 
   const makeHome = files.makeDirectory(home, { recursive: true, mode: 0o700 })
 
-  /** The file's real path, or the one that a new file will have, in a directory that is there. */
+  /**
+   * Returns the file's real path; for a file that is missing, creates the directory and returns the path to write to.
+   * Fails for an existing file that is invalid.
+   */
   const target = Effect.gen(function* () {
     const path = yield* find
     if (Option.isSome(path)) {
-      // Before anything is put beside it.
+      // An invalid file is refused before anything is written beside it.
       yield* check(yield* read(path.value))
       return path.value
     }
@@ -122,7 +125,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     return Path.join(yield* files.realPath(home), Path.basename(file))
   })
 
-  /** The text as it is by now, edited; none where there is nothing to change. */
+  /** Reads the file, edits its text, and checks the result; none where there is nothing to change. */
   const edited = Effect.fnUntraced(function* (path: string, toChanged: SandboxFile.Change) {
     const text = Option.isNone(yield* find) ? "{}\n" : yield* read(path)
     const value = yield* parse(text)

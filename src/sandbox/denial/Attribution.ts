@@ -1,7 +1,9 @@
 /**
- * Names what the policy denied of a command that ran, by its messages, verified against the policy, the masks and the host.
+ * Finds what the policy denied to a command that ran, from its messages, and verifies it against the policy, the masks
+ * and the host.
  *
- * A message alone is no denial: a file that the user could not read or write without the sandbox either is not reported.
+ * A message alone proves no denial: a file that the user could not read or write without the sandbox either is not
+ * reported.
  *
  * @since 0.1.0
  */
@@ -17,31 +19,35 @@ import { type Mention, mentionsIn } from "./Mention.js"
 import { hostsIn, isWrite, type KernelRefusal, mentionsRefusal, refusalIn } from "./Wording.js"
 
 /**
- * What is known of a command that ran.
+ * The output and the surroundings of a command that ran.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Outcome {
   readonly command: string
-  /** The directories that relative names may be meant from: the session's after the command, and before it. */
+  /** The directories that relative names may be relative to: the session's after the command, and before it. */
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
-  /** What the plan masks by now. */
+  /** The masks of the sandbox, as of now. */
   readonly masks: ReadonlyArray<Mask>
-  /** The packets that found no route meanwhile. */
+  /** The packets that found no route while it ran. */
   readonly traffic?: Traffic | undefined
 }
 
 const notWhitelisted = PolicyDecision.notWhitelisted.pattern
-/** More lines tell nothing new, and every name in them is looked up. */
+/**
+ * The most lines with a refusal that are examined, for every name in them is looked up, and further lines tell nothing
+ * new.
+ */
 const mostLines = 100
 const mostDenials = 20
-/** How many lines around one may hold the name that it is about. */
+/** The number of lines before and after a refusal that are searched for the name that it is about. */
 const reach = 3
 
 /**
- * Answers with every denial that can be told, each once. Compiles the policy's rules once.
+ * Returns a function which finds all denials of a command that can be proven, each once. The policy's rules are
+ * compiled once.
  *
  * @since 0.1.0
  * @category constructors
@@ -56,15 +62,15 @@ export const make = (
     const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
     if (surely + perhaps === 0) return files
     const hosts = hostsIn(outcome.stderr)
-    // What may have been another command's is this one's only where it says so.
+    // Packets that another command may have sent count only where this one's output names a host.
     if (surely === 0 && hosts.length === 0) return files
     return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
   }
 }
 
 /**
- * Picks the denial for which a command failed, as far as can be told. A command that succeeded has none. A network that
- * something missed in passing is the cause only where the command said nothing on standard error.
+ * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
+ * access that only the counters show is taken for the cause only where the command wrote nothing to standard error.
  *
  * @since 0.1.0
  * @category attribution
@@ -89,7 +95,7 @@ const ofFiles = (outcome: Outcome, verify: FileDenial.Verify): ReadonlyArray<Den
     const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refused.refusal, write)
     const own = mentionsIn(refused.before, refused.after)
     const likely = look(own)
-    // A rule matches names of nothing too: then the message may mean something else, which is there.
+    // A rule also matches the name of a missing file: then the message may mean another file, which exists.
     const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
     const isElsewhere = !isThere && !verify.explains(own)
     const denial =
@@ -102,7 +108,7 @@ const ofFiles = (outcome: Outcome, verify: FileDenial.Verify): ReadonlyArray<Den
   return [...found.values()].slice(0, mostDenials)
 }
 
-/** Names with a newline in them. */
+/** Finds names with a newline in them. */
 const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): ReadonlyArray<Mention> => {
   const above = lines[at - 1]
   return above === undefined || refusalIn(above) !== undefined
@@ -110,7 +116,7 @@ const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): 
     : mentionsIn(`${above}\n${before}`, "").filter(({ path }) => path.includes("\n"))
 }
 
-/** Names in lines of their own. */
+/** Finds names that stand on lines of their own. */
 const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Mention> => {
   const around = [...lines.slice(Math.max(0, at - reach), at).reverse(), ...lines.slice(at + 1, at + 1 + reach)]
   return around
@@ -119,13 +125,16 @@ const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Men
     .filter(({ path, sure }) => sure && path.includes("/"))
 }
 
-/** Who says it, and how bad it is, but not of what. */
+/** Matches a message that names the program and the severity, but no file. */
 const namesNothing =
   /^(?:[\w./-]+(?: (?:warning|error|fatal|failed))?:\s*|.*(?:Error|Exception|Errno)\b[^/]*|.*\bOs \{.*)?\s*$/
 const url = /\b[a-z][a-z\d+.-]*:\/\/\S*/gi
 const pathLike = /[\w.~/@%+,-]*[./][\w./@%+,-]*/g
 
-/** Of what a message does not say: of what in the command's words looks like a path, code in quotes included. */
+/**
+ * Finds the denial that a message without a name is about, among the words of the command that look like paths, those
+ * in quoted code included.
+ */
 const inCommand = (
   command: string,
   refusal: KernelRefusal,
@@ -136,7 +145,7 @@ const inCommand = (
     return [text, ...(text.replace(url, " ").match(pathLike) ?? [])]
   })
   if (refusal !== "readonly") return look(paths.map((path) => ({ path, sure: true })))
-  // Most paths could not be written to: only one alone tells which it was.
+  // Most paths can't be written anyway: the words tell the file only where there is just one such path.
   const found = [...new Set(paths)]
     .filter((path) => path.startsWith("/"))
     .flatMap((path) => look([{ path, sure: true }]) ?? [])

@@ -1,13 +1,14 @@
 /**
- * Something that the sandbox's policy denied, and how that is known.
+ * A denial by the sandbox's policy, and the evidence for it.
  *
  * @since 0.1.0
  */
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 
 /**
- * How a denial is known. `preflight`: read in the command, before it ran. `verified-text`: a tool said so, and the policy
- * (for the network: the kernel's counters) confirms it. `counter`: the kernel counted it, and no text says what it was.
+ * The evidence for a denial. `preflight`: the command's words tell it before it runs. `verified-text`: a message tells
+ * it, and the policy (for the network: the kernel's counters) confirms it. `counter`: the kernel counted it, and no
+ * message tells what it was.
  *
  * @since 0.1.0
  * @category models
@@ -15,16 +16,18 @@ import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 export type Evidence = "preflight" | "verified-text" | "counter"
 
 /**
- * Something that the policy denied.
+ * An access that the policy denied, with the rule and the evidence.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Denial {
-  /** The real path; for the network the host where a message names it, else `network`. */
+  /** The real path; for the network, the host where a message names it, or else `network`. */
   readonly resource: string
   readonly access: "read" | "write" | "network"
-  /** The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network. */
+  /**
+   * The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network.
+   */
   readonly rule: string
   readonly source: RuleSource
   readonly reason: string
@@ -32,7 +35,7 @@ export interface Denial {
 }
 
 /**
- * Makes a denial of a path by a rule.
+ * Makes the denial of a path by a rule.
  *
  * @since 0.1.0
  * @category constructors
@@ -45,7 +48,7 @@ export const make = (
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
 /**
- * Makes a denial of the network.
+ * Makes the denial of the network; `host` is the host that a message names, if any.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Explains a denial to a model: what was denied, by which rule, why, what would be allowed, and what to do next.
+ * Explains a denial to a model: what was denied, by which rule and why, what would be allowed, and what to do next.
  *
  * @since 0.1.0
  */
@@ -18,7 +18,7 @@ const known: Readonly<Record<Denial["how"], string>> = {
 }
 
 /**
- * A line of advice: texts, and commands as a person types them.
+ * A line of advice: text, and commands as a person types them.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +26,7 @@ const known: Readonly<Record<Denial["how"], string>> = {
 export type Advice = ReadonlyArray<string | { readonly line: string }>
 
 /**
- * Describes a denial: what, by which rule and why, and the advice on it.
+ * Describes a denial: what was denied, by which rule and why, followed by the advice on it.
  *
  * @since 0.1.0
  * @category rendering
@@ -39,7 +39,7 @@ export const describe = (denial: Denial, policy: SandboxPolicy): string =>
   ].join("\n")
 
 /**
- * Says what became of the command, what would be allowed, and what to do next.
+ * Returns the advice on a denial: whether the command ran, what would be allowed, and what to do next.
  *
  * @since 0.1.0
  * @category advice
@@ -51,7 +51,7 @@ export const adviceOn = (denial: Denial, policy: SandboxPolicy): ReadonlyArray<A
 ]
 
 /**
- * Renders the advice on a denial, a line each.
+ * Formats the advice on a denial, one line each.
  *
  * @since 0.1.0
  * @category rendering
@@ -61,7 +61,7 @@ export const advise = (denial: Denial, policy: SandboxPolicy): string =>
     .map((parts) => parts.map((part) => (typeof part === "string" ? part : part.line)).join(""))
     .join("\n")
 
-/** On one line, whatever is in the name. */
+/** Escapes control characters, so that a name stays on one line. */
 const onOneLine = (text: string): string =>
   text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
 

@@ -1,5 +1,5 @@
 /**
- * Verifies whether a name in a message is of something that the policy denies.
+ * Verifies whether a name in a message stands for something that the policy denies.
  *
  * @since 0.1.0
  */
@@ -13,46 +13,46 @@ import type { Mention } from "./Mention.js"
 import type { KernelRefusal } from "./Wording.js"
 
 /**
- * Where a command ran.
+ * The directories and the masks that a command ran with.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Surroundings {
-  /** The directories that relative names may be meant from. */
+  /** The directories that relative names may be relative to. */
   readonly directories: ReadonlyArray<string>
   readonly masks: ReadonlyArray<Mask>
 }
 
 /**
- * Looks up the names of one command's messages.
+ * Looks up the names in one command's messages.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Verify {
-  /** Finds the denial that the names of a message stand for. */
+  /** Finds the denial that the names in a message stand for. */
   readonly denial: (
     mentions: ReadonlyArray<Mention>,
     refusal: KernelRefusal,
     write: boolean
   ) => Denial.Denial | undefined
-  /** Whether one of the names is of something that is there, so that no other is to be looked for. */
+  /** Tests whether one of the names stands for something that exists, so that no other needs to be looked for. */
   readonly explains: (mentions: ReadonlyArray<Mention>) => boolean
 }
 
 /**
- * What depends on the system.
+ * The options that depend on the system.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Options {
-  /** Whether the system has one answer (EPERM) to everything that it denies, as macOS has. */
+  /** True where the system answers every denial with the same error (EPERM), as macOS does. */
   readonly oneRefusal?: boolean
 }
 
-/** A file in the making, whose name nobody chose: what is meant is its directory. */
+/** Matches the names of temporary files, for which the directory is reported. */
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 
 /**
@@ -113,7 +113,7 @@ export const make = (
       : Denial.make(verdict, real, "write", "verified-text")
   }
 
-  /** The name alone, of something in a directory that the message does not tell. */
+  /** Looks up a bare name, whose directory the message does not tell, among the masks. */
   const elsewhere = (path: string, write: boolean): Denial.Denial | undefined => {
     const same = masksNamed.get(Path.posix.basename(path)) ?? []
     if (same.length === 0 || path.startsWith("/") || absolute(path).some((each) => !HostPath.isMissing(each))) {
@@ -132,7 +132,7 @@ export const make = (
     denial: (mentions, refusal, write) => {
       const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
         first(from, ({ path }) => first(absolute(path), look))
-      // Of several readings of a name, the one that is there is meant; words that may be a name are one only then.
+      // Of several readings of a name, the one that exists is meant; uncertain names count only if they exist.
       const byRule = (from: ReadonlyArray<Mention>) =>
         first(from, ({ path }) => elsewhere(path, write)) ??
         anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))

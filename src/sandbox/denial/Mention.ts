@@ -1,5 +1,5 @@
 /**
- * Finds the names of files in a program's message, whatever quotes and escapes it puts around them.
+ * Finds the names of files in a program's message, whatever quotes and escapes surround them.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,8 @@ import * as AnsiC from "../../bash/AnsiC.js"
 import { Scanner } from "../../bash/Scanner.js"
 
 /**
- * A name in a message. `sure`: it is quoted, or set off by colons, so it is meant as a name; otherwise it is words that may be one.
+ * A name in a message. `sure` is true where it is quoted or set off by colons, so that it is meant as a name; otherwise
+ * it may be ordinary words.
  *
  * @since 0.1.0
  * @category models
@@ -17,16 +18,16 @@ export interface Mention {
   readonly sure: boolean
 }
 
-/** As coreutils quote for a shell: `'n'$'\n''l'`, `"it's"`. */
+/** Matches names quoted for a shell, as coreutils do: `'n'$'\n''l'`, `"it's"`. */
 const shellQuoted = /(?<![\w'"$\\])(?:\$'(?:\\[\s\S]|[^'\\])*'|'[^']*'|"(?:\\[\s\S]|[^"\\])*")+/g
-/** As languages quote: `'it\'s'`, `b"\xc3"`. */
+/** Matches names quoted as programming languages do: `'it\'s'`, `b"\xc3"`. */
 const escaped = /(?<![\w'"\\]|\w['"])[bru]?(?:'((?:\\[\s\S]|[^'\\])*)'|"((?:\\[\s\S]|[^"\\])*)")/g
 const typographic = /‘([\s\S]*?)’|“([\s\S]*?)”|`([\s\S]*?)[`']/g
-/** A name that holds the quote that it stands in. */
+/** Match names that contain the quote that surrounds them. */
 const greedy = [/(?<!\w)'([\s\S]*)'/, /"([\s\S]*)"/, /‘([\s\S]*)’/]
-/** An agent's own commands say nothing but the name. */
+/** Matches the messages of the agent's own commands, which hold only the name. */
 const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
-/** Words before a name, and what stands between a name and the rest of a sentence. */
+/** Matches what separates a name from the words before it and the rest of the sentence. */
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
 const pathOfItsOwn = /^\.{0,2}\//
 const aside = /^(?:line \d+|error|warning|fatal)$/i
@@ -35,7 +36,8 @@ const mostWords = 16
 const longestName = 4
 
 /**
- * Finds the names, the likeliest first, each once. `before` and `after` are what stands on both sides of the refusal's wording.
+ * Finds the names in a message, each once, the likeliest first. `before` and `after` are the texts around the words of
+ * the refusal.
  *
  * @since 0.1.0
  * @category reading
@@ -67,14 +69,14 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     const pieces = side.split(boundary).map((piece) => piece.trim())
     const names = pieces.filter((piece) => piece !== "")
     for (const name of names.toReversed()) {
-      // What calls a function on it, or ends the sentence.
+      // Without a function call around the name, and without the end of the sentence.
       const bare = name.replace(/^.*\(/s, "").replace(/[).,;:]+$/, "")
-      // The first of several is who says it.
+      // The first of several pieces names the program that reports the error.
       const isName = !aside.test(bare) && (names.length === 1 || name !== pieces[0])
       add(bare, isName)
       add(AnsiC.decode(bare), isName)
     }
-    // Colons that belong to the name.
+    // Names with colons in them.
     const colons = side.replace(/[:\s(,]+$/, "").split(": ")
     for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
   }
@@ -85,7 +87,7 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
   return [...found].map(([path, sure]) => ({ path, sure })).sort((a, b) => Number(b.sure) - Number(a.sure))
 }
 
-/** Neighbouring words of a text, from its end. */
+/** Returns runs of neighbouring words of a text, from its end. */
 const wordsIn = (text: string): ReadonlyArray<string> => {
   const words = text.trim().split(/\s+/).slice(-mostWords)
   const found: Array<string> = []

@@ -1,8 +1,9 @@
 /**
- * Names what a command surely asks of the blacklist, by its words, before it runs.
+ * Finds what a command surely asks of the blacklist, from its words, before it runs.
  *
- * The kernel enforces the policy, and `Attribution` names what it denied. This answers early where the words are plain: the
- * commonest commands, redirections, and the same within `bash -c '…'`. Where anything is unsure, it says nothing.
+ * The kernel enforces the policy, and `Attribution` names what it denied. This module answers before the command runs
+ * where its words are plain: for the most common commands, redirections, and the same within `bash -c '…'`. Where
+ * anything is unsure, it reports nothing.
  *
  * @since 0.1.0
  */
@@ -14,24 +15,27 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
-/** The session's directory, and what `~` stands for where that is known. */
+/** The session's directory, and the directory that `~` stands for where it is known. */
 interface Start {
   readonly cwd: string
   readonly home?: string | undefined
 }
 
-/** What a command does with an operand. `create`: it writes, whether something is there or not. `list`: it reads a directory. */
+/**
+ * The use that a command makes of an operand. `create`: it writes, whether the file exists or not. `list`: it reads a
+ * directory.
+ */
 type Use = "read" | "write" | "create" | "list"
 
 interface Opener {
   readonly use: Use
-  /** What it does with the last of two or more operands. */
+  /** The use of the last of two or more operands. */
   readonly last?: Use
-  /** How many operands come before the paths. */
+  /** The number of operands before the paths. */
   readonly skip?: number
-  /** How many operands are paths. */
+  /** The number of operands that are paths. */
   readonly count?: number
-  /** Options that stand alone; after any that is named nowhere here, nothing is said. */
+  /** Options without a value; with any option that is not known, nothing is reported. */
   readonly flags?: RegExp
   /** Options whose value is the next word. */
   readonly valued?: RegExp
@@ -58,15 +62,15 @@ const openers: Readonly<Record<string, Opener>> = {
   write: { use: "create", count: 1 }
 }
 
-/** Of a symbolic link, they may take the link itself. */
+/** Commands which may act on a symbolic link itself. */
 const takingLinks = new Set(["cp", "ls", "mv", "rm"])
 const shells = new Set(["bash", "sh"])
-/** They succeed wherever they are written, so what follows after `&&` runs. */
+/** Commands which always succeed, so that the command after `&&` runs. */
 const succeeding = new Set(["cd", "echo", "printf", "true", ":"])
 const compound = new Set(
   "if then else elif fi for while until do done case esac select function coproc time [[ ]] { } !".split(" ")
 )
-/** After these, what runs, or where, is not for this to read. */
+/** Commands after which it is not known what runs, or where. */
 const unfollowed = new Set(
   ". source eval pushd popd exec exit return break continue logout set shopt alias trap".split(" ")
 )
@@ -78,12 +82,12 @@ type Redirection = readonly [operator: string, target: Word]
 interface SimpleCommand {
   readonly words: ReadonlyArray<Word>
   readonly redirections: ReadonlyArray<Redirection>
-  /** The operators on both sides. */
+  /** The operator before the command, and the one after it. */
   readonly before: string
   readonly after: string
 }
 
-/** The commands of a plain list, up to what is none: `(`, a function, a syntax error. */
+/** Yields the commands of a plain list, up to anything else: `(`, a function, a syntax error. */
 function* simpleCommands(tokens: ReadonlyArray<Token>): Generator<SimpleCommand> {
   let [words, redirections, before]: [Array<Word>, Array<Redirection>, string] = [[], [], ""]
   let redirection: string | undefined
@@ -104,7 +108,7 @@ function* simpleCommands(tokens: ReadonlyArray<Token>): Generator<SimpleCommand>
   }
 }
 
-/** The text of a word that holds nothing to expand but `~` at its beginning. */
+/** Returns the text of a word that expands nothing but a `~` at its beginning; undefined for any other. */
 const plainText = (text: string, word: Word, home: string | undefined): string | undefined => {
   if (!word.expands) return word.value
   const raw = text.slice(word.start, word.end)
@@ -131,7 +135,7 @@ type Opened = readonly [path: string, use: Use]
 const openedBy = (name: string, args: ReadonlyArray<string>, cwd: string): ReadonlyArray<Opened> => {
   const opener = Object.hasOwn(openers, name) ? openers[name] : undefined
   const operands = opener === undefined ? [] : operandsOf(opener, args)
-  // Bash's own `read` takes names of variables.
+  // Bash's own `read` takes names of variables, not of files.
   if (opener === undefined || (name === "read" && operands.some((operand) => /^\w+$/.test(operand)))) return []
   const { count, last = opener.use, skip, use } = opener
   return operands
@@ -140,7 +144,10 @@ const openedBy = (name: string, args: ReadonlyArray<string>, cwd: string): Reado
     .filter(([path]) => path !== "" && path !== "-" && !(takingLinks.has(name) && HostPath.isLink(path, cwd)))
 }
 
-/** Where `cd` leads; undefined where it may fail, or go through CDPATH, or through a link and back. */
+/**
+ * Returns the directory that `cd` changes to; undefined where it may fail, or use CDPATH, or go through a link and
+ * back.
+ */
 const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | undefined>): string | undefined => {
   const next = path.startsWith("/") ? path : `${cwd}/${path}`
   const isPlain = /^(?:\/|\.(?:\/|$))/.test(path) && !/(?:^|\/)\.\.(?:\/|$)/.test(path) && more.length === 0
@@ -148,8 +155,8 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
 }
 
 /**
- * Answers with the first denial that a command would surely meet; undefined where none is sure. Compiles the policy's rules
- * once.
+ * Returns a function which finds the first denial that a command would surely meet; undefined where none is sure. The
+ * policy's rules are compiled once.
  *
  * @since 0.1.0
  * @category constructors
@@ -163,7 +170,7 @@ export const make = (
     if (verdict.allowed) return []
     const { real, rule } = verdict
     const isMissing = HostPath.isMissing(real)
-    // What is not there is no secret, but where a rule names it: the answer about that path is always the same.
+    // A missing file is denied only where a rule names it outright, whether or not it exists.
     if (isMissing && rule.kind === "glob" && use !== "create") return []
     if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return []
     return [Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")]
@@ -172,7 +179,7 @@ export const make = (
   const preflight = (command: string, start: Start): Denial.Denial | undefined => {
     const { tokens } = CommandLine.parse(command)
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return undefined
-    // Whoever speaks of the variable may change it.
+    // A command that mentions the variable may change it.
     const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
     let { cwd } = start
     for (const { after, before, redirections, words } of simpleCommands(tokens)) {

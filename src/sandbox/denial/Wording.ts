@@ -1,12 +1,12 @@
 /**
- * How programs word the kernel's refusals, in the C locale.
+ * Recognises the wordings in which programs report the kernel's refusals, in the C locale.
  *
  * @since 0.1.0
  */
 
 /**
- * How the kernel refused. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, of what something is mounted on.
- * `link`: EXDEV, from one mount to another.
+ * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
+ * mounted on. `link`: EXDEV, from one mount to another.
  *
  * @since 0.1.0
  * @category models
@@ -26,7 +26,7 @@ const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
 const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
 
 /**
- * Whether there is a refusal anywhere in a text.
+ * Tests whether a text reports a refusal anywhere.
  *
  * @since 0.1.0
  * @category reading
@@ -34,7 +34,7 @@ const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
 export const mentionsRefusal = (text: string): boolean => any.test(text)
 
 /**
- * Finds the refusal that a line speaks of, and the text on both sides of it.
+ * Finds the refusal that a line reports, and the text on both sides of it.
  *
  * @since 0.1.0
  * @category reading
@@ -54,11 +54,11 @@ export const refusalIn = (
 const writing =
   /creat|remov|mov|renam|writ|touch|mkdir|chang|delet|append|set|link|unlink|truncat|replac|updat|sav|copyfile|overwrit/i
 
-/** Commands of an agent's, which say what they do by who they are. */
+/** Matches the messages of the agent's own commands, whose name tells what they do. */
 const speaker = /^(?:(read)|write|edit): /
 
 /**
- * Whether what was refused was a change, as far as the line says.
+ * Tests whether a line says that a change was refused, not a read. `before` is the text before the refusal.
  *
  * @since 0.1.0
  * @category reading
@@ -73,7 +73,7 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
 const network =
   /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|ENOTFOUND|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
 const mostHosts = 5
-/** How hosts are named, the surest first. */
+/** Match the ways in which hosts are named, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
   /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
   /(?:resolve (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,

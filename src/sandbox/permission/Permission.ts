@@ -1,5 +1,5 @@
 /**
- * Whom to ask when the policy denies something.
+ * Asks a person for permission when the policy denies something.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,8 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { Rule } from "../policy/SandboxPolicy.js"
 
 /**
- * What was denied. `resource` is a real path, or the address of something on the network.
+ * A question for permission: the denied access, the rule that denies it, and the command. `resource` is a real path, or
+ * an address on the network.
  *
  * @since 0.1.0
  * @category models
@@ -20,13 +21,14 @@ export interface PermissionRequest {
   readonly resource: string
   readonly access: PolicyDecision.Access | "network"
   readonly rule: Rule
-  /** What the model wants to run. */
+  /** The command line that was denied. */
   readonly command: string
   readonly reason: string
 }
 
 /**
- * Each is about the resource and nothing around it: for this command, until the session ends, or for good, in `sandbox.json`.
+ * The answer to a question for permission. Each allows the resource and nothing around it: for this command, until the
+ * session ends, or permanently, in `sandbox.json`.
  *
  * @since 0.1.0
  * @category models
@@ -34,7 +36,7 @@ export interface PermissionRequest {
 export type Answer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 
 /**
- * Asks a person whether a command may have what the policy denies it.
+ * Asks a person whether a command may do what the policy denies it.
  *
  * @since 0.1.0
  * @category tags
@@ -42,16 +44,17 @@ export type Answer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 export class Permission extends Context.Tag("synapse/Permission")<
   Permission,
   {
-    /** Never answers more than `choices` has; a person who can't be asked denies. */
+    /** Asks, and returns one of the answers that `choices` offers; `deny` where nobody can be asked. */
     readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
   }
 >() {}
 
 /**
- * What may be answered, the narrowest first and `deny` at the end.
+ * Returns the answers that may be given, the narrowest first and `deny` last.
  *
- * For good is only what a whitelist can give. What is on a blacklist stays there until a person edits `sandbox.json`, and
- * what is built in for ever: the most is a session. The network and Synapse's own files are never given.
+ * Only what a whitelist can allow is offered permanently. A path on a blacklist can be allowed for the session at most:
+ * to allow it permanently, a person edits `sandbox.json`, and built-in rules always stay. The network and Synapse's own
+ * files can never be allowed.
  *
  * @since 0.1.0
  */
@@ -62,14 +65,17 @@ export const choices = ({ access, resource, rule }: PermissionRequest): Readonly
   return ["allow_once", "allow_session", "allow_permanent", "deny"]
 }
 
-/** Holds an answer to what was on offer: what is too much becomes what is next to it. */
+/**
+ * Narrows an answer to those on offer: `allow_permanent` becomes `allow_session` where only that is offered; otherwise
+ * `deny`.
+ */
 const within = (offered: ReadonlyArray<Answer>, answer: Answer): Answer => {
   if (offered.includes(answer)) return answer
   return answer === "allow_permanent" && offered.includes("allow_session") ? "allow_session" : "deny"
 }
 
 /**
- * Asks only where there is something to choose, and takes whatever goes wrong for a denial.
+ * Makes a Permission which asks only where there is a choice, and takes every failure of `ask` for a denial.
  *
  * @since 0.1.0
  * @category constructors
@@ -90,7 +96,7 @@ export const make = (
 })
 
 /**
- * Nobody to ask: everything that the policy denies is denied.
+ * A layer which asks nobody: everything that the policy denies stays denied.
  *
  * @since 0.1.0
  * @category layers
@@ -101,7 +107,7 @@ export const layerNone: Layer.Layer<Permission> = Layer.succeed(
 )
 
 /**
- * Asks the program that Synapse is part of: by an Effect or a promise.
+ * A layer which asks the program that embeds Synapse: the callback answers with an Effect or a promise.
  *
  * @since 0.1.0
  * @category layers

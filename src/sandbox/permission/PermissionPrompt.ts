@@ -1,5 +1,5 @@
 /**
- * Asks the person at the terminal, whatever stdin and stdout are connected to.
+ * Asks the person at the controlling terminal, whatever stdin and stdout are connected to.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Layer from "effect/Layer"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as Permission from "./Permission.js"
 
-/** Characters of a text that are shown. */
+/** The number of characters of a text that are shown. */
 const longest = 600
 
 const labels: Readonly<Record<Permission.Answer, string>> = {
@@ -30,8 +30,8 @@ const letters: Readonly<Record<string, Permission.Answer>> = {
 }
 
 /**
- * Makes what a model wrote harmless for a terminal: writes control characters, and those that turn or hide others, as their
- * numbers, and leaves out the middle of a long text.
+ * Makes a text that a model wrote harmless for a terminal: control characters, and characters that reorder or hide
+ * others, are written as their code points, and the middle of a long text is left out.
  *
  * @since 0.1.0
  * @category printing
@@ -46,7 +46,7 @@ export const printable = (text: string): string => {
 }
 
 /**
- * Prints the question, with the answers that are offered.
+ * Formats the question, with the answers that are offered.
  *
  * @since 0.1.0
  * @category printing
@@ -63,13 +63,16 @@ export const question = (
     `Allow it? ${offered.map((answer) => labels[answer]).join(", ")}: `
   ].join("\n")
 
-/** Only a word that is clearly one of the answers allows anything. */
+/** Reads a line as an answer: everything but a clear yes is `deny`. */
 const toAnswer = (line: string): Permission.Answer => {
   const word = line.trim().toLowerCase()
   return Object.hasOwn(letters, word) ? (letters[word] ?? "deny") : "deny"
 }
 
-/** A process in the background would be stopped by reading. On Linux `/proc` tells; elsewhere it is not known. */
+/**
+ * Returns whether this process is in the background of its terminal, where reading would stop it. On Linux `/proc`
+ * tells; elsewhere it is not known.
+ */
 const isInBackground = (): boolean => {
   try {
     const stat = Fs.readFileSync("/proc/self/stat", "utf8")
@@ -80,7 +83,7 @@ const isInBackground = (): boolean => {
   }
 }
 
-/** One line of the terminal; empty at its end, or where there is no terminal. */
+/** Reads one line from the terminal; empty at its end, or where there is no terminal. */
 const readLine = (prompt: string): Effect.Effect<string> =>
   Effect.async((resume) => {
     let stream: Tty.ReadStream
@@ -108,8 +111,8 @@ const readLine = (prompt: string): Effect.Effect<string> =>
   })
 
 /**
- * A layer which asks at the terminal, one question at a time. It denies where there is no terminal, at the end of its input,
- * and for every word that is none of the answers.
+ * A layer which asks at the terminal, one question at a time. It denies where there is no terminal, at the end of its
+ * input, and for every word that is none of the answers.
  *
  * @since 0.1.0
  * @category layers

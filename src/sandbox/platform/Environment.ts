@@ -1,17 +1,18 @@
 /**
- * The variables that a sandboxed shell starts with: an allow-list, less what looks like a secret. The launcher's whole
- * environment never goes in: keys leak through `env` and `/proc`.
+ * Selects the environment variables that a sandboxed shell starts with: those of an allow-list, without what looks like
+ * a secret. The launcher's whole environment is never passed on, for `env` and `/proc` would show its keys to every
+ * command.
  *
  * @since 0.1.0
  */
 import * as PathGlob from "../policy/PathGlob.js"
 
-/** Names and patterns; what tools need to find themselves and each other. */
+/** Names and patterns of variables that tools need to find themselves and each other. */
 const allowed = [
   // The user and the terminal.
   "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TZ TERM COLORTERM NO_COLOR FORCE_COLOR COLUMNS LINES TMPDIR PWD SHLVL XDG_*",
   "HOSTNAME EDITOR VISUAL PAGER MANPAGER GIT_PAGER GIT_EDITOR SYSTEMD_PAGER LESS CI SOURCE_DATE_EPOCH",
-  // What keeps tools from asking and from waiting.
+  // Variables that keep tools from prompting and waiting.
   "DEBIAN_FRONTEND GCM_INTERACTIVE GIT_TERMINAL_PROMPT PIP_NO_INPUT SSH_ASKPASS_REQUIRE PYTHON*",
   // Languages and their managers.
   "VIRTUAL_ENV CONDA_* MAMBA_* PYENV_* PIPX_* POETRY_* UV_* NVM_* FNM_* VOLTA_* N_PREFIX NODE_ENV NODE_PATH NODE_OPTIONS",
@@ -21,16 +22,19 @@ const allowed = [
   "ERL_* MIX_* HEX_* GHCUP_* STACK_* OPAM* OCAML* JULIA_* R_* ASDF_* MISE_* NIX_* LOCALE_ARCHIVE GUIX_* HOMEBREW_*",
   "DIRENV_DIR CC CXX CPP LD AR CFLAGS CXXFLAGS CPPFLAGS LDFLAGS MAKEFLAGS CMAKE_* PKG_CONFIG* CUDA_* LD_LIBRARY_PATH",
   "LIBRARY_PATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH MANPATH INFOPATH OMP_NUM_THREADS",
-  // Our own: what a session finds its processes by.
+  // Our own, by which a session finds its processes.
   "SYNAPSE_SESSION"
 ].flatMap((line) => line.split(" "))
 
-/** In a name, these say that the value is nobody else's business; and so does a value that is a URL with a password. */
+/** Matches the names of variables that hold secrets; a value that is a URL with a password counts as a secret too. */
 const secretName = /KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|AUTH|COOKIE|PRIVATE|(^|_)PAT($|_)|(^|_)PWD($|_)/i
 const harmlessNames = new Set(["PWD", "OLDPWD"])
 const secretValue = /:\/\/[^/\s:@]*:[^/\s@]+@/
 
-/** Where nobody said otherwise: error texts that are the same everywhere, no waiting for a network that is not there. */
+/**
+ * Values for variables that the environment does not set: they make error messages the same everywhere, and keep tools
+ * from waiting for a network that is not there.
+ */
 const defaults: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: "0",
   LANG: "C.UTF-8",
@@ -40,7 +44,10 @@ const defaults: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0"
 }
 
-/** Only let through by name: they undo a default, or name a place that the sandbox does not have. */
+/**
+ * Variables that are passed on only where the user names them: they undo a default, or name a directory that the
+ * sandbox does not have.
+ */
 const exceptions = new Set(["LANG", "LC_ALL", "XDG_RUNTIME_DIR"])
 
 /** Tests names by a list of names and of beginnings (`LC_*`), which takes no compiling at every start. */
@@ -60,7 +67,7 @@ const toNames = (patterns: ReadonlyArray<string>): ((name: string) => boolean) =
 const isAllowed = toAllowed(allowed)
 
 /**
- * Whether a variable looks like a secret.
+ * Tests whether a variable looks like a secret, by its name or its value.
  *
  * @since 0.1.0
  */
@@ -68,8 +75,8 @@ export const looksSecret = (name: string, value: string): boolean =>
   (secretName.test(name) && !harmlessNames.has(name)) || secretValue.test(value)
 
 /**
- * `names` are names and patterns that a user lets through besides. A name written out goes through whatever it looks like;
- * a pattern does not let secrets through.
+ * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes
+ * on: a variable named in full is passed on whatever it looks like, a pattern leaves secrets out.
  *
  * @since 0.1.0
  * @category constructors
@@ -89,12 +96,13 @@ export const make = (
   return { ...defaults, ...kept }
 }
 
-/** What makes a program load, run or convert by a file of somebody's choice. */
+/** Matches variables that make a program load, run or convert by a file that somebody has chosen. */
 const loading = /^(LD_|GLIBC_|GCONV_PATH|LOCPATH|NLSPATH|LOCALE_ARCHIVE|MALLOC_|BASH|ENV$|SHELLOPTS|PS4|IFS$|CDPATH$)/
 
 /**
- * What may be set for the programs that build the sandbox, outside of it, and what only for those within: a library that a
- * sandbox wrote must not be loaded by the next one's builder.
+ * Divides the environment into the variables that the programs which build the sandbox may have (`outside`), and those
+ * that only the programs in it may have (`within`): the next sandbox's builder must not load a library that a sandbox
+ * wrote.
  *
  * @since 0.1.0
  */

@@ -1,11 +1,12 @@
 /**
- * Tells which commands the packets without a route belong to, by readings between them.
+ * Assigns the packets that found no route to the commands that sent them, by reading the kernel's counters between
+ * commands.
  *
  * @since 0.1.0
  */
 
 /**
- * The number of packets that found no route since the network was made.
+ * The numbers of packets that have found no route since the network was made.
  *
  * @since 0.1.0
  * @category models
@@ -16,7 +17,7 @@ export interface NetworkCounters {
 }
 
 /**
- * The counters of one network, which can be read again and again.
+ * The counters of one network, which can be read repeatedly.
  *
  * @since 0.1.0
  * @category models
@@ -27,36 +28,37 @@ export interface Source {
 }
 
 /**
- * The number of packets that found no route.
+ * The number of packets that found no route, as far as they can be assigned to one command.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Traffic {
-  /** While the command ran. */
+  /** Packets that were sent while the command ran. */
   readonly surely: number
-  /** While it ran, or before it. */
+  /** Packets that were sent while the command ran, or before it. */
   readonly perhaps: number
 }
 
 /**
- * Divides what the counters of one sandbox's network count between its commands.
+ * Assigns the packets that one sandbox's network counts to its commands.
  *
  * @since 0.1.0
  * @category models
  */
 export interface NetworkMeter {
-  /** Says that a command has ended whose traffic nobody asks for. */
+  /** Records that a command has ended whose traffic is not asked for. */
   readonly pass: () => void
-  /** Takes a reading in time that nobody waits for; `isIdle` says that no command runs. */
+  /** Takes a reading between commands; `isIdle` says that no command runs. */
   readonly note: (isIdle: boolean) => void
-  /** Takes a reading after a command, and answers with what it sent. */
+  /** Takes a reading after a command, and returns the packets that it sent. */
   readonly settle: () => Traffic
   readonly close: () => void
 }
 
 /**
- * Returns how many packets found no route between two readings; of another network's, all that the later one counts.
+ * Returns the number of packets that found no route between two readings. Where the readings are of different networks,
+ * this is all that the later one counts.
  *
  * @since 0.1.0
  * @category readings
@@ -68,16 +70,16 @@ export const between = (before: NetworkCounters | undefined, after: NetworkCount
 }
 
 /**
- * Makes a meter, which takes its first reading at once.
+ * Makes a meter, and takes its first reading at once.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (source: Source): NetworkMeter => {
   let last = source.read()
-  /** The last reading that was taken while nothing ran. */
+  /** The last reading that was taken while no command ran. */
   let idle = last
-  /** Whether a command has ended since the last reading that nobody asked about. */
+  /** True where, since the last reading, a command has ended whose traffic was not asked for. */
   let isShared = false
   return {
     pass: () => {

@@ -1,5 +1,5 @@
 /**
- * What a kernel can enforce: the port to bubblewrap, to sandbox-exec, and to nothing at all.
+ * The interface to what enforces a policy on this machine: bubblewrap, sandbox-exec, or nothing.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { NetworkMeter } from "./NetworkMeter.js"
 
 /**
- * A path that a rule took away from the sandbox: the real one, whatever the rule called it.
+ * A path that the blacklist hides from the sandbox, by its real path, whatever the rule's own spelling.
  *
  * @since 0.1.0
  * @category models
@@ -26,37 +26,40 @@ export interface Mask {
 }
 
 /**
- * A shell, wrapped so that what it runs is held to the policy.
+ * A shell, wrapped so that the policy holds for all that it runs.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Wrapped {
   readonly spawnable: Spawnable
-  /** Handed to the program as descriptors 3, 4, …; closed with the scope. */
+  /** Descriptors that the program gets as 3, 4, …; they are closed with the scope. */
   readonly descriptors: ReadonlyArray<number>
-  /** All of the environment that the shell gets. */
+  /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
-  /** What the plan masks: denials are traced to their rules by it. */
+  /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
-  /** Whether it is expected to start, and not known to: where it does not, wrapping once more may do better. */
+  /** True where it was not tested that the sandbox can start: if it does not, wrapping the shell again may succeed. */
   readonly isTrial?: boolean
-  /** Why the wrapper could not start, by what it said on standard error; undefined where it had nothing to do with it. */
+  /**
+   * Explains why the wrapper could not start, from its standard error; undefined where the shell did not fail for the
+   * wrapper.
+   */
   readonly explain?: (stderr: string) => ExecutionFailed | undefined
-  /** The door to the sandbox that runs, once it is spawned with that pid. */
+  /** Returns the running sandbox of the shell that was spawned with that pid. */
   readonly live?: (pid: number) => LiveSandbox
 }
 
 /**
- * What a watch over masks needs to know.
+ * The options of a watch over masks.
  *
  * @since 0.1.0
  * @category models
  */
 export interface WatchOptions {
-  /** Whether a path was allowed while the sandbox runs: it stays without a mask. */
+  /** Tests whether a path was granted while the sandbox runs: it is not masked then. */
   readonly isGranted: (path: string) => boolean
-  /** For whatever changes mounts: one at a time. */
+  /** Runs a change of the mounts while no other change is made. */
   readonly exclusive: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
@@ -67,45 +70,51 @@ export interface WatchOptions {
  * @category models
  */
 export interface MaskWatch {
-  /** Masks what is not masked and should be. */
+  /** Masks again whatever is not masked and should be. */
   readonly refresh: Effect.Effect<void, ExecutionFailed>
-  /** All that is to be masked, as of now. */
+  /** Returns all masks that the sandbox should have, as of now. */
   readonly masks: () => ReadonlyArray<Mask>
-  /** Masks what was found elsewhere, and keeps it masked. */
+  /** Adds masks that were found by a scan, and keeps them in place. */
   readonly learn: (found: ReadonlyArray<Mask>) => Effect.Effect<void, ExecutionFailed>
 }
 
 /**
- * A sandbox that runs. Changes leave its shell and the shell's state as they are; they fail with ExecutionFailed (cause
- * `sandbox`) where that can't be: the sandbox has to be built anew then.
+ * A running sandbox. Its changes leave the shell and the shell's state as they are; a change that is not possible fails
+ * with ExecutionFailed (kind `sandbox`), and the sandbox has to be built anew for it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LiveSandbox {
+  /** True where the sandbox can be changed while it runs. */
   readonly canChange: boolean
   /**
-   * Before the first command: fails where what has come up is no sandbox, or not all is masked in it that the rules name.
-   * Whatever was moved meanwhile is looked for again; `learn` masks what is found.
+   * Verifies, before the first command, that the processes run in a sandbox and that all masks are in place; fails
+   * otherwise. Where files were moved meanwhile, scans again; `learn` masks what the scan finds.
    */
   readonly prove: (learn: MaskWatch["learn"] | undefined) => Effect.Effect<void, ExecutionFailed>
-  /** Those of the masks that are not in force any more: the host has replaced the file. */
+  /** Returns those of the masks that are no longer in place, because the host has replaced the file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
-  /** Looks for all that the rules name by now, where it can be written: a walk. */
+  /** Walks all directories that can be written, and returns a mask for each path that the blacklist names by now. */
   readonly scan: Effect.Effect<ReadonlyArray<Mask>>
-  /** Keeps it masked until the scope ends: the host replaces files, which takes their masks away, and makes new ones. */
+  /**
+   * Keeps the masks in place until the scope ends: the host replaces files, which removes their masks, and creates new
+   * ones.
+   */
   readonly watch: (options: WatchOptions) => Effect.Effect<MaskWatch, never, Scope.Scope>
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
   readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Makes a path writable with all below it but what is masked; answers with the masks that this took. */
+  /** Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. */
   readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Opens the meter of its network, for the caller to close; undefined where the system counts nothing. */
+  /**
+   * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.
+   */
   readonly network: () => NetworkMeter | undefined
 }
 
 /**
- * What is to be wrapped, and what it is to be held to.
+ * The options of `wrap`: the shell, and the policy to enforce on it.
  *
  * @since 0.1.0
  * @category models
@@ -113,14 +122,17 @@ export interface LiveSandbox {
 export interface WrapOptions {
   readonly policy: SandboxPolicy
   readonly shell: Spawnable
-  /** The session's private directory, which the shell must see (read-only is enough: what it writes to are FIFOs). */
+  /**
+   * The session's private directory, which the shell must see. Read-only is enough: the shell writes only to FIFOs in
+   * it.
+   */
   readonly directory: string
-  /** The launcher's environment with the session's own additions; the adapter lets through what its allow-list names. */
+  /** The launcher's environment with the session's additions; the platform passes on what its allow-list names. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 /**
- * Wraps shells for the kernel of this machine.
+ * Wraps shells in the sandbox that this machine's kernel offers.
  *
  * @since 0.1.0
  * @category tags
@@ -129,18 +141,20 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
   SandboxPlatform,
   {
     readonly name: string
-    /** False where it holds a shell to nothing; it does where this is not given. */
+    /** False where the platform enforces nothing; by default, it enforces the policy. */
     readonly enforces?: false
     /**
-     * Wraps a shell; what that takes is let go of when the scope closes (`platform.cleanup`, S67). Fails with ExecutionFailed (cause `sandbox`), which says what is missing and what to do about it,
-     * where the platform can't enforce the policy: never by running unsandboxed.
+     * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). Where the platform
+     * can't enforce the policy, fails with ExecutionFailed (kind `sandbox`), which names what is missing and what to do
+     * about it; it never runs the shell without the sandbox instead.
      */
     readonly wrap: (options: WrapOptions) => Effect.Effect<Wrapped, ExecutionFailed, Scope.Scope>
   }
 >() {}
 
 /**
- * Wraps nothing and enforces nothing: shells run with the rights of the user, and their backends have no policy.
+ * The platform that wraps nothing and enforces nothing: shells run with all rights of the user, and their backends have
+ * no policy.
  *
  * @since 0.1.0
  * @category constructors
@@ -153,7 +167,7 @@ export const none = {
 } as const
 
 /**
- * A layer which wraps nothing and enforces nothing.
+ * A layer of the platform that wraps nothing and enforces nothing.
  *
  * @since 0.1.0
  * @category layers
@@ -161,8 +175,8 @@ export const none = {
 export const layerNone: Layer.Layer<SandboxPlatform> = Layer.succeed(SandboxPlatform, none)
 
 /**
- * Whether a result is that of a denial by the sandbox (S66): the backend that ran the command has recognised it, and filled
- * in `blockedReason` and `blockedResource`.
+ * Tests whether a result reports a denial by the sandbox (S66): the backend that ran the command has recognised it, and
+ * filled in `blockedReason` and `blockedResource`.
  *
  * @since 0.1.0
  * @category guards

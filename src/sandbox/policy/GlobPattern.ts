@@ -1,16 +1,16 @@
 /**
- * Reads the wildcards of a pattern into pieces, which each language of expressions prints in its own way.
+ * Parses the wildcards of a pattern into pieces, which can be printed in the syntax of any regular expressions.
  *
- * `*` and `?` stay within a name, `**` as a whole name stands for any number of directories, `[a-z]` and `[!a-z]` for one
- * character, and a backslash takes its meaning from what follows it. Names that begin with a dot are like any other. Nothing
- * else means anything; alternatives (`{a,b}`) are expanded before.
+ * `*` and `?` match within a name, `**` as a whole name matches any number of directories, `[a-z]` and `[!a-z]` match
+ * one character, and a backslash escapes the character after it. Names that begin with a dot are not treated specially.
+ * Nothing else has a special meaning; alternatives (`{a,b}`) are expanded before.
  *
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
 
 /**
- * What may stand between brackets.
+ * A member of a bracket expression.
  *
  * @since 0.1.0
  * @category models
@@ -18,20 +18,20 @@ import * as Data from "effect/Data"
 export type Member = Data.TaggedEnum<{
   Single: { readonly char: string }
   Range: { readonly from: string; readonly to: string }
-  /** `[:alpha:]`, without the brackets and colons; bash defines which names there are. */
+  /** A character class such as `[:alpha:]`, by its name; the names are bash's. */
   Named: { readonly name: string }
 }>
 
 const Member = Data.taggedEnum<Member>()
 
 /**
- * A part of a name's pattern. Each stands for characters other than a slash.
+ * A piece of a name's pattern. It matches characters other than a slash.
  *
  * @since 0.1.0
  * @category models
  */
 export type Piece = Data.TaggedEnum<{
-  /** One character that means itself. */
+  /** One character that matches itself. */
   Literal: { readonly char: string }
   /** `?` */
   AnyCharacter: object
@@ -57,7 +57,10 @@ export type Part = Data.TaggedEnum<{
 
 const Part = Data.taggedEnum<Part>()
 
-/** Stars, brackets or one character. What comes first in brackets, after the negation, does not close them. */
+/**
+ * Matches stars, a bracket expression, or one character. A `]` that comes first in brackets, after the negation, does
+ * not close them.
+ */
 const token = /(\*+)|\[([!^]|(?![!^]))((?:\]|(?!\]))(?:\\.|\[:[a-z]+:\]|[^\]\\/])*)\]|\\(.)|(.)/gsu
 const item = /\[:([a-z]+):\]|\\(.)|(.)/gsu
 
@@ -80,7 +83,7 @@ const membersOf = (text: string): ReadonlyArray<Member> => {
 }
 
 /**
- * Reads the pattern of one name.
+ * Parses the pattern of one name.
  *
  * @since 0.1.0
  * @category parsing
@@ -93,7 +96,7 @@ export const parseName = (pattern: string): ReadonlyArray<Piece> =>
   })
 
 /**
- * Reads an absolute pattern, without alternatives.
+ * Parses the absolute pattern of a path, without alternatives.
  *
  * @since 0.1.0
  * @category parsing

@@ -1,5 +1,5 @@
 /**
- * Looks at what there is at a path outside of the sandbox, and what the user may do with it there.
+ * Inspects paths outside of the sandbox, with the rights of the user.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 
 /**
- * Whether there is surely nothing: where nobody may look, there may be something.
+ * Tests whether a path surely does not exist: false also where the user may not look.
  *
  * @since 0.1.0
  * @category looking
@@ -22,7 +22,7 @@ export const isMissing = (path: string): boolean => {
 }
 
 /**
- * Whether there is a symbolic link, without following it.
+ * Tests whether a path is a symbolic link, without following it.
  *
  * @param path absolute, or relative to the directory
  * @since 0.1.0
@@ -37,7 +37,7 @@ export const isLink = (path: string, directory: string): boolean => {
 }
 
 /**
- * Whether there is a directory, or a link to one.
+ * Tests whether a path is a directory, or a link to one.
  *
  * @since 0.1.0
  * @category looking
@@ -51,7 +51,8 @@ export const isDirectory = (path: string): boolean => {
 }
 
 /**
- * Whether the user could write there if there were no sandbox: to what exists, or in the directory that it would lie in.
+ * Tests whether the user could write to a path without a sandbox: to the file itself, or in the nearest directory above
+ * it that exists.
  *
  * @since 0.1.0
  * @category looking

@@ -1,9 +1,10 @@
 /**
- * An entry of the whitelist or the blacklist, as people write it: read into the absolute paths and patterns that it means.
+ * Parses an entry of the whitelist or the blacklist, as people write it, into the absolute paths and patterns that it
+ * means.
  *
- * `~`, `~/…`, `$NAME` and `${NAME}` expand; a variable that is not set, or set to nothing, stays as it is written. What is
- * relative lies in the sandbox's directory, but for a pattern without a slash, which matches names in every directory. A
- * backslash takes its meaning from what follows it.
+ * `~`, `~/…`, `$NAME` and `${NAME}` expand; a variable that is not set, or is empty, stays as it is written. A relative
+ * entry lies in the sandbox's directory, except that a pattern without a slash matches names in every directory. A
+ * backslash escapes the character after it.
  *
  * @since 0.1.0
  */
@@ -12,7 +13,7 @@ import * as Either from "effect/Either"
 import * as PathGlob from "./PathGlob.js"
 
 /**
- * What the parts of an entry stand for.
+ * The values that the parts of an entry expand to.
  *
  * @since 0.1.0
  * @category models
@@ -20,13 +21,13 @@ import * as PathGlob from "./PathGlob.js"
 export interface Expansion {
   /** The directory that relative entries lie in. */
   readonly cwd: string
-  /** What `~` stands for. */
+  /** The directory that `~` stands for. */
   readonly userHome: string
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * One path or one pattern that an entry means.
+ * One path or one pattern that an entry stands for.
  *
  * @since 0.1.0
  * @category models
@@ -37,7 +38,7 @@ export interface Meaning {
   readonly path: string
 }
 
-/** The kernel takes no longer path. */
+/** The longest path that the kernel takes, in bytes. */
 const longest = 4096
 const mostAlternatives = 1000
 
@@ -57,7 +58,7 @@ const expand = (entry: string, { userHome, variables }: Expansion): string => {
   )
 }
 
-/** Why no entry can be written like this. */
+/** Returns the reason why an entry can't be written like this; undefined where it can. */
 const refusal = (entry: string): string | undefined => {
   if (entry.trim() === "") return "it is empty"
   if (entry.includes("\0")) return "it holds a NUL character"
@@ -75,7 +76,7 @@ const refusal = (entry: string): string | undefined => {
 
 const everything = "it would match everything"
 
-/** Absolute, without `.`, `..` and doubled slashes. */
+/** Makes a pattern absolute, and removes `.`, `..` and doubled slashes. */
 const toAbsolute = (pattern: string, cwd: string): Either.Either<string, string> => {
   const slashed = pattern.replace(/\/+$/, "")
   const whole = slashed.startsWith("/")
@@ -106,11 +107,11 @@ const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
     })
   )
 
-/** What the kernel offers as files; only memory that is shared may be written there. */
+/** Matches the kernel's virtual files, where only shared memory (`/dev/shm`) may be written. */
 const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
 
 /**
- * Says why no sandbox may write to a directory, whoever asks for it; undefined where one may.
+ * Returns the reason why no sandbox may allow writing to a directory, whoever asks for it; undefined where one may.
  *
  * @param path absolute
  * @since 0.1.0
@@ -125,7 +126,7 @@ const wildcards =
   "the whitelist has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
 
 /**
- * Reads an entry of a list; on the left, why it can't mean anything there.
+ * Parses an entry of a list; on the left, the reason why the list can't hold it.
  *
  * @since 0.1.0
  * @category parsing
@@ -154,8 +155,8 @@ export const parse = (
 }
 
 /**
- * Tells the entries that are written like this one, or mean the same. It may also be a path in which no character has a
- * meaning.
+ * Returns a test for entries that are written like this one, or mean the same. The entry may also be a literal path, in
+ * which no character has a special meaning.
  *
  * @since 0.1.0
  * @category parsing

@@ -1,16 +1,16 @@
 /**
- * The wildcards of a rule, as JavaScript matches them: what `GlobPattern` reads, and `{a,b}` for alternatives. Parentheses
- * mean nothing.
+ * Matches the wildcards of rules in JavaScript: those that `GlobPattern` parses, and `{a,b}` for alternatives.
+ * Parentheses have no special meaning.
  *
  * @since 0.1.0
  */
 import { type Member, type Part, type Piece, parseName, parsePath } from "./GlobPattern.js"
 
-/** What a backslash is for. */
+/** Matches the characters that `escape` puts a backslash before. */
 const special = /[\\*?[\]{}(,$]|^[~!\s]|\s$/g
 
 /**
- * Escapes a text, so that neither wildcards nor `~` nor variables are seen in it.
+ * Escapes a text, so that none of its characters is read as a wildcard, a `~` or a variable.
  *
  * @since 0.1.0
  * @category escaping
@@ -18,7 +18,7 @@ const special = /[\\*?[\]{}(,$]|^[~!\s]|\s$/g
 export const escape = (text: string): string => text.replace(special, "\\$&")
 
 /**
- * Takes the escapes away: what a text without wildcards stands for.
+ * Removes the escapes from a text without wildcards.
  *
  * @since 0.1.0
  * @category escaping
@@ -26,7 +26,7 @@ export const escape = (text: string): string => text.replace(special, "\\$&")
 export const unescape = (text: string): string => text.replace(/\\(.)/gsu, "$1")
 
 /**
- * Whether a pattern has a wildcard that is not escaped. Alternatives are none: `expandBraces` comes first.
+ * Tests whether a pattern has a wildcard that is not escaped. Alternatives do not count: `expandBraces` comes first.
  *
  * @since 0.1.0
  * @category parsing
@@ -34,7 +34,10 @@ export const unescape = (text: string): string => text.replace(/\\(.)/gsu, "$1")
 export const hasWildcard = (pattern: string): boolean =>
   /[*?[]/.test(pattern) && parseName(pattern).some(({ _tag }) => _tag !== "Literal")
 
-/** Where the braces that open at `start` begin, are cut by commas, and end; undefined where bash sees no alternatives. */
+/**
+ * Returns the positions of the brace that opens at `start`, of its commas, and of the brace that closes it; undefined
+ * where bash sees no alternatives.
+ */
 const bracesAt = (pattern: string, start: number): ReadonlyArray<number> | undefined => {
   if (pattern[start] !== "{") return undefined
   const cuts = [start]
@@ -80,7 +83,7 @@ export const expandBraces = (pattern: string, limit: number): ReadonlyArray<stri
   return done
 }
 
-/** The properties that bash's classes have in a UTF-8 locale. */
+/** The Unicode properties that bash's character classes have in a UTF-8 locale. */
 const classes: Readonly<Record<string, string>> = {
   alnum: "\\p{Alphabetic}\\p{Nd}",
   alpha: "\\p{Alphabetic}",
@@ -123,8 +126,8 @@ const printPiece = (piece: Exclude<Piece, { _tag: "AnyText" }>): string => {
 }
 
 /**
- * Takes the first fit of `source` and never goes back on it, which is all that a search for wildcards needs: without this,
- * a pattern with many stars would take a name, which a model may choose, for ever.
+ * Makes an expression which takes the first match of `source` and never backtracks into it. A search for wildcards
+ * needs no more, and without this, a pattern with many stars could take forever on a name that a model has chosen.
  */
 type Once = (source: string) => string
 
@@ -133,9 +136,9 @@ const makeOnce = (): Once => {
   return (source) => `(?=(?<g${++groups}>${source}))\\k<g${groups}>`
 }
 
-/** One name of a path, to its end. */
+/** Prints the expression for one name of a path, up to its end. */
 const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
-  // What stands between the stars.
+  // The expressions between the stars.
   const chunks = [""]
   for (const piece of pieces) {
     if (piece._tag === "AnyText") chunks.push("")
@@ -148,7 +151,7 @@ const printName = (pieces: ReadonlyArray<Piece>, once: Once): string => {
 }
 
 const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
-  // What stands between the `**`, each name with the slash before it.
+  // The expressions between the `**`; each name has its slash before it.
   const runs = [""]
   for (const part of parts) {
     if (part._tag === "AnyDirectories") runs.push("")
@@ -160,9 +163,9 @@ const printPath = (parts: ReadonlyArray<Part>, once: Once): string => {
 const flags = (ignoreCase: boolean) => (ignoreCase ? "isu" : "su")
 
 /**
- * Compiles absolute patterns, without alternatives, into an expression for the absolute paths that one of them matches, and all
- * that lies below them. Takes time in proportion to the path's length. Throws SyntaxError where the ends of a range are the wrong
- * way round.
+ * Compiles absolute patterns, without alternatives, into an expression for the absolute paths that one of them matches,
+ * and all that lies below these. It matches in time proportional to the path's length. Throws SyntaxError where the
+ * ends of a range are the wrong way round.
  *
  * @since 0.1.0
  * @category compiling

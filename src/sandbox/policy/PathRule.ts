@@ -1,5 +1,5 @@
 /**
- * Finds the rules that paths fall under: a rule covers what it names, and all that lies below.
+ * Finds the rule that covers a path: a rule covers the path that it names, and all that lies below.
  *
  * @since 0.1.0
  */
@@ -7,26 +7,32 @@ import * as PathGlob from "./PathGlob.js"
 import type { Rule } from "./SandboxPolicy.js"
 
 /**
- * Rules, compiled once.
+ * Rules, compiled once to be matched against many paths.
  *
  * @since 0.1.0
  * @category models
  */
 export interface RuleMatcher {
-  /** Finds the first rule, in the order given, that an absolute path without `.`, `..` and doubled slashes falls under. */
+  /**
+   * Returns the first rule, in the order given, that covers an absolute path; the path has no `.`, `..` or doubled
+   * slashes.
+   */
   readonly find: (path: string) => Rule | undefined
   /**
-   * Finds the first glob that an entry of a directory falls under, for a walk that goes no deeper where there is one. Costs next
-   * to nothing for an entry under none. The directory is absolute, without a slash at its end but for the root's.
+   * Returns the first glob that covers an entry of a directory, for a walk that goes no deeper where there is one. It
+   * costs next to nothing for an entry that no glob covers. The directory is absolute, and ends in no slash unless it
+   * is the root.
    */
   readonly findEntry: (directory: string, name: string) => Rule | undefined
-  /** Whether a glob that holds in every directory (a double star and a name) matches the name. */
+  /** Tests whether a name is matched by a glob that holds in every directory (`**` and a name). */
   readonly matchName: (name: string) => boolean
-  /** Whether there are other globs, which take an entry's whole path to match. */
+  /** True where there are other globs, which have to be matched against an entry's whole path. */
   readonly hasPathGlobs: boolean
 }
 
-/** What a glob that holds in every directory says of names; undefined for one that takes the whole path. */
+/**
+ * Returns the name's pattern of a glob that holds in every directory; undefined for a glob that needs the whole path.
+ */
 const nameOf = (pattern: string): string | undefined => {
   const name = pattern.startsWith("/**/") ? pattern.slice("/**/".length) : undefined
   return name === undefined || name.includes("/") || /^\*+$/.test(name) ? undefined : name
@@ -34,7 +40,7 @@ const nameOf = (pattern: string): string | undefined => {
 
 const never = /(?!)/
 
-/** A test for names. Those without wildcards, which most are, need no regular expression. */
+/** Makes a test for names. Patterns without wildcards, which most are, need no regular expression. */
 const makeMatchName = (patterns: ReadonlyArray<string>, ignoreCase: boolean): ((name: string) => boolean) => {
   const fold = ignoreCase ? (name: string) => name.toLowerCase() : (name: string) => name
   const plain = patterns.filter((pattern) => !PathGlob.hasWildcard(pattern))
@@ -44,7 +50,7 @@ const makeMatchName = (patterns: ReadonlyArray<string>, ignoreCase: boolean): ((
   return (name) => names.has(fold(name)) || expression.test(name)
 }
 
-/** The path and all that it lies in, from the longest. */
+/** Yields a path and all directories that it lies in, the longest first. */
 function* upwards(path: string): Generator<string> {
   for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) yield path.slice(0, end)
   yield "/"
@@ -53,7 +59,7 @@ function* upwards(path: string): Generator<string> {
 const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => (real === undefined ? [path] : [path, real])
 
 /**
- * Compiles rules. Case counts, except on macOS, whose file systems do not tell cases apart.
+ * Compiles rules. Matching is case-sensitive, except on macOS, whose file systems ignore case.
  *
  * @since 0.1.0
  * @category constructors

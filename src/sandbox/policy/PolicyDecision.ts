@@ -1,6 +1,6 @@
 /**
- * Decides what a policy says of a path. The kernel enforces the policy; this is for everyone who has to say so beforehand,
- * afterwards, or without a shell.
+ * Decides whether a policy allows access to a path. The kernel enforces the policy; this module tells the decision
+ * before a command runs, explains it afterwards, and decides for what runs without a shell.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as RealPath from "./RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 
 /**
- * What is done to a path.
+ * The kind of access to a path.
  *
  * @since 0.1.0
  * @category models
@@ -18,7 +18,7 @@ import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 export type Access = "read" | "write"
 
 /**
- * A decision. `rule` is what allows or denies; none is needed to read what no rule is about.
+ * A decision. `rule` is the rule that allows or denies; reading needs no rule that allows it.
  *
  * @since 0.1.0
  * @category models
@@ -28,23 +28,23 @@ export type Verdict =
   | { readonly allowed: false; readonly rule: Rule; readonly reason: string }
 
 /**
- * A policy that is ready to answer.
+ * A policy whose rules are compiled, to decide on many paths.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PolicyDecision {
-  /** Decides on a real path: absolute, no symbolic links in it. */
+  /** Decides on a real path: an absolute one without symbolic links. */
   readonly decide: (realPath: string, access: Access) => Verdict
   /**
-   * Decides on a path as somebody writes it, from the directory given. A link that is denied by its own name denies what it
-   * leads to.
+   * Decides on a path as somebody writes it, relative to the directory. Where a symbolic link on the way is denied by
+   * its own name, the path is denied too.
    */
   readonly explain: (path: string, directory: string, access: Access) => Verdict & { readonly real: string }
 }
 
 /**
- * The rule where no rule allows to write.
+ * The rule that a verdict names where writing is denied because no rule allows it.
  *
  * @since 0.1.0
  * @category constructors
@@ -52,18 +52,18 @@ export interface PolicyDecision {
 export const notWhitelisted: Rule = { pattern: "not whitelisted", path: "/", kind: "path", source: "default" }
 
 /**
- * Whether a rule is `notWhitelisted`: no written one can be about the root.
+ * Tests whether a rule is `notWhitelisted`: it is the only one for the root, which no entry may name.
  *
  * @since 0.1.0
  * @category predicates
  */
 export const isNotWhitelisted = ({ path }: Rule): boolean => path === notWhitelisted.path
 
-/** Every sandbox has devices of its own. */
+/** Matches the devices that every sandbox has its own of. */
 const device = /^\/dev\/(?:null|zero|full|u?random|tty|ptmx|stdin|stdout|stderr|fd\/\d+|(?:pts|shm)\/.*)$/s
 
 /**
- * Names the source of a rule, as users know it.
+ * Names the source of a rule in the words that users know.
  *
  * @since 0.1.0
  * @category printing
@@ -81,7 +81,7 @@ const sources: Readonly<Record<RuleSource, string>> = {
 }
 
 /**
- * Compiles the policy's rules, for many questions.
+ * Compiles the rules of a policy.
  *
  * @since 0.1.0
  * @category constructors
@@ -129,7 +129,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
 }
 
 /**
- * Decides once. For more decisions, `make`.
+ * Decides on one path. To decide on more, use `make`.
  *
  * @since 0.1.0
  * @category deciding

@@ -1,6 +1,6 @@
 /**
- * Merges the layers of rules into a policy: what every policy has, and what the layers say, from the weakest to the strongest.
- * Lists only ever grow.
+ * Merges layers of rules into a policy. A layer adds rules and removes none; of two rules for one path, the first
+ * counts.
  *
  * @since 0.1.0
  */
@@ -15,23 +15,23 @@ import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 type List = "whitelist" | "blacklist"
 
 /**
- * Entries from one source.
+ * The entries that one source adds.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PolicyLayer {
   readonly source: RuleSource
-  /** What users know the source by: a file's path, `the settings`. */
+  /** The source's name in error messages: a file's path, `the settings`. */
   readonly origin: string
-  /** Where the lists lie in it, as `policy.filesystem.`; empty where they lie at its top. */
+  /** The path of the lists within the source, as `policy.filesystem.`; empty where they lie at its top. */
   readonly prefix: string
   readonly whitelist?: ReadonlyArray<string> | undefined
   readonly blacklist?: ReadonlyArray<string> | undefined
 }
 
 /**
- * What a policy is made of.
+ * The parts that a policy is merged from.
  *
  * @since 0.1.0
  * @category models
@@ -39,27 +39,27 @@ export interface PolicyLayer {
 export interface Parts {
   readonly expansion: PathEntry.Expansion
   readonly layers: ReadonlyArray<PolicyLayer>
-  /** Exact paths that a person allowed against the blacklist. */
+  /** Exact paths that a person allowed to read although they are on the blacklist. */
   readonly granted: ReadonlyArray<string>
   /** The directory for temporary files. */
   readonly temporary: string
-  /** The file of the policy itself. */
+  /** The path of `sandbox.json`, which stays read-only. */
   readonly file: string
-  /** The directory of that file. */
+  /** The directory of that file, which stays read-only as well. */
   readonly home: string
   /** Other paths that stay read-only, whatever the lists say. */
   readonly own: ReadonlyArray<string>
 }
 
 /**
- * Why there can be no such policy.
+ * The reason why the parts yield no policy.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Objection {
   readonly origin: string
-  /** Where in it, as `policy.filesystem.whitelist[0]`; empty where no entry is at fault. */
+  /** The place of the entry at fault, as `policy.filesystem.whitelist[0]`; empty where it is no entry's fault. */
   readonly path: string
   readonly reason: string
   readonly remedy: string
@@ -70,18 +70,18 @@ const withReal = (rule: Rule): Rule => {
   return real === rule.path ? rule : { ...rule, real }
 }
 
-/** A rule about one path, in which no character has a meaning. */
+/** Makes a rule for one path, in which no character has a special meaning. */
 const exact = (path: string, source: RuleSource): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source })
 
 const realOf = (rule: Rule): string => rule.real ?? rule.path
 
-/** Right below the root, links are the system's own. */
+/** Tests whether a symbolic link lies directly in the root: there, links are the system's own. */
 const isSystems = (link: string): boolean => Path.dirname(link) === "/"
 
 /**
- * What was allowed for good was allowed as it was then: a link on the way to it may have been put there by a sandbox since, which
- * may write there, and lead this one anywhere.
+ * Returns the reason why a path in the file's whitelist can't be allowed: a symbolic link on the way to it. A sandboxed
+ * command may have put that link there after the path was allowed, to lead it anywhere.
  */
 const ledElsewhere = ({ kind, path, source }: Rule): string | undefined => {
   if (source !== "file" || kind === "glob") return undefined
@@ -123,20 +123,20 @@ const rulesOf = (list: List, { expansion, layers }: Parts): Either.Either<Readon
   return Either.map(Either.all(rules), (all) => all.flat())
 }
 
-/** Of rules about the same paths the first counts. */
+/** Keeps the first of the rules for each path. */
 const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
   const seen = new Set<string>()
   return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
 }
 
-/** What every policy allows to write: not what can't be, where the directory happens to be such a one. */
+/** Drops the rules that would allow writing where no sandbox may, as for a directory in `/proc`. */
 const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
 
 const readonlyOf = ({ file, home, own }: Parts): ReadonlyArray<Rule> => {
   const rules = [home, ...own].map((path) => exact(path, "own"))
   const config = exact(file, "own")
-  // It lies in the directory, but where it is a link to somewhere else.
+  // The file lies in the directory, unless it is a link to somewhere else.
   const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
   return distinct(isElsewhere ? [...rules, config] : rules)
 }
@@ -165,7 +165,7 @@ const objectionTo = (policy: SandboxPolicy, { file, home }: Parts): Objection | 
 }
 
 /**
- * Merges the parts into the policy of the directory that relative entries lie in.
+ * Merges the parts into the policy for the directory of `expansion.cwd`.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * Where a path leads on this machine, symbolic links followed, also where nothing is there yet.
+ * Resolves the symbolic links of a path, also where nothing exists at the path yet.
  *
  * @since 0.1.0
  */
@@ -7,19 +7,22 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as PathGlob from "./PathGlob.js"
 
-/** As many as the kernel follows. */
+/** The number of symbolic links that Linux follows in one path. */
 const mostLinks = 40
 
 /**
- * Where a path leads.
+ * A resolved path, and the symbolic links on the way.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Followed {
-  /** The real path; where nothing is there, that of the nearest directory that is, with the rest after it. */
+  /**
+   * The real path; where nothing exists, the real path of the nearest directory that does, with the remaining names
+   * after it.
+   */
   readonly real: string
-  /** The places of the symbolic links on the way there, in order, each with its directory's real path. */
+  /** The paths of the symbolic links on the way, in order; the directory of each is a real path. */
   readonly links: ReadonlyArray<string>
 }
 
@@ -31,7 +34,9 @@ const readLink = (path: string): string | undefined => {
   }
 }
 
-/** Links that go in circles are followed so far and no further. */
+/**
+ * Resolves a path name by name. After `mostLinks` links, further ones are taken for plain names, so that circles end.
+ */
 const walk = (path: string): Followed => {
   const links: Array<string> = []
   const left = path.split("/").reverse()
@@ -56,23 +61,24 @@ const walk = (path: string): Followed => {
 }
 
 /**
- * Follows an absolute path as the kernel would: `..` after a link leaves the directory that it leads to.
+ * Resolves an absolute path as the kernel does: `..` after a link means the parent of the directory that the link leads
+ * to.
  *
  * @since 0.1.0
  * @category following
  */
 export const follow = (path: string): Followed => {
   try {
-    // What most paths are, for a tenth of the price.
+    // Most paths have no links: this finds that out in a tenth of the time.
     if (Fs.realpathSync.native(path) === path) return { real: path, links: [] }
   } catch {
-    // Nothing is there.
+    // Nothing exists at the path.
   }
   return walk(path)
 }
 
 /**
- * Follows the beginning of a pattern, up to its first wildcard.
+ * Resolves the beginning of a pattern, up to its first wildcard.
  *
  * @since 0.1.0
  * @category following

@@ -1,14 +1,14 @@
 /**
- * What a sandboxed command may do: data, with the source of every rule.
+ * The policy of a sandbox: rules that say what its commands may read and write, each with its source.
  *
- * Whitelist: read and write. Blacklist: neither, and it wins over the whitelist. Everything else: read only. No network.
+ * Whitelist: read and write. Blacklist: neither; it wins over the whitelist. Everything else: read only. No network.
  *
  * @since 0.1.0
  */
 
 /**
- * Where a rule comes from. `default`, `file` (sandbox.json), `user` (a setting or a flag), `runtime` (added while running),
- * `cwd` and `tmp` (what every policy allows), `own` (what Synapse protects of itself).
+ * The source of a rule: `default` (built in), `file` (`sandbox.json`), `user` (a setting or a flag), `runtime` (added
+ * by the session), `cwd` and `tmp` (the directories that every policy allows), `own` (Synapse's own files).
  *
  * @since 0.1.0
  * @category models
@@ -16,36 +16,46 @@
 export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp" | "own"
 
 /**
- * A rule about a path, or about all paths that a pattern matches.
+ * A rule for a path, or for all paths that a pattern matches.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Rule {
-  /** As it was written: this is what users and models are told. */
+  /** The entry as it was written: messages to users and models name it. */
   readonly pattern: string
-  /** Absolute, with `~` and variables expanded, not resolved through symbolic links; for a glob, the pattern to match. */
+  /**
+   * An absolute path, with `~` and variables expanded and symbolic links not resolved; for a glob, the pattern to
+   * match.
+   */
   readonly path: string
   readonly kind: "path" | "glob"
   readonly source: RuleSource
-  /** Where `path` led when the policy was built: there only where symbolic links made that another one. */
+  /**
+   * The path that `path` led to when the policy was built; present only where symbolic links made it a different one.
+   */
   readonly real?: string
 }
 
 /**
- * What a sandbox may do.
+ * The policy that a sandbox enforces for one directory.
  *
  * @since 0.1.0
  * @category models
  */
 export interface SandboxPolicy {
-  /** The directory the sandbox is for. */
+  /** The directory that the sandbox is for. */
   readonly cwd: string
   readonly whitelist: ReadonlyArray<Rule>
   readonly blacklist: ReadonlyArray<Rule>
-  /** Readable, but never writable, whitelisted or not: the policy's own file, the program's own directory. */
+  /**
+   * Paths that may be read and never written, whitelisted or not: the policy's own file, the program's own directory.
+   */
   readonly readonly: ReadonlyArray<Rule>
-  /** What a person allowed against the blacklist while running: exact paths, which win over it, and over nothing else. */
+  /**
+   * Exact paths that a person allowed to read during the session although they are on the blacklist; they win over the
+   * blacklist only.
+   */
   readonly granted?: ReadonlyArray<Rule>
   readonly allowNetwork: false
 }

@@ -1,5 +1,5 @@
 /**
- * The sandbox on Linux: bubblewrap, held to a policy by the kernel.
+ * The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp.
  *
  * @since 0.1.0
  */
@@ -30,27 +30,27 @@ import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 
 /**
- * Settings of the platform.
+ * The options of the platform.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LinuxOptions {
-  /** Names and patterns of variables that the commands get besides those that every sandbox lets through. */
+  /** Names and patterns of variables that commands get besides those of the allow-list. */
   readonly environment?: ReadonlyArray<string>
-  /** The most that is made use of; what the machine allows where it is not given. */
+  /** The level to build sandboxes at; by default, the highest that the machine allows. */
   readonly level?: Launch.Level
-  /** Whether root's sandboxes get a cgroup for the number of their processes. */
+  /** False keeps root's sandboxes from getting a cgroup, which limits the number of their processes. */
   readonly cgroup?: boolean
   /**
-   * A directory that no sandbox can write, for what was found in the directories that are walked at every start. Where it is
-   * not given, or commands may write it, all of them are read each time.
+   * A directory, which no sandbox can write, for the indexes of the directories that every start walks. Where it is not
+   * given, or commands may write it, every start reads all of them.
    */
   readonly index?: string
 }
 
 /**
- * What Linux has to say besides.
+ * A wrapped shell, with the details that only this platform has.
  *
  * @since 0.1.0
  * @category models
@@ -59,14 +59,16 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
   readonly policy: SandboxPolicy
   readonly layout: Layout.Layout
   readonly level: Launch.Level
-  /** The door to the sandbox whose shell was spawned with that pid, and has said a word. */
+  /**
+   * Returns the running sandbox whose shell was spawned with that pid; the shell must have written its first output.
+   */
   readonly live: (pid: number) => LiveNamespace.LiveNamespace & SandboxPlatform.LiveSandbox
-  /** What an ending at the start means, by what was said on standard error. */
+  /** Explains why the sandbox could not start, from its standard error. */
   readonly explain: (stderr: string) => ExecutionFailed
 }
 
 /**
- * The platform, with what only Linux knows of a wrapped shell.
+ * The platform, whose wrapped shells have the details that only Linux has.
  *
  * @since 0.1.0
  * @category models
@@ -83,15 +85,17 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFaile
     catch: (error) => fail(`no sandbox: ${what}: ${error instanceof Error ? error.message : error}`)
   })
 
-/** Hiding the sessions must not hide what the sandbox is for. */
+/**
+ * Tests whether the directory of the sessions, which every sandbox hides, holds the directory that the sandbox is for.
+ */
 const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
 
-/** Milliseconds after which the launch has been handed over. */
+/** Milliseconds after which the sandbox's start keeps this process busy no more. */
 const soon = 2
 
 /**
- * Starts without a trial where nothing speaks against it (`Expectation`); where something does, or such a start has failed,
- * finds out once what the machine can do.
+ * Makes the platform. It starts a sandbox without a test where nothing speaks against it (`Expectation`); otherwise, or
+ * after such a start has failed, it tests once what the machine can do (`Doctor`).
  *
  * @since 0.1.0
  * @category constructors
@@ -166,7 +170,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           masks: masksFromOutside ? layout.masks : []
         })
       )
-      // While bubblewrap works.
+      // The indexes are written while bubblewrap works.
       if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
       const wrapped: LinuxWrapped = {
         spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
@@ -198,7 +202,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
   })
 
 /**
- * A layer which wraps shells with bubblewrap, by settings.
+ * A layer which wraps shells with bubblewrap, with options.
  *
  * @since 0.1.0
  * @category layers
@@ -207,7 +211,7 @@ export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform
   Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
 
 /**
- * A layer which wraps shells with bubblewrap, as far as the machine allows.
+ * A layer which wraps shells with bubblewrap, at the highest level that the machine allows.
  *
  * @since 0.1.0
  * @category layers

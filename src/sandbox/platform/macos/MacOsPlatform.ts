@@ -1,5 +1,5 @@
 /**
- * The sandbox of macOS: `sandbox-exec`, with the policy as its profile.
+ * The sandbox of macOS: `sandbox-exec`, with the policy written as its profile.
  *
  * @since 0.1.0
  */
@@ -11,9 +11,9 @@ import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
 import * as SandboxProfile from "./SandboxProfile.js"
 
-/** A part of every macOS; nothing installs it. */
+/** The program's path; it is part of every macOS, and can't be installed. */
 const systemProgram = "/usr/bin/sandbox-exec"
-/** There is no C.UTF-8. */
+/** The locale of commands, for macOS has no C.UTF-8. */
 const locale = { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8" }
 
 const isExecutable = (program: string): boolean => {
@@ -32,7 +32,8 @@ const missing = (program: string) =>
   })
 
 /**
- * A layer which wraps shells in sandbox-exec. `program` is where that lies, `variables` the names of those that go into the sandbox besides the usual ones.
+ * A layer which wraps shells in sandbox-exec. `program` is its path, `variables` are names of variables that commands
+ * get besides those of the allow-list.
  *
  * @since 0.1.0
  * @category layers
@@ -55,7 +56,7 @@ export const layer = ({
             },
             descriptors: [],
             environment: { ...Environment.make(environment, variables), ...locale },
-            // Nothing is mounted over: the policy's rules are all that there is to look up.
+            // This platform mounts no masks: denials are traced to the policy's rules alone.
             masks: []
           }))
         : missing(program)

@@ -1,12 +1,12 @@
 /**
- * Prints words of the sandbox profile language: strings, and regular expressions for a policy's wildcards.
+ * Prints strings, and regular expressions for a policy's wildcards, in the sandbox profile language.
  *
  * @since 0.1.0
  */
 import { type Member, type Piece, parsePath } from "../../policy/GlobPattern.js"
 
 /**
- * Prints a string, as Scheme reads it.
+ * Prints a string literal, as Scheme reads it.
  *
  * @since 0.1.0
  * @category printing
@@ -14,14 +14,17 @@ import { type Member, type Piece, parsePath } from "../../policy/GlobPattern.js"
 export const string = (text: string): string =>
   `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`
 
-/** In `#"…"` nothing is escaped but for the expression's own sake; what can't stand there is any character. */
+/**
+ * Matches the characters that can't be written in `#"…"`, which has no escapes of its own; they are printed as any
+ * character.
+ */
 const unwritable = /["\x00-\x1f\x7f]/
 const special = /[\\^$.*+?()[\]{}|]/
-/** A character of more than one byte, whether expressions go by bytes or by characters. */
+/** Matches a character of more than one byte, whether the expressions go by bytes or by characters. */
 const long = "[^/ -~][^/ -~][^/ -~]?[^/ -~]?"
 const any = `([^/]|${long})`
 
-/** One character, in either case: the file systems of macOS do not tell them apart. */
+/** Prints one character so that both cases match, for the file systems of macOS ignore case. */
 const literal = (char: string): string => {
   if (unwritable.test(char)) return "[^/]"
   if (/[a-z]/i.test(char)) return `[${char.toLowerCase()}${char.toUpperCase()}]`
@@ -31,10 +34,10 @@ const literal = (char: string): string => {
   return special.test(char) ? `\\${char}` : char
 }
 
-/** A character that is no printable one of ASCII, or a part of it. */
+/** Matches a character that is not printable ASCII, or one byte of it. */
 const other = "[^/ -~]"
 
-/** What a named class holds; undefined where that can't be said. */
+/** The characters of a named class; a class that can't be written is missing. */
 const classes: Readonly<Record<string, { readonly simple: string; readonly others: ReadonlyArray<string> }>> = {
   alnum: { simple: "0-9A-Za-z", others: [long, other] },
   alpha: { simple: "A-Za-z", others: [long, other] },
@@ -48,13 +51,13 @@ const classes: Readonly<Record<string, { readonly simple: string; readonly other
 }
 
 interface Set {
-  /** What stands in brackets as it is. */
+  /** The members that are written in brackets as they are. */
   readonly simple: string
-  /** Alternatives to it. */
+  /** Alternatives to the brackets. */
   readonly others: ReadonlyArray<string>
 }
 
-/** undefined where it can't be said exactly. */
+/** Writes a member of a bracket expression; undefined where it can't be written exactly. */
 const toSet = (member: Member): Set | undefined => {
   switch (member._tag) {
     case "Named":
@@ -78,8 +81,8 @@ const toSet = (member: Member): Set | undefined => {
 }
 
 /**
- * A bracket expression: alternatives, so that no character in it can mean something else there. What can't be said
- * exactly matches any character: a denial too many is no hole.
+ * Prints a bracket expression as alternatives, so that no character in it gets another meaning. What can't be written
+ * exactly matches any character: then too much is denied, never too little.
  */
 const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string => {
   const sets = members.map(toSet)
@@ -106,8 +109,8 @@ const printPiece = (piece: Piece): string => {
 }
 
 /**
- * Prints the expression for what a pattern of a policy matches, and all that lies below it: absolute, without alternatives.
- * It is anchored on both sides, and has nothing that only some languages of expressions have.
+ * Prints the expression for all paths that an absolute pattern without alternatives matches, and all that lies below
+ * them. It is anchored on both sides, and uses only what all dialects of regular expressions have.
  *
  * @since 0.1.0
  * @category printing

@@ -1,6 +1,6 @@
 /**
- * Writes a policy as a profile for `sandbox-exec`. The last clause that fits is the one that counts: what is denied comes
- * after what is allowed. No clause stands without a filter but for those that are meant for everything.
+ * Writes a policy as a profile for `sandbox-exec`. The last clause that matches decides: so denials follow what is
+ * allowed. A clause without a filter applies to everything, and is written only where this is meant.
  *
  * @since 0.1.0
  */
@@ -17,17 +17,17 @@ import { regex, string } from "./ProfileText.js"
  */
 export interface SandboxProfile {
   readonly text: string
-  /** The rules by the tags that the system's log repeats where one denies. */
+  /** The rules, by the tags that the system's log repeats where a clause denies. */
   readonly rules: ReadonlyMap<string, Rule>
 }
 
-/** What a shell and the programs that it starts need, and what tells them nothing of others. */
+/** Clauses that a shell and its programs need, and that tell them nothing about other processes. */
 const essentials = [
   '(allow process-exec (subpath "/"))',
   "(allow process-fork)",
   "(allow process-info* (target same-sandbox))",
   "(allow signal (target same-sandbox))",
-  // Semaphores have no names that could be told in advance; they carry no data.
+  // The names of semaphores can't be known in advance; semaphores carry no data.
   "(allow ipc-posix-sem)",
   clause("(allow sysctl-read", [
     ...["hw.", "kern.os", "kern.proc.pgrp.", "kern.proc.pid.", "machdep.cpu."].map(
@@ -56,14 +56,17 @@ function named(name: string): string {
   return `(sysctl-name "${name}")`
 }
 
-/** undefined where there is no filter: the clause would be about everything. */
+/** Writes a clause; empty where there is no filter, for the clause would apply to everything. */
 function clause(head: string, filters: ReadonlyArray<string>): string {
   return filters.length === 0 ? "" : `${head}\n  ${filters.join("\n  ")})`
 }
 
 const linked = /^\/(tmp|var|etc)(?=\/|$)/
 
-/** A path by all the names that the kernel may know it by: these three are links, and letters have two encodings. */
+/**
+ * Returns all names that the kernel may know a path by: `/tmp`, `/var` and `/etc` are links, and letters have two
+ * encodings.
+ */
 const namesOf = (path: string): ReadonlyArray<string> => {
   const both = linked.test(path) ? [path, path.replace(linked, "/private/$1")] : [path]
   return [...new Set(both.flatMap((each) => [each, each.normalize("NFC"), each.normalize("NFD")]))]
@@ -77,7 +80,7 @@ const filtersOf = (rule: Rule): ReadonlyArray<string> =>
   placesOf(rule).map((place) => (rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`))
 
 /**
- * Makes the profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it.
+ * Writes the profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it.
  *
  * @since 0.1.0
  * @category constructors
@@ -108,7 +111,7 @@ export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile 
     ),
     clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
     ...policy.readonly.map(deny("file-write*", "readonly")),
-    // A directory that holds a blacklisted path keeps its name: under another one, no rule would be about it.
+    // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
     ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
     ...policy.blacklist.map(deny("file-read* file-write*", "blacklist")),
     ...grants(policy),
@@ -117,7 +120,7 @@ export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile 
   return { text: `${clauses.filter((each) => each !== "").join("\n")}\n`, rules }
 }
 
-/** The directories that a path lies in, as far as they can be written to. */
+/** Returns the directories that a path lies in, as far as they can be written. */
 const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<string> => {
   const roots = whitelist.filter(({ kind }) => kind === "path").flatMap(placesOf)
   const found: Array<string> = []
@@ -127,7 +130,7 @@ const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<
   return found
 }
 
-/** What a person allowed against the blacklist. It is not more than that: what nothing else lets write stays read-only. */
+/** Allows what a person allowed against the blacklist. It becomes writable only where another rule allows that. */
 const grants = (policy: SandboxPolicy): ReadonlyArray<string> => {
   const { decide } = PolicyDecision.make(policy)
   const granted = policy.granted ?? []

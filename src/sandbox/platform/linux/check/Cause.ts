@@ -1,5 +1,5 @@
 /**
- * Why a sandbox can't be built, told from bubblewrap's words and the kernel's settings.
+ * Explains why a sandbox can't be built, from bubblewrap's messages and the kernel's settings.
  *
  * @since 0.1.0
  */
@@ -7,20 +7,20 @@ import * as Fs from "node:fs"
 import * as Launch from "../start/Launch.js"
 
 /**
- * Why a sandbox can't be built, and what to do about it.
+ * A reason why a sandbox can't be built, and what to do about it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Cause {
-  /** What is wrong, in a word or two. */
+  /** The missing thing, in a word or two. */
   readonly name: string
   readonly detail: string
   readonly remedy: string
 }
 
 /**
- * What the kernel's settings say; undefined where it has no such setting.
+ * The settings of the kernel that decide about namespaces; undefined where the kernel has no such setting.
  *
  * @since 0.1.0
  * @category models
@@ -36,7 +36,7 @@ export interface Facts {
 const oldest = [0, 8, 0] as const
 
 /**
- * There is no bubblewrap.
+ * The cause where bubblewrap is not installed.
  *
  * @since 0.1.0
  * @category constructors
@@ -49,7 +49,7 @@ export const noBubblewrap: Cause = {
 }
 
 /**
- * There is no bash.
+ * The cause where bash is not installed.
  *
  * @since 0.1.0
  * @category constructors
@@ -61,7 +61,7 @@ export const noBash: Cause = {
 }
 
 /**
- * There is no filter for this machine.
+ * Makes the cause for an architecture that there is no seccomp filter for.
  *
  * @since 0.1.0
  * @category constructors
@@ -90,7 +90,7 @@ const readNumber = (path: string): number | undefined => {
 }
 
 /**
- * `proc` is `/proc` itself.
+ * Reads the settings of the kernel from `proc`, which is `/proc` outside of tests.
  *
  * @since 0.1.0
  * @category constructors
@@ -152,7 +152,7 @@ const says = {
 }
 
 /**
- * What is behind words of bubblewrap's.
+ * Finds the cause of a failed start, from bubblewrap's standard error.
  *
  * @since 0.1.0
  * @category constructors
@@ -162,7 +162,7 @@ export const of = (
   { facts, version }: { readonly facts: Facts; readonly version: string | undefined }
 ): Cause => {
   const said = words.trim().replace(/^bwrap: /, "")
-  // What bubblewrap says then comes of it.
+  // bubblewrap's own message is only a consequence of this one.
   if (words.includes(Launch.unmasked)) return noMasks(words.slice(0, words.indexOf(Launch.unmasked)).trim())
   if (says.old.test(said) || isOld(version)) return tooOld(version)
   if (says.setuid.test(said)) {
@@ -184,7 +184,7 @@ export const of = (
 }
 
 /**
- * With the way out for those who want it.
+ * Writes a cause as one message, which ends with how to run without a sandbox.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Whether a sandbox can be had on this machine, and if not, why and what to do about it.
+ * Tests whether this machine can build a sandbox, and if not, tells why and what to do about it.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import * as Cause from "./Cause.js"
 import * as Probe from "./Probe.js"
 
 /**
- * One thing that was looked at.
+ * The result of one check.
  *
  * @since 0.1.0
  * @category models
@@ -18,22 +18,22 @@ import * as Probe from "./Probe.js"
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** Whether there is no sandbox without it. */
+  /** True where no sandbox can be built without it. */
   readonly required: boolean
   readonly detail: string
-  /** Empty where there is nothing to do. */
+  /** The step that mends it; empty where there is nothing to do. */
   readonly remedy: string
 }
 
 /**
- * All that was looked at, and how a sandbox can be built.
+ * The results of all checks, and the level that sandboxes are built at.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Report {
   readonly checks: ReadonlyArray<Check>
-  /** How sandboxes are built here; undefined where they can't be. */
+  /** The level that sandboxes are built at; undefined where none can be built. */
   readonly level: Level | undefined
 }
 
@@ -77,8 +77,8 @@ const limitCheck = (isRoot: boolean): Check =>
     : { name: "process limit", ok: true, required: false, detail: "512 processes in a sandbox", remedy: "" }
 
 /**
- * Tries it out: one run of bubblewrap with all that a sandbox needs, and one of unshare. `proc` is where the kernel tells
- * its settings.
+ * Tests the machine: runs bubblewrap once with all options that a sandbox needs, and unshare once. `proc` is `/proc`
+ * outside of tests.
  *
  * @since 0.1.0
  */
@@ -110,7 +110,7 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
   })
 
 /**
- * Why there is no sandbox, in one sentence, with what to do; undefined where there is one.
+ * Returns why no sandbox can be built, with what to do about it, as one message; undefined where one can be built.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * What can be expected of this machine without trying it out: to try takes as long as to start.
+ * Predicts what this machine can do without testing it, for a test takes as long as starting a sandbox.
  *
  * @since 0.1.0
  */
@@ -22,19 +22,25 @@ const read = (path: string): string => {
   }
 }
 
-/** Under a filter of somebody's (a container has one), or a profile of AppArmor's or SELinux's, anything may be forbidden. */
+/**
+ * Tests whether this process runs under a seccomp filter (as containers do), or a profile of AppArmor or SELinux: these
+ * may forbid anything.
+ */
 const isConfined = (proc: string, status: string): boolean => {
   const label = read(`${proc}/self/attr/current`)
   return !/^Seccomp:\s*0$/m.test(status) || !(label === "" || /\bunconfined(_t)?\b/.test(label))
 }
 
-/** In a `chroot`, and where something hides a part of `/proc`, a user namespace is of no use. */
+/**
+ * Tests whether this process runs in a `chroot`, or something hides a part of `/proc`: user namespaces do not work
+ * then.
+ */
 const isPartial = (mounts: ReadonlyArray<MountTable.Mount>): boolean =>
   !mounts.some(({ point }) => point === "/") ||
   mounts.some(({ point }) => point.startsWith("/proc/") && point !== "/proc/sys/fs/binfmt_misc")
 
 const forbidsNamespaces = ({ apparmorRestricts, isRoot, maxUserNamespaces, unprivilegedClone }: Cause.Facts): boolean =>
-  // 0 and unknown alike.
+  // 0 and unknown are treated alike.
   !((maxUserNamespaces ?? 0) > 0) || (!isRoot && (unprivilegedClone === 0 || (apparmorRestricts ?? 0) !== 0))
 
 const isSetUserId = (path: string): boolean => {
@@ -43,8 +49,8 @@ const isSetUserId = (path: string): boolean => {
 }
 
 /**
- * How a sandbox will be built, where nothing speaks against it; undefined where it takes a trial (`Doctor`) to know. It may
- * be wrong: then no sandbox starts. `proc` is `/proc`.
+ * Predicts the level that a sandbox will be built at; undefined where only a test (`Doctor`) can tell. The prediction
+ * may be wrong: then no sandbox starts. `proc` is `/proc` outside of tests.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * Tries out the programs that build a sandbox.
+ * Tests the programs that build a sandbox, by running them.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 
 /**
- * How a program ended.
+ * The end of a program: whether it succeeded, and its output.
  *
  * @since 0.1.0
  * @category models
@@ -23,7 +23,7 @@ export interface ProgramExit {
 }
 
 /**
- * How the trial of a sandbox ended, and which bubblewrap it was.
+ * The result of running bubblewrap, and its version.
  *
  * @since 0.1.0
  * @category models
@@ -32,14 +32,14 @@ export interface Tried extends ProgramExit {
   readonly version: string | undefined
 }
 
-/** A program that hangs will not do. */
+/** Milliseconds after which a program that hangs is killed. */
 const patience = 60_000
 
-/** What a failing program says is kept to this. */
+/** The number of characters that are kept of each output, from its end. */
 const longest = 2000
 
 /**
- * Runs a program, without the launcher's environment, feeding bytes to its descriptor 3 where there are any.
+ * Runs a program without the launcher's environment; `bytes` are written to its descriptor 3.
  *
  * @since 0.1.0
  */
@@ -59,7 +59,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
     child.stderr?.on("data", hear("said"))
     const feed = child.stdio[3]
     if (feed !== null && feed !== undefined && "end" in feed) {
-      // A program that ends without reading says why.
+      // A program that ends without reading reports why.
       feed.on("error", () => {})
       feed.end(bytes)
     }
@@ -69,7 +69,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
   })
 
 /**
- * The machine that this is; undefined where there is no filter for it.
+ * Returns the architecture of this machine; undefined where there is no seccomp filter for it.
  *
  * @since 0.1.0
  */
@@ -79,7 +79,8 @@ export const machine = (arch: string = process.arch): Machine | undefined =>
 const versionOf = (text: string): string | undefined => /\b(\d+\.\d+(?:\.\d+)?)\b/.exec(text)?.[1]
 
 /**
- * A sandbox with all that is special in ours; the program in it is bubblewrap again, which says its version.
+ * Runs bubblewrap with all options that a sandbox needs. The program in the sandbox is bubblewrap again, which prints
+ * its version.
  *
  * @since 0.1.0
  */
@@ -92,7 +93,7 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
   ]
   return Effect.flatMap(run(bwrap, args, Seccomp.make(machine)), (ended): Effect.Effect<Tried> => {
     const version = versionOf(ended.stdout)
-    // What ends well without having run the program is something else.
+    // A program that succeeds without printing the version is not bubblewrap.
     return ended.ok && version !== undefined
       ? Effect.succeed({ ...ended, version })
       : Effect.map(run(bwrap, ["--version"]), ({ stdout }) => ({ ...ended, ok: false, version: versionOf(stdout) }))
@@ -100,7 +101,8 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
 }
 
 /**
- * The most that can be had: a mount namespace by right, one by way of a user namespace, or none.
+ * Tests which level works: a mount namespace made by right (`mount`), one made in a user namespace (`user`), or none
+ * (`single`).
  *
  * @since 0.1.0
  */

@@ -1,5 +1,6 @@
 /**
- * Keeps the masks of a running sandbox: finds what the rules name by now, and proves that it is masked before a command runs.
+ * Maintains the masks of a running sandbox: finds what the blacklist names by now, and verifies before the first
+ * command that all of it is masked.
  *
  * @since 0.1.0
  */
@@ -14,7 +15,7 @@ import * as Masks from "../plan/Masks.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 import * as MaskWatch from "./MaskWatch.js"
 
-/** How often what was moved is looked for again. */
+/** The number of scans for files that were moved, before the start fails. */
 const mostRounds = 3
 
 const moved = () =>
@@ -24,8 +25,8 @@ const moved = () =>
   })
 
 /**
- * Adds to a namespace what a sandbox needs to stay masked. Walks go through the whitelist, and through what was made writable
- * while the sandbox ran.
+ * Adds to a running sandbox the scans that keep its masks complete. A scan walks the directories of the whitelist, and
+ * those that were made writable while the sandbox ran.
  *
  * @since 0.1.0
  * @category constructors

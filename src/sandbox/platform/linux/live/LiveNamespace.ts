@@ -1,5 +1,5 @@
 /**
- * The door to a sandbox that runs: what is mounted behind it appears inside, and the shell in it goes on.
+ * Changes the mounts of a running sandbox from outside: they appear in the sandbox, and its shell goes on undisturbed.
  *
  * @since 0.1.0
  */
@@ -21,27 +21,30 @@ import type { Programs } from "../start/Programs.js"
 import * as SandboxProcess from "./SandboxProcess.js"
 
 /**
- * Every change takes a few milliseconds, and fails with ExecutionFailed (cause `sandbox`) where it can't be made: the
- * sandbox has to be built anew then.
+ * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
+ * where it is not possible, and the sandbox has to be built anew for it.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LiveNamespace {
-  /** Those of the masks that are not in force: the host replaced the file, or it is new. Reads one file. */
+  /**
+   * Returns those of the masks that are not in place, because the host has replaced the file or the mask is new. Reads
+   * one file.
+   */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   readonly isMounted: (path: string) => boolean
-  /** Whether all of the masks are mounted. Reads one file. */
+  /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
-  /** Fails where the processes inside are not held by a sandbox. */
+  /** Fails where the processes inside are not confined by a sandbox. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
-  /** Whether anything can be changed; where not, `lost` and `isMounted` work all the same. */
+  /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
   readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
   /**
-   * Makes a path writable, with all that lies below it but what is masked; answers with the masks that this took. Fails for
-   * a path that holds something read-only, hidden, or named by a rule.
+   * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails
+   * for a path that holds something read-only or hidden, or that a rule names.
    */
   readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
@@ -52,7 +55,7 @@ const { isWithin } = MountTable
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /**
- * Opens the door to the sandbox that was spawned as `pid`. Before its shell has said a word, there is nothing behind it yet.
+ * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its shell has written its first output.
  *
  * @since 0.1.0
  * @category constructors
@@ -106,7 +109,7 @@ export const make = (options: {
 
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const points = masked()
-    // What is gone by now, or has another name, needs no mask here.
+    // A path that is gone, or that is reached by a link now, needs no mask here.
     return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
   }
 
@@ -158,7 +161,7 @@ export const make = (options: {
         const what = `could not make ${path} writable`
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
         if (layout.roots.some((root) => isWithin(path, root))) return []
-        // Nobody inside can lead this path elsewhere: no part of it lies in what is writable.
+        // No sandboxed command can make this path lead elsewhere: no part of it is writable.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
@@ -172,8 +175,8 @@ export const make = (options: {
         yield* mountAll(
           what,
           PlanDirectory.toTable([
-            // The options must be there before it reaches the sandbox. As no peer of what it is bound from, it can be taken
-            // away without the masks beneath.
+            // The options must be set before the bind reaches the sandbox. As it is no peer of its source, it can be
+            // unmounted without the masks below it.
             { source: path, target: directory, options: "rbind,rprivate,nosuid,nodev" },
             { source: directory, target: path, options: "rbind" }
           ])

@@ -1,9 +1,9 @@
 /**
- * Keeps a running sandbox masked: looks before each command, and watches in between. A host replaces files by renaming, which
- * takes their masks away, and makes files that rules name.
+ * Keeps the masks of a running sandbox in place: checks them before a command, and watches directories in between. The
+ * host replaces files by renaming, which removes their masks, and creates files that rules name.
  *
- * Watched are the directories of what is masked, of what may come under a rule without wildcards, and the current one. A
- * glob's file that appears elsewhere is found by the next walk.
+ * The watched directories are those that hold masked files, the nearest that exist for rules without wildcards, and the
+ * sandbox's own. A file that a glob names and that appears elsewhere is found by the next scan.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ import * as Masks from "../plan/Masks.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 
-/** Watching costs a little memory of the kernel's each, of which there is not without end. */
+/** The most directories that are watched, for each takes some of the kernel's memory. */
 const mostDirectories = 512
 
 const nearest = (path: string): string | undefined => {
@@ -30,7 +30,7 @@ const nearest = (path: string): string | undefined => {
 }
 
 /**
- * Watches until the scope ends.
+ * Watches over masks until the scope ends.
  *
  * @since 0.1.0
  * @category constructors
@@ -71,7 +71,7 @@ export const make = (options: {
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
     const directories = new Set(
-      // What is masked goes by its real path.
+      // Masks have real paths, so their directories are real ones too.
       [
         policy.cwd,
         ...literal.flatMap((path) => nearest(path) ?? []),
@@ -83,7 +83,7 @@ export const make = (options: {
         Effect.sync(() => {
           try {
             const watcher = Fs.watch(directory, { persistent: false }, (_, name) => see(directory, name))
-            // A directory that goes is nobody's any more.
+            // The directory was removed.
             watcher.on("error", () => watcher.close())
             return watcher
           } catch {
@@ -93,7 +93,7 @@ export const make = (options: {
         (watcher) => Effect.sync(() => watcher?.close())
       )
     )
-    // Whoever starts a sandbox may be uninterruptible; this has to end with the scope.
+    // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
     yield* Effect.forkScoped(
       Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
     )

@@ -1,6 +1,6 @@
 /**
- * Reads what the kernel counts of a sandbox's attempts to reach a network: packets for which its empty network has no route.
- * TCP, UDP and name look-ups of both families are counted; its own loopback is not.
+ * Reads the kernel's counters of a sandbox's attempts to reach a network: the packets for which its empty network has
+ * no route. TCP, UDP and name look-ups over IPv4 and IPv6 are counted; the sandbox's own loopback is not.
  *
  * @since 0.1.0
  */
@@ -9,7 +9,8 @@ import type { NetworkCounters, Source } from "../../NetworkMeter.js"
 import * as NetworkMeter from "../../NetworkMeter.js"
 
 /**
- * Opens the counters of the network that a process is in; undefined where it has ended, or the system keeps none.
+ * Opens the counters of the network that a process is in; undefined where the process has ended, or the system has no
+ * such counters.
  *
  * @since 0.1.0
  * @category constructors
@@ -35,7 +36,7 @@ export const open = (pid: number): Source | undefined => {
 }
 
 /**
- * Reads the counters once. For more readings, `open`.
+ * Reads the counters once. To read them repeatedly, use `open`.
  *
  * @since 0.1.0
  * @category readings
@@ -59,12 +60,12 @@ export const meter = (launcher: number): NetworkMeter.NetworkMeter | undefined =
   return source === undefined ? undefined : NetworkMeter.make(source)
 }
 
-/** As many processes as a launcher may start before the sandbox's own. */
+/** The most processes that are examined in search of the sandbox's own. */
 const mostProcesses = 64
 
 /**
- * Finds the first process, among a launcher and its descendants, that is in another network than this one; undefined where
- * there is none yet. It lives as long as the sandbox, so its number can be kept.
+ * Finds the first process, among a launcher and its descendants, that is in another network than this process;
+ * undefined where there is none yet. It lives as long as the sandbox, so its pid stays valid.
  *
  * @since 0.1.0
  * @category readings
@@ -98,10 +99,10 @@ const openFile = (path: string): number | undefined => {
   }
 }
 
-/** More than the kernel writes into either file. */
+/** A buffer which is larger than what the kernel writes into either file. */
 const buffer = Buffer.allocUnsafe(16_384)
 
-/** The kernel writes such a file anew for whoever reads it from its beginning. */
+/** Reads an open file from its beginning, which makes the kernel write it anew. */
 const textOf = (file: number): string | undefined => {
   try {
     return buffer.toString("latin1", 0, Fs.readSync(file, buffer, 0, buffer.length, 0))

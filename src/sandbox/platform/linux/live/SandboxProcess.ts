@@ -1,12 +1,12 @@
 /**
- * The processes of a sandbox, as the kernel shows them to its launcher.
+ * Finds the processes of a sandbox, as the kernel shows them outside of it.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 
-/** Whether a process has a pid of its own somewhere inside. */
+/** Tests whether a process is in a PID namespace below this one. */
 const isInside = (pid: number): boolean => {
   try {
     return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
@@ -15,7 +15,7 @@ const isInside = (pid: number): boolean => {
   }
 }
 
-/** Where the kernel tells them: a tenth of the price of looking at all processes. */
+/** Reads the children of a process from `/proc`, which takes a tenth of the time of listing all processes. */
 const childrenOf = (pid: number): ReadonlyArray<number> => {
   try {
     return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
@@ -24,7 +24,7 @@ const childrenOf = (pid: number): ReadonlyArray<number> => {
   }
 }
 
-/** Whether a process has a filter of system calls, and can't get rights that it does not have. */
+/** Tests whether a process runs under a seccomp filter and can't gain privileges. */
 const isConfined = (pid: number): boolean => {
   try {
     const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
@@ -36,7 +36,7 @@ const isConfined = (pid: number): boolean => {
 }
 
 /**
- * Finds the first process inside of a sandbox: the child of the spawned one that has a pid of its own there.
+ * Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own.
  *
  * @since 0.1.0
  */
@@ -45,7 +45,7 @@ export const find = (pid: number): number | undefined =>
   ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
 
 /**
- * Whether the first process inside, and all that it has started, are held by the sandbox.
+ * Tests whether the first process in the sandbox and all its children are confined.
  *
  * @since 0.1.0
  */

@@ -1,5 +1,5 @@
 /**
- * What bubblewrap is told: a layout as its arguments.
+ * Writes a layout as bubblewrap's arguments.
  *
  * @since 0.1.0
  */
@@ -9,28 +9,28 @@ import { isWithin } from "./MountTable.js"
 import type { PlanDirectory } from "./PlanDirectory.js"
 
 /**
- * The numbers of the descriptors that bubblewrap reads from.
+ * The descriptors that bubblewrap reads its input from.
  *
  * @since 0.1.0
  */
 export const descriptors = { gate: 7, arguments: 8, seccomp: 9 } as const
 
 /**
- * What the arguments are made from.
+ * The options of `make`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PlanOptions {
   readonly layout: Layout
-  /** Whether the masks are mounted from without (`Launch`): bubblewrap's own way takes quadratic time. */
+  /** True where the masks are mounted by the launcher (`Launch`), because bubblewrap takes quadratic time for them. */
   readonly masksFromOutside: boolean
-  /** Whether there is a gate that has to be told when to mount the masks (`Launch`). */
+  /** True where bubblewrap has to signal when the masks can be mounted (`Launch`). */
   readonly gate: boolean
   readonly directory: Pick<PlanDirectory, "placeholders">
-  /** Who the commands are; the launcher itself where it is not given. */
+  /** The user and the group of the commands; the launcher's own where it is not given. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
-  /** Variables that only the commands may have. */
+  /** Variables that only the commands may have, not bubblewrap itself. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -53,11 +53,11 @@ const isolation: ReadonlyArray<string> = [
   ...["--cap-drop", "ALL"],
   "--die-with-parent",
   "--new-session",
-  // A name that is known without a look-up, which would count as a try to reach the network.
+  // This name needs no look-up, which would count as an attempt to reach the network.
   ...["--hostname", "localhost"]
 ]
 
-/** NixOS keeps its programs here. */
+/** The directories in `/run` that hold NixOS's programs. */
 const programsInRun = ["/run/current-system", "/run/booted-system", "/run/opengl-driver"]
 
 const system: ReadonlyArray<string> = [
@@ -77,8 +77,9 @@ const bind = (path: string): ReadonlyArray<string> => ["--bind", path, path]
 const bindReadOnly = (path: string): ReadonlyArray<string> => ["--ro-bind", path, path]
 
 /**
- * What is mounted upon can't be renamed. Bound once more, the root hides its pins: they hold all the same, and nothing that
- * is moved crosses them.
+ * Binds a root writable, with pins: a directory that something is mounted on can't be renamed. Then the root is bound
+ * once more and covers its pins, which hold all the same; a file can so be moved from one directory to another without
+ * crossing a mount.
  */
 const writable = (root: string, pins: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own = pins.filter((pin) => isWithin(pin, root))
@@ -95,8 +96,8 @@ const opening = (
 ]
 
 /**
- * What is read here tells the gate that all mounts are made that a mask may lie upon. The file is covered by the next mount:
- * a file of its own would cost bubblewrap two looks at the table of mounts.
+ * Makes bubblewrap read from the gate, which signals that all mounts below the masks are made. The next mount covers
+ * the file that this needs: a place of its own would make bubblewrap read the mount table twice more.
  */
 const arriving = (sessions: string): ReadonlyArray<string> => [
   ...hidden(sessions),
@@ -104,7 +105,7 @@ const arriving = (sessions: string): ReadonlyArray<string> => [
 ]
 
 /**
- * The arguments, without the program that is run.
+ * Makes bubblewrap's arguments, without the program that it runs.
  *
  * @since 0.1.0
  * @category constructors

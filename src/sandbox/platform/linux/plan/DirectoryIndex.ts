@@ -1,16 +1,18 @@
 /**
- * Remembers what the directories of a tree hold, so that a walk reads only those that have changed since the last one.
+ * Remembers the entries of a tree's directories, so that a walk reads only the directories that have changed since the
+ * last one.
  *
- * The kernel sets a directory's ctime to the time of day whenever an entry of it is made, renamed or removed, and no program
- * can set it to anything else. A directory that still has the device, the inode and the ctime of when it was read holds what it
- * held then. What this does not hold for is never remembered (`isSettled`), and read at every walk.
+ * The kernel sets a directory's ctime to the time of day whenever an entry of it is made, renamed or removed, and no
+ * program can set it to anything else. A directory that still has the device, the inode and the ctime of when it was
+ * read has the same entries. A directory for which this can't be relied on (`isSettled`) is not remembered, and is read
+ * at every walk.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 
 /**
- * What an entry of a directory is. All that is no directory and no symbolic link counts as a file.
+ * The kind of a directory's entry. Whatever is neither a directory nor a symbolic link counts as a file.
  *
  * @since 0.1.0
  * @category models
@@ -18,15 +20,15 @@ import * as Fs from "node:fs"
 export type Kind = "file" | "directory" | "link"
 
 /**
- * What a walk needs to know of one directory.
+ * The entries of one directory that matter to a walk.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Listing {
-  /** Entries that a rule names, or may name when it is asked again. */
+  /** Entries that a rule names, or that a rule may name the next time. */
   named?: ReadonlyArray<readonly [name: string, kind: Kind]> | undefined
-  /** All other directories in it. */
+  /** All other directories among the entries. */
   directories?: ReadonlyArray<Directory> | undefined
 }
 
@@ -38,25 +40,28 @@ export interface Listing {
  */
 export interface Directory extends Listing {
   readonly name: string
-  /** Its device, inode and ctime when it was read; not there where it has to be read at the next walk. */
+  /** The device, the inode and the ctime when it was read; missing where it has to be read at the next walk. */
   stamp?: readonly [device: number, inode: number, ctime: number] | undefined
 }
 
 /**
- * Reads a directory, and adds how many entries it has; undefined where that can't be done.
+ * Reads a directory, and counts its entries; undefined where it can't be read.
  *
  * @since 0.1.0
  * @category models
  */
 export type Read = (path: string) => (Listing & { readonly entries: number }) | undefined
 
-/** Milliseconds: what changed just before it was read may change again without a new ctime, as the kernel's clock ticks. */
+/**
+ * Milliseconds after a change during which a further change may leave the ctime the same, for the kernel's clock
+ * advances in ticks.
+ */
 const unsettled = 1000
 
-/** File systems of this kernel's own, which keep a ctime as said: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs. */
+/** The file systems whose ctime this kernel sets as described: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlayfs. */
 const trusted = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x01021994, 0x794c7630])
 
-/** More directories are not remembered. */
+/** The most directories that one index remembers. */
 const mostDirectories = 100_000
 
 const options = { throwIfNoEntry: false } as const
@@ -70,17 +75,17 @@ const stat = (path: string): Fs.Stats | undefined => {
 }
 
 /**
- * Looks up directories of one tree, by one set of rules.
+ * The index of one tree, for one set of rules.
  *
  * @since 0.1.0
  * @category models
  */
 export class DirectoryIndex {
-  /** How many entries were read, and need not be again, since the index was made or written. */
+  /** The number of entries that were read since the index was made or written, and that the next walk need not read. */
   learned = 0
   private readonly devices = new Map<number, boolean>()
 
-  /** `size` is how many directories it knows of; `clock` tells the time of day in milliseconds. */
+  /** `size` is the number of directories in `root`; `clock` returns the time of day in milliseconds. */
   constructor(
     readonly root: Directory,
     public size = 1,
@@ -88,12 +93,11 @@ export class DirectoryIndex {
   ) {}
 
   /**
-   * What a directory holds, by `read` where it is not known or has changed; undefined where it can't be read.
-   *
-   * `path` is where `directory` lies.
+   * Returns the entries of a directory, from the index or by `read`; undefined where it can't be read. `path` is the
+   * path of `directory`.
    */
   list(path: string, directory: Directory, read: Read): Listing | undefined {
-    // Before it is read: what changes meanwhile has another ctime.
+    // Taken before it is read: a change meanwhile gives it another ctime.
     const at = stat(path)
     const { stamp } = directory
     if (stamp !== undefined && at?.ctimeMs === stamp[2] && at.ino === stamp[1] && at.dev === stamp[0]) return directory
@@ -104,7 +108,7 @@ export class DirectoryIndex {
     const now = this.clock()
     const found = at?.isDirectory() === true ? read(path) : undefined
     if (at === undefined || found === undefined) return undefined
-    // Those below may be as they were, even where this one is not.
+    // The directories below may be unchanged, even where this one has changed.
     const known = before && new Map(before.map((one) => [one.name, one]))
     const directories = known ? found.directories?.map((one) => known.get(one.name) ?? one) : found.directories
     const listing = { named: found.named, directories }
@@ -120,9 +124,9 @@ export class DirectoryIndex {
     return listing
   }
 
-  /** Whether a directory that changes from now on will have another ctime. */
+  /** Tests whether any later change of a directory will give it another ctime. */
   private isSettled(path: string, { ctimeMs, dev, ino }: Fs.Stats, now: number): boolean {
-    // A file system that counts in seconds can't tell two changes apart, nor a number two inodes where it is too large.
+    // Times in whole seconds can't tell two changes apart, and numbers that are too large can't tell two inodes apart.
     if (ctimeMs >= now - unsettled || ctimeMs % 1 === 0 || !Number.isSafeInteger(ino)) return false
     const known = this.devices.get(dev)
     if (known !== undefined) return known

@@ -1,8 +1,8 @@
 /**
- * One walk over directories for all globs together: hidden, ignored and installed files included, symbolic links to
- * directories not followed.
+ * Walks directories once for all globs together. Hidden, ignored and installed files are included; symbolic links to
+ * directories are not followed.
  *
- * Reading synchronously takes half the time of reading asynchronously; the walk lets others have their turn in between.
+ * Reading synchronously takes half the time of reading asynchronously; so the walk yields to other work at intervals.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import type { Rule } from "../../../policy/SandboxPolicy.js"
 import type { Directory, DirectoryIndex, Kind, Read } from "./DirectoryIndex.js"
 
 /**
- * An entry that a glob names. Everything that is no directory and no link is a file here: FIFOs and sockets are masked
+ * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
  * like one.
  *
  * @since 0.1.0
@@ -25,28 +25,31 @@ export interface Match {
 }
 
 /**
- * What a walk looks for.
+ * The options of `find`.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Search {
-  /** The rule that an entry of a directory falls under (`PathRule.RuleMatcher`). */
+  /** Returns the rule that covers an entry of a directory (`PathRule.RuleMatcher`). */
   readonly findEntry: (directory: string, name: string) => Rule | undefined
-  /** Whether the answer for that name may be another the next time, while the directory is the same; never where not given. */
+  /**
+   * Tests whether `findEntry` may answer differently for that name although the directory has not changed; by default,
+   * it never does.
+   */
   readonly mayChange?: (name: string) => boolean
-  /** Directories not to enter. */
+  /** Directories that are not entered. */
   readonly skip?: ReadonlySet<string>
-  /** The index of a root, if there is one. */
+  /** Returns the index of a root, if there is one. */
   readonly indexOf?: (root: string) => DirectoryIndex | undefined
 }
 
-/** Milliseconds without a turn for others. */
+/** Milliseconds after which the walk yields to other work. */
 const slice = 12
 
 /**
- * Calls `visit` for every entry below the roots; it says whether to go into a directory. What can't be read is passed over:
- * neither can the sandbox read it, unless somebody gives it the right, and then the next walk finds it.
+ * Calls `visit` for every entry below the roots; it returns whether to enter a directory. What can't be read is
+ * skipped: the sandbox can't read it either, and once somebody makes it readable, the next walk finds it.
  *
  * @since 0.1.0
  * @category combinators
@@ -105,7 +108,8 @@ const reader =
   }
 
 /**
- * Finds all that the globs name below the roots, and no deeper where they name a directory. Roots must not lie in each other.
+ * Finds all entries below the roots that the globs name; does not enter a directory that a glob names. No root may lie
+ * in another.
  *
  * @since 0.1.0
  */

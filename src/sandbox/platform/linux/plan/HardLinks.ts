@@ -1,5 +1,5 @@
 /**
- * The other names of files that are masked: a hard link made beforehand leads to the same bytes.
+ * Finds the other names of masked files: a hard link that was made before leads to the same bytes.
  *
  * @since 0.1.0
  */
@@ -7,10 +7,10 @@ import * as Fs from "node:fs"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileWalk from "./FileWalk.js"
 
-/** A file that has names besides the one that is masked. */
+/** A file that has names besides the masked one. */
 interface Linked {
   readonly mask: Mask
-  /** Names that are not found yet. */
+  /** The number of names that are not found yet. */
   left: number
 }
 
@@ -24,10 +24,10 @@ const stat = (path: string): Fs.BigIntStats | undefined => {
 
 const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
 
-/** Masked directories that hold more than this are not searched to their end: they are caches, not secrets. */
+/** The most entries of a masked directory that are examined: one that holds more is a cache, not a secret. */
 const mostEntries = 50_000
 
-/** Files with several names, among the masked ones and in the masked directories. */
+/** Finds the files with several names, among the masked files and in the masked directories. */
 const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>> => {
   const found = new Map<string, Linked>()
   const add = (mask: Mask, path: string) => {
@@ -51,8 +51,8 @@ const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>
 }
 
 /**
- * Masks for all other names, below the roots, of what is masked. Files are looked at one by one only where a masked file
- * has several names, and only until all of them are found.
+ * Makes masks for all other names that masked files have below the roots. Files are examined one by one only where a
+ * masked file has several names, and only until all of them are found.
  *
  * @since 0.1.0
  */

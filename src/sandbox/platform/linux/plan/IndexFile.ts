@@ -1,7 +1,7 @@
 /**
  * Keeps directory indexes from one start to the next, in files that no sandbox can write.
  *
- * Whatever is not as it was written (another's, open to others, cut off, of another boot of the system) is passed over: the
+ * A file that is not as this user wrote it during this boot (another owner, open to others, cut off) is ignored: the
  * walk reads everything then.
  *
  * @since 0.1.0
@@ -16,16 +16,16 @@ import type { Rule } from "../../../policy/SandboxPolicy.js"
 import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
 import { isWithin } from "./MountTable.js"
 
-/** The format; another one is not read. */
+/** The version of the format; files of another version are ignored. */
 const version = 1
 
-/** Bytes: a longer file is not read, and none is written. */
+/** The most bytes of a file: a longer one is neither read nor written. */
 const longest = 32 * 1024 ** 2
 
-/** A tree in which fewer entries had to be read is not written again: to read them takes next to no time. */
+/** The number of newly read entries from which a tree is written again: to read fewer takes next to no time. */
 const fewest = 1000
 
-/** Files that are kept; beyond that, the oldest goes. */
+/** The number of files that are kept; beyond that, the oldest is removed. */
 const mostFiles = 64
 
 const prefix = "walk-"
@@ -41,24 +41,24 @@ const read = (path: string): string => {
 }
 
 /**
- * What an index is true for: this boot of the system, and these layers beneath its overlays, which can change without a
- * directory's ctime.
+ * Returns the digest of what the indexes depend on: the boot of the system, and the layers of its overlays, which can
+ * change without a directory's ctime.
  */
 const worldOf = (): string => {
   const overlays = read("/proc/self/mountinfo").match(/^.* - overlay .*$/gm) ?? []
   return digest(JSON.stringify([version, read("/proc/sys/kernel/random/boot_id"), overlays]))
 }
 
-/** Whether nobody else can have written there. */
+/** Tests whether a file belongs to this user, and nobody else can read or write it. */
 const isOurs = ({ mode, uid }: Fs.Stats): boolean => uid === process.geteuid?.() && (mode & 0o077) === 0
 
-/** Whether a directory, by its real path, is private, and lies in none of the roots. */
+/** Tests whether a directory, given by its real path, is private to this user and lies in none of the roots. */
 const isSafe = (real: string, roots: ReadonlyArray<string>): boolean => {
   const at = Fs.lstatSync(real)
   return at.isDirectory() && isOurs(at) && !roots.some((root) => isWithin(real, root))
 }
 
-/** The real path of a directory that may hold indexes, as it is or will be; undefined where it will not do. */
+/** Returns the real path of the directory for indexes, whether or not it exists; undefined where it is unsuitable. */
 const locate = (directory: string, roots: ReadonlyArray<string>): string | undefined => {
   try {
     const { real } = RealPath.follow(directory)
@@ -69,7 +69,7 @@ const locate = (directory: string, roots: ReadonlyArray<string>): string | undef
   }
 }
 
-/** Makes a directory and the one around it, and none further out: a home directory that is not there stays so. */
+/** Creates a directory and its parent, but none above them: a missing home directory is not created. */
 const makePrivate = (directory: string): void => {
   for (const path of [Path.dirname(directory), directory]) {
     try {
@@ -80,7 +80,7 @@ const makePrivate = (directory: string): void => {
   }
 }
 
-/** The bytes of a file that is ours alone; undefined for any other. */
+/** Reads a file that is private to this user; undefined for any other. */
 const readOwn = (path: string): Buffer | undefined => {
   let file: number | undefined
   try {
@@ -95,22 +95,25 @@ const readOwn = (path: string): Buffer | undefined => {
 }
 
 /**
- * When the system was started, by the clock of now, in milliseconds: another time for the same boot means that the clock was
- * set, and a directory may get a ctime again that it had.
+ * Returns when the system was started, by the current clock, in milliseconds. Where this changes during one boot, the
+ * clock was set, and a directory may get a ctime again that it had before.
  */
 const startOf = (): number => Date.now() - Number.parseFloat(read("/proc/uptime")) * 1000
 
-/** Milliseconds by which two readings of that may differ. */
+/** Milliseconds by which two readings of the system's start may differ. */
 const imprecise = 500
 
 const isSameStart = (one: unknown, other: number): one is number =>
   typeof one === "number" && Math.abs(one - other) < imprecise
 
-/** The line before the tree: what it is true for, how many directories it has, and its digest. */
+/**
+ * Makes the first line of the file: the digest of `worldOf`, the system's start, the number of directories, and the
+ * digest of the tree.
+ */
 const headOf = (world: string, start: number, count: number, body: Uint8Array): string =>
   JSON.stringify([world, start, count, digest(body)])
 
-/** A tree that was written in this world; undefined for any other file. */
+/** Parses a tree that was written during this boot; undefined for any other file. */
 const parse = (bytes: Buffer, world: string, start: number): readonly [Directory, number] | undefined => {
   const end = bytes.indexOf("\n")
   const head = bytes.toString("latin1", 0, end)
@@ -125,7 +128,7 @@ const parse = (bytes: Buffer, world: string, start: number): readonly [Directory
   }
 }
 
-/** At most so many files, and none that a writer who was killed has left. */
+/** Removes the oldest files beyond `mostFiles`, drafts of killed writers included. */
 const sweep = (directory: string): void => {
   const files = Fs.readdirSync(directory).filter((name) => name.startsWith(prefix))
   if (files.length <= mostFiles) return
@@ -142,15 +145,15 @@ const sweep = (directory: string): void => {
  * @category models
  */
 export interface Indexes {
-  /** The index of a tree for the globs among the rules. */
+  /** Returns the index of a tree, for the globs among the rules. */
   readonly of: (root: string, rules: ReadonlyArray<Rule>) => DirectoryIndex
-  /** Writes those in which much is new. */
+  /** Writes the indexes in which much is new. */
   readonly save: Effect.Effect<void>
 }
 
 /**
- * Keeps indexes in a directory, which is made with the first of them; undefined where it is not private, or lies in one of the
- * roots, which commands may write.
+ * Keeps indexes in a directory, which is created with the first of them; undefined where it is not private, or lies in
+ * one of the roots, which commands may write.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * What a sandbox shall be made of: a policy, brought down to real paths of this moment.
+ * Resolves a policy into the parts of a sandbox: real paths, as the file system has them now.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
 /**
- * A masked directory in which some paths are allowed nevertheless.
+ * A masked directory, and the paths in it that a person allowed.
  *
  * @since 0.1.0
  * @category models
@@ -30,24 +30,24 @@ export interface Opening {
  */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
-  /** Without those that have an opening. */
+  /** The masks; masked directories that have an opening are not among them. */
   readonly masks: ReadonlyArray<Mask>
   readonly openings: ReadonlyArray<Opening>
-  /** Directories that keep their names, outermost first. */
+  /** Directories that can't be renamed, the outermost first. */
   readonly pins: ReadonlyArray<string>
-  /** What a bind made later must not uncover: what is read-only, hidden or named by a rule. */
+  /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
   readonly held: ReadonlyArray<string>
-  /** Directories for temporary files that the sandbox gets of its own, empty. */
+  /** The directories for temporary files that are empty and private in the sandbox. */
   readonly temporary: ReadonlyArray<string>
   /** The directory of all sessions, which is hidden. */
   readonly sessions: string
-  /** The session's own in it, which is shown, read-only. */
+  /** The directory of this session, which is visible and read-only. */
   readonly session: string
 }
 
 const { isWithin } = MountTable
 
-/** What every sandbox has of its own. */
+/** Directories that every sandbox has its own of. */
 const ownToSandbox = ["/dev", "/proc", "/run"]
 
 const placeOf = ({ path, real }: Rule): string => WriteRoots.realPath(path) ?? real ?? path
@@ -58,8 +58,8 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
   )
 
 /**
- * Looks everything up, and walks what can be written for what the globs name. `needed` are paths besides that no link may
- * have masked: the shell's program.
+ * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
+ * paths that no link may cause to be masked, as the shell's program.
  *
  * @since 0.1.0
  * @category constructors
@@ -98,7 +98,7 @@ export const make = async (
     refused: writable.refused,
     masks,
     openings,
-    // Where the sessions lie, the host opens files by their names.
+    // Directories that hold the sessions are not pinned: the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session] }).filter(
       (path) => !isMasked(path) && !isWithin(path, sessions)
     ),

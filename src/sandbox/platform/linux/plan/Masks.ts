@@ -1,7 +1,7 @@
 /**
- * What the blacklist takes away: which paths, by which rules, as the file system has it now.
+ * Finds the paths that the blacklist hides, each with its rule, as the file system has them now.
  *
- * Only what exists can be masked, and always by its real path, which covers every link to it.
+ * Only what exists can be masked. It is masked by its real path, which covers every symbolic link to it.
  *
  * @since 0.1.0
  */
@@ -20,7 +20,7 @@ import * as WriteRoots from "./WriteRoots.js"
 const { isWithin } = MountTable
 
 /**
- * Where masks are looked for.
+ * The directories that are searched for masks, and those that are left out.
  *
  * @since 0.1.0
  * @category models
@@ -28,9 +28,9 @@ const { isWithin } = MountTable
 export interface Area {
   /** Real paths of what can be written (`WriteRoots`). */
   readonly roots: ReadonlyArray<string>
-  /** What must stay usable whatever a link with a blacklisted name leads to. */
+  /** Paths that are never masked because a link with a blacklisted name leads to them. */
   readonly needed: ReadonlyArray<string>
-  /** Directories that the sandbox does not see anyway. */
+  /** Directories that the sandbox does not see in any case. */
   readonly hidden: ReadonlyArray<string>
 }
 
@@ -45,7 +45,7 @@ const maskOf = (path: string, rule: Rule): Mask | undefined => {
 }
 
 /**
- * The rules without wildcards: cheap enough to be looked up before each command.
+ * Finds what the rules without wildcards name; cheap enough to run before each command.
  *
  * @since 0.1.0
  */
@@ -55,7 +55,7 @@ export const literals = (policy: Pick<SandboxPolicy, "blacklist">): Array<Mask> 
     return mask === undefined ? [] : [mask]
   })
 
-/** A pattern that begins with a directory is looked for there, wherever that is. */
+/** Returns the directories that globs begin with, which are searched wherever they lie. */
 const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
   rules.flatMap(({ kind, path, real = path }) => {
     if (kind !== "glob") return []
@@ -66,7 +66,10 @@ const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
 
 const sessionsName = SessionDirectory.parentName()
 
-/** The sessions of another directory for temporary files: what lies in them is read outside of every sandbox. */
+/**
+ * Makes a rule for the sessions of another directory for temporary files, whose files are read outside of every
+ * sandbox.
+ */
 const sessionsRule = (path: string): Rule | undefined => {
   const at = Fs.lstatSync(path, { throwIfNoEntry: false })
   return at?.isDirectory() === true && (at.mode & 0o077) === 0
@@ -85,14 +88,14 @@ const globs = async (
   const matches = await FileWalk.find(WriteRoots.outermost([...area.roots, ...bases(blacklist)]), {
     findEntry: (directory, name) =>
       rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
-    // It is told by the directory's mode.
+    // The directory's mode decides, which may change while the one around it does not.
     mayChange: (name) => name === sessionsName,
     skip: new Set(area.hidden),
     indexOf: (root) => indexes?.of(root, blacklist)
   })
   return matches.flatMap(({ kind, path, rule }) => {
     const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
-    // A link to where everything lies would make the sandbox useless, and a sandbox can make one.
+    // A link to a directory that holds a needed path would make the sandbox useless, and any command can make one.
     const harmful = kind === "link" && area.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
     return mask === undefined || harmful ? [] : [mask]
   })
@@ -100,7 +103,7 @@ const globs = async (
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   const mounts = MountTable.read("self")
-  // Where nothing is mounted twice, nothing has a second path.
+  // Only a file system that is mounted twice gives a file a second path.
   const devices = new Map<string, number>()
   for (const { device } of mounts) devices.set(device, (devices.get(device) ?? 0) + 1)
   if (![...devices.values()].some((count) => count > 1)) return [...masks]
@@ -113,7 +116,7 @@ const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
   ])
 }
 
-/** One mask for a path, and none in a directory that is masked. */
+/** Keeps one mask for each path, and none in a directory that is masked or hidden. */
 const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string>): Array<Mask> => {
   const byPath = new Map<string, Mask>()
   for (const mask of masks) {
@@ -130,8 +133,8 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
 }
 
 /**
- * All masks of a policy: literal rules, what the globs name in the places, other names of the same files, other mounts of
- * the same file systems.
+ * Finds all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the same
+ * file systems.
  *
  * @since 0.1.0
  */
@@ -146,8 +149,8 @@ export const find = async (
 }
 
 /**
- * The directories that must keep their names for a rule without wildcards to go on meaning what it means: all that lie
- * between it and the root that makes them writable. Outermost first.
+ * Returns the directories that must not be renamed, so that a rule without wildcards keeps its meaning: all between its
+ * path and the root that makes them writable. The outermost come first.
  *
  * @since 0.1.0
  */

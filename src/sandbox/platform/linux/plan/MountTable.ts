@@ -1,28 +1,28 @@
 /**
- * The mounts that a process sees, from `/proc/<pid>/mountinfo`.
+ * Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 
 /**
- * One line of the table.
+ * One line of the mount table.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Mount {
-  /** Which file system: `major:minor`. */
+  /** The device of the file system: `major:minor`. */
   readonly device: string
-  /** What of it is mounted: a path inside the file system. */
+  /** The mounted path within the file system. */
   readonly root: string
-  /** Where. */
+  /** The path that it is mounted on. */
   readonly point: string
 }
 
 const octal = /\\([0-7]{3})/g
 
-/** Blanks, newlines and backslashes come as octal numbers, of bytes. */
+/** Decodes spaces, newlines and backslashes, which the table writes as octal numbers of bytes. */
 const unescape = (text: string): string =>
   text.includes("\\")
     ? text.replace(octal, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
@@ -31,7 +31,7 @@ const unescape = (text: string): string =>
 const line = /^\d+ \d+ (\d+:\d+) (\S+) (\S+) /gm
 
 /**
- * In the order in which they were made.
+ * Parses a mount table; the mounts are in the order in which they were made.
  *
  * @since 0.1.0
  * @category constructors
@@ -44,7 +44,7 @@ export const parse = (text: string): Array<Mount> =>
   }))
 
 /**
- * Of a process; empty where there is none, or none that may be looked at.
+ * Reads the mount table of a process; empty where there is no such process, or it may not be inspected.
  *
  * @since 0.1.0
  * @category constructors
@@ -58,7 +58,7 @@ export const read = (pid: number | "self"): Array<Mount> => {
 }
 
 /**
- * Whether a path is the directory itself or lies in it.
+ * Tests whether a path is the directory itself or lies in it.
  *
  * @since 0.1.0
  */
@@ -70,7 +70,7 @@ const below = (path: string, directory: string): string => (directory === "/" ? 
 const join = (directory: string, rest: string): string =>
   rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
 
-/** The mount that a path is reached through: the innermost one, and of several at one place the last. */
+/** Finds the mount that a path is reached through: the innermost one, and of several at one place the last. */
 const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
   let found: Mount | undefined
   for (const mount of mounts) {
@@ -80,8 +80,8 @@ const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined 
 }
 
 /**
- * The other paths under which a path, or a part of it, may be reached: the same file system mounted elsewhere. Whether
- * it really is there, under nothing else, is for the caller to see.
+ * Returns the other paths under which a path, or a part of it, may be reached because the same file system is mounted
+ * elsewhere. The caller has to test that another mount does not cover them.
  *
  * @since 0.1.0
  */

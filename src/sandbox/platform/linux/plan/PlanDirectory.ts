@@ -1,5 +1,5 @@
 /**
- * The files that a sandbox is built from, in a directory that no sandbox sees.
+ * Writes the files that a sandbox is built from, into a directory that no sandbox sees.
  *
  * @since 0.1.0
  */
@@ -8,27 +8,29 @@ import * as Path from "node:path"
 import type { Mask } from "../../SandboxPlatform.js"
 
 /**
- * Where the files of one sandbox lie.
+ * The paths of the files of one sandbox.
  *
  * @since 0.1.0
  * @category models
  */
 export interface PlanDirectory {
   readonly path: string
-  /** What masks are bound from: an empty file and an empty directory that nobody may open. */
+  /**
+   * The sources of masks: an empty file and an empty directory that nobody may open, and the directory that holds both.
+   */
   readonly placeholders: { readonly root: string; readonly file: string; readonly directory: string }
-  /** What is mounted upon when all masks are. */
+  /** The directory that is mounted on once all masks are mounted. */
   readonly masked: string
 }
 
-/** Blanks and backslashes as octal numbers. */
+/** Escapes white space, backslashes and `#` as octal numbers. */
 const escape = (path: string): string =>
   path.replaceAll(/[\s\\#]/g, (char) =>
     char.charCodeAt(0) < 128 ? `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}` : char
   )
 
 /**
- * Lines for `mount -a` that bind one path over another each.
+ * Writes a table for `mount -a`: each line binds one path over another.
  *
  * @since 0.1.0
  */
@@ -40,13 +42,13 @@ export const toTable = (
   )
 
 /**
- * The placeholders are read-only before anything is bound from them: a remount later would not reach the sandbox. And
- * private, or all that is bound from them would be one group of peers, in which every new one costs a walk.
+ * Makes the placeholders read-only before anything is bound from them, for a later remount would not reach the sandbox;
+ * and private, or all masks would form one peer group, through which the kernel walks for each new one.
  */
 const guard = (path: string) => ({ source: path, target: path, options: "bind,private,ro,nosuid,nodev,noexec" })
 
 /**
- * Lines that mask the paths.
+ * Writes the table that mounts masks; `first` includes the mount that protects the placeholders.
  *
  * @since 0.1.0
  */
@@ -56,16 +58,16 @@ export const maskTable = (plan: PlanDirectory, masks: Iterable<Pick<Mask, "kind"
     ...Array.from(masks, ({ kind, path }) => ({ source: plan.placeholders[kind], target: path, options: "bind" }))
   ])
 
-/** All masks, and at last the mount that says that they are there. */
+/** Writes the table for all masks of a start; its last mount signals that they are mounted. */
 const startTable = (plan: PlanDirectory, masks: ReadonlyArray<Mask>): string => {
   const said = toTable([{ source: plan.placeholders.directory, target: plan.masked, options: "bind" }])
   return masks.length === 0 ? said : maskTable(plan, masks, true) + said
 }
 
-/** Milliseconds after which a directory whose launcher is gone is nobody's any more. */
+/** Milliseconds after which the directory of a launcher that is gone is removed. */
 const abandoned = 3_600_000
 
-/** A launcher that was killed could not take its plans away. */
+/** Removes the directories of launchers that were killed. */
 const sweep = (sessions: string): void => {
   for (const name of Fs.readdirSync(sessions)) {
     const pid = /^sandbox-(\d+)-/.exec(name)?.[1]
@@ -77,7 +79,7 @@ const sweep = (sessions: string): void => {
 }
 
 /**
- * Makes the directory with its placeholders in the directory of all sessions; throws what the file system says.
+ * Creates the directory with its placeholders in the directory of all sessions; throws the file system's error.
  *
  * @since 0.1.0
  * @category constructors
@@ -96,7 +98,9 @@ export const make = (sessions: string): PlanDirectory => {
 }
 
 /**
- * Writes what the launch reads. `targets` is for masks whose file vanishes in between, `filter` for a shell's printf.
+ * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter (also as `filter`, for a shell's
+ * printf), and the masks (as a mount table, and as `targets` for the case that a masked file vanishes before the table
+ * is mounted).
  *
  * @since 0.1.0
  */
@@ -118,7 +122,7 @@ export const write = (
 }
 
 /**
- * Takes it away, and the directory of all sessions with the last of them.
+ * Removes the directory, and with the last of them the directory of all sessions.
  *
  * @since 0.1.0
  */
@@ -127,6 +131,6 @@ export const remove = (plan: PlanDirectory): void => {
   try {
     Fs.rmdirSync(Path.dirname(plan.path))
   } catch {
-    // Others are in it.
+    // Other sessions are in it.
   }
 }

@@ -1,18 +1,19 @@
 /**
- * The filter for system calls, as the bytes that the kernel takes: classic BPF, written here since no compiler can be
- * counted on.
+ * Builds the seccomp filter in the kernel's format, classic BPF; it is written by hand because no compiler can be
+ * expected to be installed.
  *
- * What stays allowed on purpose: ptrace and process_vm_* (debuggers; a pid namespace holds only processes of our own),
- * NETLINK_ROUTE (getifaddrs; a network namespace holds no interfaces but our own), socketpair of connected kinds; the bit
- * that sets the group, which belongs to ordinary directories (`git init --shared`, `mkdir -m 2775`, `cp -a`) and which no
- * filter can tell from that of a file. The bit that sets the user is refused: outside of the sandbox, whoever ran such a
- * file would be the launcher's user, or root. To unpack an archive with one in it ends with an error for that file.
+ * Allowed on purpose: ptrace and process_vm_* (for debuggers; the PID namespace holds only the sandbox's own
+ * processes), NETLINK_ROUTE (for getifaddrs; the network namespace holds only the sandbox's own interfaces), connected
+ * kinds of socketpair, and the set-group-ID bit, which ordinary directories have (`git init --shared`, `mkdir -m 2775`,
+ * `cp -a`) and which no filter can tell from that of a file. The set-user-ID bit is refused: whoever ran such a file
+ * outside of the sandbox would become the launcher's user, or root. Unpacking an archive with such a file therefore
+ * fails for that file.
  *
  * @since 0.1.0
  */
 import * as Syscall from "./Syscall.js"
 
-/** One instruction: an operation, where to go on if true and if false (relative to the next one), an operand. */
+/** One BPF instruction: an operation, the relative jumps if it is true and if it is false, and an operand. */
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number]
 
 const loadWord = 0x20
@@ -30,10 +31,13 @@ const notPermitted = fail(1)
 const notThere = fail(38)
 
 const load = (offset: number): Instruction => [loadWord, 0, 0, offset]
-/** The low half of an argument: the kernel takes flags, families and requests from there, whatever lies above. */
+/**
+ * Loads the low half of an argument, from which the kernel takes flags, families and requests, whatever the high half
+ * is.
+ */
 const loadArgument = (index: number): Instruction => load(16 + 8 * index)
 
-/** Skips the block unless the accumulator is the value. */
+/** Runs the block if the accumulator has the value; skips it otherwise. */
 const when = (value: number, block: ReadonlyArray<Instruction>): ReadonlyArray<Instruction> => [
   [jumpIfEqual, 0, block.length, value],
   ...block
@@ -46,7 +50,7 @@ const unlessAnyOf = (values: ReadonlyArray<number>, verdict: Instruction): Reado
 
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const newNamespaces = 0x7e020000
-/** In `clone` that bit belongs to the signal of the child's end. */
+/** CLONE_NEWTIME: in `clone`, this bit belongs to the signal that is sent when the child ends. */
 const newTime = 0x80
 
 const AF_UNIX = 1
@@ -57,17 +61,17 @@ const SOCK_STREAM = 1
 const SOCK_SEQPACKET = 5
 const socketType = 0xf
 const NETLINK_ROUTE = 0
-/** Put a character into a terminal's input, as if it were typed. */
+/** Requests that put a character into a terminal's input, as if it were typed. */
 const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 const x32 = 0x40000000
 const setUserId = 0o4000
-/** O_CREAT, and the bit of O_TMPFILE that is its own. */
+/** O_CREAT, and the bit that is O_TMPFILE's alone. */
 const makesFile = 0o20000100
 
 /**
- * A unix socket is reached through a read-only file system like any other, vsock and bluetooth through a network
- * namespace; the rest of the families is of no use here, and old code in the kernel.
+ * Allows IPv4, IPv6 and NETLINK_ROUTE sockets. Unix sockets can be reached through a read-only file system, vsock and
+ * bluetooth through a network namespace; the other families are of no use here, and are old code in the kernel.
  */
 const judgeSocket: ReadonlyArray<Instruction> = [
   loadArgument(0),
@@ -75,7 +79,10 @@ const judgeSocket: ReadonlyArray<Instruction> = [
   ...unlessAnyOf([AF_INET, AF_INET6], notPermitted)
 ]
 
-/** A datagram socket of a pair can still be sent to, or connected with, any other unix socket. */
+/**
+ * Allows connected kinds of unix socket pairs only: a datagram socket of a pair could still send to any other unix
+ * socket.
+ */
 const judgePair: ReadonlyArray<Instruction> = [
   loadArgument(0),
   ...when(AF_UNIX, [
@@ -93,7 +100,7 @@ const judgeBits = (argument: number, forbidden: number): ReadonlyArray<Instructi
   allow
 ]
 
-/** Where no file is made, the argument for its mode may be anything. */
+/** Refuses the set-user-ID bit in a mode; where no file is made, the mode argument is ignored. */
 const judgeMode = ({ flags, mode }: Syscall.ModeCall): ReadonlyArray<Instruction> => [
   ...(flags === undefined ? [] : [loadArgument(flags), [jumpIfAnyBit, 1, 0, makesFile] as const, allow]),
   ...judgeBits(mode, setUserId)
@@ -128,7 +135,7 @@ const program = (machine: Syscall.Machine): ReadonlyArray<Instruction> => {
 }
 
 /**
- * The filter for a machine, as an array of `struct sock_filter`.
+ * Builds the filter for an architecture, as an array of `struct sock_filter`.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,28 +1,31 @@
 /**
- * The numbers of the system calls that the filter is about.
+ * The numbers of the system calls that the seccomp filter is about.
  *
  * @since 0.1.0
  */
 
 /**
- * The machines that a filter can be made for, by Node's names (`process.arch`).
+ * An architecture that a filter can be built for, by Node's name (`process.arch`).
  *
  * @since 0.1.0
  * @category models
  */
 export type Machine = "x64" | "arm64"
 
-/** As `seccomp_data.arch` names it: a program of another architecture could make calls by other numbers. */
+/**
+ * The values of `seccomp_data.arch`, which the filter compares because other architectures have other system call
+ * numbers.
+ */
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 /**
- * The number by which the kernel's filters know a machine.
+ * Returns the kernel's number of an architecture (`AUDIT_ARCH_*`).
  *
  * @since 0.1.0
  */
 export const auditOf = (machine: Machine): number => audit[machine]
 
-/** What reaches outside by its very name: mounts, namespaces, keys, the kernel itself. */
+/** System calls that always reach outside of the sandbox: mounts, namespaces, keys, the kernel itself. */
 const denied = {
   x64: {
     acct: 163,
@@ -108,15 +111,15 @@ const denied = {
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
 
 /**
- * The system calls that are denied, by name, with their numbers.
+ * Returns the system calls that are always denied, by name, with their numbers.
  *
  * @since 0.1.0
  */
 export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => denied[machine]
 
 /**
- * Calls that programs do without where a kernel does not have them: io_uring goes past every filter, and the arguments of
- * clone3 and openat2 lie where none can look.
+ * System calls that are reported as not implemented, which programs have to expect: io_uring bypasses every filter, and
+ * a filter can't see the arguments of clone3 and openat2.
  *
  * @since 0.1.0
  */
@@ -128,22 +131,22 @@ export const absent = {
   io_uring_register: 427
 } as const
 
-/** Calls that depend on their arguments. */
+/** System calls whose arguments decide. */
 const judged = {
   x64: { clone: 56, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
   arm64: { clone: 220, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
 } as const
 
 /**
- * The system calls that are denied for some arguments, by name, with their numbers.
+ * Returns the system calls that are denied for some arguments, by name, with their numbers.
  *
  * @since 0.1.0
  */
 export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]
 
 /**
- * A call that gives a file its mode: which argument is the mode, and which one says whether the call makes a file at all,
- * where it may not.
+ * A system call that sets the mode of a file: the index of the mode argument, and, for a call that need not create a
+ * file, the index of the flags that tell whether it does.
  *
  * @since 0.1.0
  * @category models
@@ -176,7 +179,7 @@ const modes = {
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, ModeCall>>>>
 
 /**
- * Those that are made most often come first.
+ * Returns the system calls that set the mode of a file, by name; the most frequent come first.
  *
  * @since 0.1.0
  */

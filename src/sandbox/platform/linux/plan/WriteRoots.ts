@@ -1,5 +1,5 @@
 /**
- * What a policy lets be written, as the file system has it now.
+ * Resolves the paths that a policy allows writing to, as the file system has them now.
  *
  * @since 0.1.0
  */
@@ -10,28 +10,31 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import { isWithin } from "./MountTable.js"
 
 /**
- * All paths are real ones.
+ * The paths that can be written and the exceptions among them, as real paths.
  *
  * @since 0.1.0
  * @category models
  */
 export interface WriteRoots {
-  /** Directories and files that exist, outermost first; none lies in another. */
+  /** Directories and files that exist, the outermost first; none lies in another. */
   readonly roots: ReadonlyArray<string>
-  /** What lies in them and stays read-only. */
+  /** Paths in the roots that stay read-only. */
   readonly readonly: ReadonlyArray<string>
-  /** Entries of the whitelist that lead elsewhere than when the policy was built, or that a sandbox could have led there. */
+  /**
+   * Entries of the whitelist that lead elsewhere than when the policy was built, or whose links a sandbox could have
+   * changed.
+   */
   readonly refused: ReadonlyArray<Rule>
 }
 
 /**
- * The real path of what is there; undefined where nothing is, or nothing that can be come to.
+ * Returns the real path of a path; undefined where it does not exist or can't be reached.
  *
  * @since 0.1.0
  */
 export const realPath = (path: string): string | undefined => {
   try {
-    // To look first is a tenth of the price of an error.
+    // Testing first takes a tenth of the time of an error.
     return Fs.statSync(path, { throwIfNoEntry: false }) && Fs.realpathSync.native(path)
   } catch {
     return undefined
@@ -39,7 +42,7 @@ export const realPath = (path: string): string | undefined => {
 }
 
 /**
- * Leaves out what lies in another one.
+ * Leaves out the paths that lie in another one.
  *
  * @since 0.1.0
  */
@@ -52,7 +55,7 @@ export const outermost = (paths: Iterable<string>): Array<string> => {
 }
 
 /**
- * The directories between a root and a path in it, without the root, innermost last.
+ * Returns the directories between a root and a path in it, without the root, the outermost first.
  *
  * @since 0.1.0
  */
@@ -63,8 +66,8 @@ export const between = (root: string, path: string): Array<string> => {
 }
 
 /**
- * A link that lies in something writable may have been put there from inside of a sandbox: it is followed no further than
- * what holds it may be written.
+ * Tests whether a symbolic link on the way to a path lies in a writable directory and leads out of it: a sandboxed
+ * command may have made it.
  */
 const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
   const { links, real } = RealPath.follow(rule.path)
@@ -74,19 +77,22 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
   })
 }
 
-/** Something of our own that does not exist yet could be made from inside: so its directory is made here, and held. */
+/**
+ * Creates the directory of a protected file that does not exist, and returns its real path: otherwise a command could
+ * create it.
+ */
 const hold = (path: string): string | undefined => {
   const directory = Path.dirname(path)
   try {
     Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch {
-    // Then it can't be made from inside either.
+    // A sandboxed command can't create it either.
   }
   return realPath(directory)
 }
 
 /**
- * Looks everything up.
+ * Resolves the whitelist and the read-only paths of a policy.
  *
  * @since 0.1.0
  * @category constructors

@@ -1,5 +1,5 @@
 /**
- * A limit on the number of processes that holds for root too: a cgroup of the sandbox's own, where one can be made.
+ * Limits the number of a sandbox's processes for root too, by a cgroup of its own where one can be made.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** Where the system has its cgroups. */
+/** The directory that cgroups are mounted on. */
 const mounted = "/sys/fs/cgroup"
 
 const ownPath = (line: RegExp): string | undefined => {
@@ -19,7 +19,7 @@ const ownPath = (line: RegExp): string | undefined => {
   }
 }
 
-/** The group that this process is in, and the one above it, which may hand out limits where ours must not. */
+/** Returns the cgroup of this process, and in version 2 its parent, which may set limits where ours must not. */
 const candidates = (): ReadonlyArray<string> => {
   const first = ownPath(/^\d+:(?:[^:]*,)?pids(?:,[^:]*)?:(\/.*)$/m)
   if (first !== undefined) return [Path.join(mounted, "pids", first)]
@@ -27,7 +27,7 @@ const candidates = (): ReadonlyArray<string> => {
   return second === undefined ? [] : [Path.join(mounted, second), Path.join(mounted, Path.dirname(second))]
 }
 
-/** A launcher that was killed could not take its groups away. Those with processes in them can't be. */
+/** Removes the empty cgroups of launchers that were killed. */
 const sweep = (parent: string): void => {
   for (const name of Fs.readdirSync(parent)) {
     const pid = /^synapse-(\d+)-/.exec(name)?.[1]
@@ -35,7 +35,7 @@ const sweep = (parent: string): void => {
     try {
       Fs.rmdirSync(Path.join(parent, name))
     } catch {
-      // Somebody else was first.
+      // Another process has removed it, or it is not empty.
     }
   }
 }
@@ -74,8 +74,8 @@ const remove = (path: string, tries = 500): Effect.Effect<void> =>
   })
 
 /**
- * Moves this process to where it is. The first move into a cgroup takes the kernel up to 25 ms, those soon after it next to
- * nothing: so this begins while the sandbox is still being planned.
+ * Moves this process into the cgroup that it is in already. The first move into a cgroup takes the kernel up to 25 ms,
+ * and those soon after it next to nothing; so this begins while the sandbox is still being planned.
  *
  * @since 0.1.0
  */
@@ -85,7 +85,8 @@ export const warm: Effect.Effect<void> = Effect.sync(() => {
 })
 
 /**
- * The file that takes a process into the group; undefined where there is none to be had. The group goes with the scope.
+ * Makes a cgroup for at most `processes` processes, and returns the file that moves a process into it; undefined where
+ * none can be made. The cgroup is removed with the scope.
  *
  * @since 0.1.0
  * @category constructors

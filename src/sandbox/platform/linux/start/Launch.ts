@@ -1,6 +1,6 @@
 /**
- * The command line that builds a sandbox around a shell and becomes it: every step executes the next, so that one process
- * of ours is left, which ends with the shell, and the shell with it.
+ * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
+ * that one process of ours is left, which ends with the shell, and the shell with it.
  *
  * @since 0.1.0
  */
@@ -9,8 +9,8 @@ import { descriptors } from "../plan/BubblewrapPlan.js"
 import type { PlanDirectory } from "../plan/PlanDirectory.js"
 
 /**
- * How the sandbox is built: in a mount namespace that the launcher keeps a door to (`mount` where it may make one itself,
- * `user` where that takes a user namespace), or by bubblewrap alone.
+ * The way a sandbox is built: in a mount namespace that the launcher can enter to change mounts (`mount` where the
+ * launcher may make one itself, `user` where that takes a user namespace), or by bubblewrap alone (`single`).
  *
  * @since 0.1.0
  * @category models
@@ -18,30 +18,33 @@ import type { PlanDirectory } from "../plan/PlanDirectory.js"
 export type Level = "mount" | "user" | "single"
 
 /**
- * The most processes of a sandbox. The kernel does not hold root to it, a cgroup does.
+ * The most processes of a sandbox. For root, whom the kernel does not limit, a cgroup enforces it.
  *
  * @since 0.1.0
  */
 export const processes = 512
 
 /**
- * Said where a mask can't be mounted; the sandbox does not start then.
+ * The message on standard error where a mask can't be mounted; the sandbox does not start then.
  *
  * @since 0.1.0
  */
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
 /**
- * `$1` is the plan's directory, `$2` the program `mount` or nothing, `$3` the file that takes processes into a cgroup or
- * nothing, `$4` whether there is a gate, `$5` bubblewrap; then the shell.
+ * The bash script that prepares the sandbox and becomes bubblewrap. `$1` is the plan's directory, `$2` the program
+ * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
+ * gate, `$5` bubblewrap; the shell follows.
  *
- * Masks are mounted when bubblewrap has made its mounts: a mask mounted earlier would cost it a look for each of them. It has
- * when it reads what is behind the gate's first descriptor, more than a pipe holds. The filter for system calls comes through
- * the second one, when all masks are mounted and not before. Bubblewrap waits for it, and fails without it: so it fails, too,
- * if whatever mounts them does, or dies.
+ * Masks are mounted after bubblewrap has made its mounts: it would have to process each mask that was mounted earlier.
+ * The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given more bytes
+ * than a pipe holds, so that the writer goes on only when they are read. The seccomp filter comes through the second
+ * descriptor, and only once all masks are mounted. Bubblewrap waits for the filter and fails without it; so it fails as
+ * well where mounting the masks fails, or the process that mounts them dies.
  *
- * The first move into a cgroup takes the kernel long, the next one no time: so the first is made by a process that does
- * nothing else, while bubblewrap works. The descriptor that it came by is a pipe, whose other end is opened by its name.
+ * The first move into a cgroup takes the kernel long, and the next one no time: so the first is made by a process that
+ * does nothing else, while bubblewrap works. The gate's first descriptor is the pipe from that process, whose writing
+ * end is opened again by its name.
  */
 const script = `
 plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
@@ -94,26 +97,26 @@ exec "$bwrap" --args ${descriptors.arguments} -- "$@"
 `
 
 /**
- * The kernel counts the processes of a user in a user namespace and all below it. Where the first such namespace is
- * bubblewrap's, the limit must be set inside: outside, all that the user runs would count.
+ * Sets the limit on processes within bubblewrap's user namespace. The kernel counts the processes of a user in a user
+ * namespace and all below it; outside, all processes of the user would count.
  */
 const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
   ...[bash, "--norc", "--noprofile", "-p", "-c", `ulimit -u ${processes} 2>/dev/null; exec -- "$@"`, "synapse-limit"],
   ...[shell.program, ...shell.args]
 ]
 
-/** A mount namespace whose mounts go into those made from it, and nowhere else. */
+/** Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. */
 const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
   level === "single"
     ? []
     : [
         ...[unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation", "private"],
-        // One of its own again: what is private by now is shared with nobody else.
+        // A second namespace: the mounts of the first are private, so these are shared with nothing else.
         ...[unshare, "--mount", "--propagation", "shared"]
       ]
 
 /**
- * Makes the command line that starts a sandbox with a shell in it.
+ * Builds the command line that starts a sandbox with a shell in it.
  *
  * @since 0.1.0
  * @category constructors
@@ -127,9 +130,9 @@ export const make = (options: {
     readonly unshare: string | undefined
     readonly mount: string | undefined
   }
-  /** Whether bubblewrap waits until the masks are mounted and the cgroup is entered. */
+  /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
-  /** The file of a cgroup that takes processes in. */
+  /** The file that moves a process into the sandbox's cgroup. */
   readonly cgroup?: string | undefined
   readonly shell: Spawnable
 }): Spawnable => {

@@ -1,5 +1,6 @@
 /**
- * Where the programs are that build a sandbox. They run outside of it: what a sandbox can write to is not searched.
+ * Finds the programs that build a sandbox. They run outside of it, so directories that a sandbox can write are not
+ * searched.
  *
  * @since 0.1.0
  */
@@ -9,8 +10,8 @@ import { isWithin } from "../plan/MountTable.js"
 import { realPath } from "../plan/WriteRoots.js"
 
 /**
- * Paths; undefined where there is no such program. Without `unshare`, `mount` and `nsenter` there is a sandbox all the same,
- * which starts slower and can't be changed while it runs.
+ * The paths of the programs; undefined where one is missing. Without `unshare`, `mount` and `nsenter`, a sandbox starts
+ * slower and can't be changed while it runs.
  *
  * @since 0.1.0
  * @category models
@@ -46,8 +47,8 @@ const mayWrite = (path: string): boolean => {
 }
 
 /**
- * Searches `path` (as in PATH) and, but for bubblewrap, the usual directories; nothing that could be written in one of the
- * roots: a project's `node_modules/.bin` may be on the PATH.
+ * Finds the programs in `path` (as in PATH) and, except for bubblewrap, in the usual directories. Skips whatever could
+ * be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
  *
  * @since 0.1.0
  * @category constructors
