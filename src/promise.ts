@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as PromiseSynapse from "./PromiseSynapse.js"
+import * as Fields from "./promise/Fields.js"
 import { InvalidUsage } from "./promise/InvalidUsage.js"
 import * as Settings from "./promise/Settings.js"
 import type { Synapse } from "./promise/Synapse.js"
@@ -48,13 +49,27 @@ export type {
  * @since 0.1.0
  * @category constructors
  */
-export const make = async (settings: Settings.Settings = {}): Promise<Synapse> => {
+export const make = async (unchecked: Settings.Settings = {}): Promise<Synapse> => {
+  const settings = copyOf(unchecked)
   const problem = Settings.problemOf(settings) ?? problemOfDirectory(settings)
   if (problem !== undefined) throw new InvalidUsage(problem)
   return PromiseSynapse.make(settings)
 }
 
+/** Copies what is the objects' own, so that what was checked is what is used: no getter answers twice, nothing is inherited. */
+const copyOf = (settings: Settings.Settings): Settings.Settings => {
+  if (!Fields.isObject(settings)) return settings
+  const own: Settings.Settings = { ...settings }
+  return Fields.isObject(own.sandbox) ? { ...own, sandbox: { ...own.sandbox } } : own
+}
+
 const problemOfDirectory = ({ cwd }: Settings.Settings): string | undefined =>
-  cwd === undefined || Fs.statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true
-    ? undefined
-    : `the setting "cwd" must be a directory, and ${cwd} is none`
+  cwd === undefined || isDirectory(cwd) ? undefined : `the setting "cwd" must be a directory, and ${cwd} is none`
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}

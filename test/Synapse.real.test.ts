@@ -220,3 +220,36 @@ describe("parts of a house", () => {
     assert.strictEqual(known.length, 11)
   })
 })
+
+describe("a house whose scope is closed", () => {
+  it.live("starts no other shell", () =>
+    inDirectories((cwd, home) =>
+      Effect.gen(function* () {
+        for (const enabled of [true, false]) {
+          const toolset = yield* Effect.scoped(
+            Effect.gen(function* () {
+              const house = yield* Layer.build(Synapse.layer({ cwd }, { sandbox: { home, enabled } }))
+              const toolset = Context.get(house, Toolset)
+              assert.strictEqual(yield* run(toolset, "echo open"), "open\n")
+              return toolset
+            })
+          )
+          assert.include(yield* run(toolset, "echo closed"), "the session has ended")
+        }
+      })
+    )
+  )
+})
+
+describe("a house", () => {
+  it.live("has a sandbox unless it is disabled by false itself", () =>
+    inDirectories((cwd, home) =>
+      Effect.gen(function* () {
+        for (const enabled of [null, 0, "", undefined]) {
+          const house = Synapse.layer({ cwd }, { sandbox: { home, enabled: enabled as never } })
+          assert.strictEqual(yield* Effect.provide(runHere("cat /proc/1/comm"), house), "bwrap\n")
+        }
+      })
+    )
+  )
+})

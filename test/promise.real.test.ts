@@ -114,6 +114,15 @@ describe("a program", () => {
     }
   })
 
+  it("that leaves a background child with its output ends all the same", async () => {
+    for (const sandbox of [true, false]) {
+      const { stdout } = await run(
+        `const synapse = await make({ sandbox: ${sandbox} }); const { output } = ${bash("sleep 1000 & echo started")}; console.log(output)`
+      )
+      assert.strictEqual(stdout, "started\n\n")
+    }
+  })
+
   it("stays while a call runs, while it is ended, and while all of it is", async () => {
     const { stdout } = await run(
       `const synapse = await make({ sandbox: false })
@@ -125,5 +134,77 @@ describe("a program", () => {
        console.log("disposed")`
     )
     assert.strictEqual(stdout, "slept\n\n130\ndisposed\n")
+  })
+})
+
+describe("a program that is careless or hostile", () => {
+  it("is refused a call of the shell by the command that the shell waits for", async () => {
+    const inner = { output: "" }
+    const synapse = await make({
+      sandbox: false,
+      commands: [
+        {
+          name: "nest",
+          summary: "s",
+          usage: "nest",
+          run: async () => {
+            await Promise.resolve()
+            inner.output = (await synapse.handle(call("echo inner"))).output
+            return "done\n"
+          }
+        }
+      ]
+    })
+    assert.strictEqual((await synapse.handle(call("nest | cat"))).output, "done\n")
+    assert.include(inner.output, "can't run another in that shell")
+    assert.strictEqual((await synapse.handle(call("echo after"))).output, "after\n")
+    await synapse.dispose()
+  })
+
+  it("gets a result for whatever it calls", async () => {
+    const synapse = await make({ sandbox: false })
+    const circular: Record<string, unknown> = {}
+    circular["self"] = circular
+    const refuses = { aborted: false, addEventListener: () => assert.fail("refused"), removeEventListener: () => {} }
+    const throwing = {
+      get id(): string {
+        throw new Error("no id")
+      }
+    }
+    const results = [
+      synapse.handle({ id: "1", name: "Bash", arguments: circular }),
+      synapse.handle({ id: "2", name: "Bash", arguments: { command: 10n } }),
+      synapse.handle(throwing as never),
+      synapse.handle(call("echo never", "4"), { signal: refuses as never }),
+      synapse.handle(call("echo never", "5"), { signal: { aborted: false, addEventListener: () => {} } as never })
+    ]
+    for (const result of results) {
+      const { extras, isError } = await result
+      assert.deepStrictEqual([isError, extras.failureCategory], [true, "invalid_usage"])
+    }
+    assert.strictEqual((await synapse.handle(call("echo free", "4"))).output, "free\n")
+    await synapse.dispose()
+    assert.isFalse(await synapse.cancel("4"))
+  })
+
+  it("does not run without a sandbox by what is not the setting itself", async () => {
+    let asked = 0
+    const changing = {
+      get enabled() {
+        return asked++ === 0
+      }
+    }
+    for (const settings of [
+      Object.create({ sandbox: { enabled: false } }),
+      { sandbox: Object.create({ enabled: false }) }
+    ]) {
+      const synapse = await make(settings)
+      const { output } = await synapse.handle(call("cat /proc/1/comm"))
+      assert.strictEqual(output, "bwrap\n")
+      await synapse.dispose()
+    }
+    const synapse = await make({ sandbox: changing })
+    assert.strictEqual((await synapse.handle(call("cat /proc/1/comm"))).output, "bwrap\n")
+    await synapse.dispose()
   })
 })

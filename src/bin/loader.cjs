@@ -25,8 +25,9 @@ const findHome = () => {
   try {
     const { homedir } = require("node:os")
     const path = require("node:path")
-    const home = env["SYNAPSE_HOME"]
-    return home ? path.resolve(home.replace(/^~(?=\/|$)/, homedir)) : path.join(homedir(), ".synapse")
+    const home = env["SYNAPSE_HOME"]?.replace(/^~(?=\/|$)/, homedir) || path.join(homedir(), ".synapse")
+    // A relative one (`HOME=`, `HOME=.`) would lie in the working directory, which commands may write.
+    return path.isAbsolute(home) ? home : undefined
   } catch {
     return undefined
   }

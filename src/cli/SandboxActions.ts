@@ -8,6 +8,7 @@ import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -157,7 +158,10 @@ export const allow = (given: { readonly path: string }) =>
  * wildcards, and a relative path becomes relative to the current directory.
  */
 const toEntry = (text: string): string => {
-  const isThere = Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined
+  const isThere = Either.getOrElse(
+    Either.try(() => Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined),
+    () => false
+  )
   const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
   const means = !isThere && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1)
   if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))

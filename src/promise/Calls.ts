@@ -21,6 +21,7 @@ import * as KeepAlive from "../session/KeepAlive.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import * as Fields from "./Fields.js"
+import * as NestedCall from "./NestedCall.js"
 import { OutputQueue } from "./OutputQueue.js"
 import * as OutputText from "./OutputText.js"
 import type { Result } from "./Result.js"
@@ -48,8 +49,8 @@ export interface Calls {
 export const make = <R, E>(
   runtime: ManagedRuntime.ManagedRuntime<R, E>,
   toolset: Context.Tag.Service<Toolset>
-): Calls => ({
-  handle: (unchecked, options = {}, ended = false) => {
+): Calls => {
+  const handle = (unchecked: Synapse.Call, options: Synapse.HandleOptions, ended: boolean): Synapse.Pending => {
     const id = Predicate.hasProperty(unchecked, "id") && typeof unchecked.id === "string" ? unchecked.id : ""
     if (ended) return answered(ToolReturn.fromError({ id }, sessionEnded()))
     const problem = Fields.problemOf("option", options, optionFields)
@@ -57,17 +58,22 @@ export const make = <R, E>(
       return answered(ToolReturn.fromError({ id }, new CommandError.InvalidUsage({ reason: problem })))
     const decoded = decode(unchecked)
     if (Either.isLeft(decoded)) return answered(ToolReturn.fromError({ id }, refusal(decoded.left)))
-    const call = ToolCall.make(decoded.right)
+    const made = Either.try({ try: () => ToolCall.make(decoded.right), catch: noJson })
+    if (Either.isLeft(made)) return answered(ToolReturn.fromError({ id }, made.left))
+    const call = made.right
     const { onOutput, signal } = options
     if (signal?.aborted === true) return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none)))
 
+    // Before the call begins: should the signal refuse the listener, nothing runs that could not be ended.
+    const onAbort = () => cancel()
+    signal?.addEventListener("abort", onAbort)
     let partial: CommandResult | undefined
     let isOver = false
     const hearers = new Set<OutputText.Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
     const queues = new Set<OutputQueue>()
     const text = OutputText.make(hearers)
     const fiber = runtime.runFork(
-      Effect.locally(toolset.handle(call), CommandListener.current, {
+      Effect.locally(NestedCall.within(toolset.handle(call)), CommandListener.current, {
         onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
         onInterrupted: (result) => {
           partial = result
@@ -75,10 +81,9 @@ export const make = <R, E>(
       })
     )
     const cancel = () => fiber.unsafeInterruptAsFork(FiberId.none)
-    signal?.addEventListener("abort", cancel)
     const result = new Promise<Result>((resolve) => {
       fiber.addObserver((exit) => {
-        signal?.removeEventListener("abort", cancel)
+        signal?.removeEventListener("abort", onAbort)
         isOver = true
         text.end()
         for (const queue of queues) queue.end()
@@ -100,17 +105,42 @@ export const make = <R, E>(
         return queue
       }
     })
-  },
-  cancel: (id) => KeepAlive.during(runtime.runPromise(toolset.cancel(id)))
-})
+  }
+
+  return {
+    handle: (unchecked, options = {}, ended = false) => {
+      try {
+        return handle(unchecked, options, ended)
+      } catch (error) {
+        // A getter of the program's, or a proxy, has thrown.
+        return answered(ToolReturn.fromError({ id: "" }, unreadable(error)))
+      }
+    },
+    // Where the runtime has ended, no call runs.
+    cancel: (id) => KeepAlive.during(runtime.runPromise(toolset.cancel(id)).catch(() => false))
+  }
+}
 
 const sessionEnded = () => new CommandError.ExecutionFailed({ kind: "shell", reason: "the session has ended" })
+
+const noJson = (error: unknown) =>
+  new CommandError.InvalidUsage({
+    reason: `Invalid tool call: arguments: they can't be said as JSON: ${String(error)}`
+  })
+
+const unreadable = (error: unknown) =>
+  new CommandError.InvalidUsage({ reason: `Invalid tool call: it can't be read: ${String(error)}` })
 
 const optionFields: Fields.Fields = {
   onOutput: Fields.callback,
   signal: Fields.field(
     "an AbortSignal",
-    (value) => Predicate.hasProperty(value, "aborted") && Predicate.hasProperty(value, "addEventListener")
+    (value) =>
+      Predicate.hasProperty(value, "aborted") &&
+      Predicate.hasProperty(value, "addEventListener") &&
+      Predicate.hasProperty(value, "removeEventListener") &&
+      Predicate.isFunction(value.addEventListener) &&
+      Predicate.isFunction(value.removeEventListener)
   )
 }
 

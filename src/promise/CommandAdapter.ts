@@ -10,6 +10,7 @@ import type * as CommandHandler from "../command/CommandHandler.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type { Answer, Command, CommandCall } from "./Command.js"
 import * as Fields from "./Fields.js"
+import * as NestedCall from "./NestedCall.js"
 
 const encoder = new TextEncoder()
 
@@ -60,19 +61,21 @@ export const toHandler = ({ name, run, summary, usage }: Command): CommandHandle
   run: ({ args, cwd, stdin = Stream.empty, write }) =>
     asksForHelp(args)
       ? Effect.succeed(CommandResult.make({ stdout: `${summary}\n\nUsage: ${usage}\n` }))
-      : Effect.flatMap(Effect.runtime<never>(), (runtime) =>
+      : Effect.flatMap(Effect.zip(Effect.runtime<never>(), NestedCall.carrier), ([runtime, carry]) =>
           Effect.tryPromise({
             try: async (signal) =>
-              run({
-                args,
-                cwd,
-                stdin: withText(Stream.toAsyncIterableRuntime(stdin, runtime)),
-                write: (chunk) =>
-                  Runtime.runPromise(runtime)(write(typeof chunk === "string" ? encoder.encode(chunk) : chunk), {
-                    signal
-                  }),
-                signal
-              }),
+              carry(() =>
+                run({
+                  args,
+                  cwd,
+                  stdin: withText(Stream.toAsyncIterableRuntime(stdin, runtime)),
+                  write: (chunk) =>
+                    Runtime.runPromise(runtime)(write(typeof chunk === "string" ? encoder.encode(chunk) : chunk), {
+                      signal
+                    }),
+                  signal
+                })
+              ),
             catch: (thrown) => failed(name, thrown)
           }).pipe(
             Effect.map((answer) => toResult(name, answer)),

@@ -24,6 +24,8 @@ export interface AttemptDoor {
   readonly directory: string
   /** Adds a grant to the policy of every sandbox that is made from now on. */
   readonly remember: (grant: Grant) => void
+  /** Called when a command begins. */
+  readonly onBegin: () => void
   /** Writes a grant into `sandbox.json`. */
   readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
 }
@@ -39,6 +41,7 @@ const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && err
 export const make = ({
   current,
   directory,
+  onBegin,
   remember,
   rememberForGood
 }: AttemptDoor): Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> => {
@@ -90,8 +93,13 @@ export const make = ({
   return {
     attempt: (command, options, grants) => {
       const cwd = options?.cwd ?? directory
+      const execute = (turn: SandboxTurn) =>
+        Effect.suspend(() => {
+          onBegin()
+          return turn.execute(command, options)
+        })
       const run = (backend: SandboxBackend, turn: SandboxTurn) =>
-        Effect.map(lend(backend, turn, grants, turn.execute(command, options)), (result) => {
+        Effect.map(lend(backend, turn, grants, execute(turn)), (result) => {
           const all = [...notices, ...(result.notices ?? [])]
           notices = []
           return { backend, result: all.length === 0 ? result : { ...result, notices: all } }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type { ExecutionFailed } from "../domain/CommandError.js"
+import { ExecutionFailed } from "../domain/CommandError.js"
 import type { SandboxBackend } from "./SandboxBackend.js"
 
 /**
@@ -37,6 +37,8 @@ export interface CurrentSandbox {
   readonly retire: (backend: SandboxBackend, ending?: () => void) => Effect.Effect<void>
   /** Ends the sandbox that is there, if there is one. */
   readonly shutdown: Effect.Effect<void>
+  /** Ends it for good: `get` fails with ExecutionFailed from then on. */
+  readonly close: Effect.Effect<void>
 }
 
 /**
@@ -49,6 +51,7 @@ export interface CurrentSandbox {
 export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>): CurrentSandbox => {
   /** Held by whoever makes or ends the sandbox. */
   const turn = Effect.unsafeMakeSemaphore(1)
+  let isClosed = false
   let current: { readonly cwd: string; readonly backend: SandboxBackend; readonly end: Effect.Effect<void> } | undefined
 
   /**
@@ -67,6 +70,7 @@ export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>
   const create = (cwd: string): Effect.Effect<SandboxBackend, ExecutionFailed> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
+        if (isClosed) return yield* new ExecutionFailed({ kind: "shell", reason: "the session has ended" })
         const planned = yield* restore(plan(cwd))
         const backend = yield* open(planned)
         current = { cwd, backend, end: planned.destroy(backend) }
@@ -107,6 +111,10 @@ export const make = (plan: (cwd: string) => Effect.Effect<Plan, ExecutionFailed>
           return end
         })
       ),
-    shutdown: turn.withPermits(1)(end)
+    shutdown: turn.withPermits(1)(end),
+    close: Effect.suspend(() => {
+      isClosed = true
+      return turn.withPermits(1)(end)
+    })
   }
 }

@@ -147,9 +147,10 @@ export const layer: Layer.Layer<
     const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
 
     const isEnabled =
-      settings.enabled === undefined
+      // Anything but `false` itself is no wish to run without a sandbox.
+      settings.enabled === undefined || settings.enabled === null
         ? Effect.map(Effect.mapError(config.load, toFailure), ({ enabled }) => enabled)
-        : Effect.succeed(settings.enabled)
+        : Effect.succeed(settings.enabled !== false)
     const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
     const current = CurrentSandbox.make((cwd) =>
@@ -192,11 +193,16 @@ export const layer: Layer.Layer<
         })
       )
 
+    /** The number of commands that have begun. */
+    let begun = 0
     const negotiate = Negotiation.make({
       ask: permission.ask,
       ...Attempt.make({
         current,
         directory,
+        onBegin: () => {
+          begun++
+        },
         remember,
         rememberForGood: ({ resource }) => addPermanentWhitelist(resource)
       })
@@ -204,18 +210,21 @@ export const layer: Layer.Layer<
 
     const restart = Effect.suspend(() => current.peek()?.backend.restart ?? Effect.void)
 
-    yield* Effect.addFinalizer(() => shutdown)
+    yield* Effect.addFinalizer(() => current.close)
     return SandboxManager.of({
-      // The command takes its place in the queue before the restart is done, so that later calls run later.
+      // The restart begins at once, for what runs is to end; the command takes its place in the queue before that is done,
+      // so that later calls run later, and restarts the shell again where others that were queued have run meanwhile.
       execute: (command, given = {}) => {
         const options = optionsOf(given)
         return executed(
           options.restart === true
             ? Nesting.refuse(
                 bridge,
-                Effect.flatMap(Effect.fork(restart), (restarting) =>
-                  negotiate(command, { ...options, restarted: Fiber.join(restarting) })
-                )
+                Effect.flatMap(Effect.fork(restart), (restarting) => {
+                  const before = begun
+                  const again = Effect.suspend(() => (begun === before ? Effect.void : restart))
+                  return negotiate(command, { ...options, restarted: Effect.zipRight(Fiber.join(restarting), again) })
+                })
               )
             : negotiate(command, options)
         )

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import { type ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
@@ -85,6 +85,9 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   cwd: Effect.succeed(settings.cwd ?? "/")
 })
 
+const turnOver = () =>
+  new ExecutionFailed({ kind: "shell", reason: "this turn is over: what `exclusive` gave is for its time only" })
+
 const nulByte = () =>
   new InvalidUsage({
     reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
@@ -134,7 +137,21 @@ export const make = (
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
-          turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
+          turns.hold(
+            Effect.suspend(() => {
+              const inner = new TurnQueue()
+              const executeInTurn = executeBy(new CommandDispatch(inner, options))
+              let isOver = false
+              return Effect.ensuring(
+                use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given)))),
+                // A command that `use` has left running keeps the turn until it ends.
+                Effect.suspend(() => {
+                  isOver = true
+                  return inner.hold(Effect.void)
+                })
+              )
+            })
+          )
         ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd)

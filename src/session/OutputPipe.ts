@@ -109,6 +109,8 @@ export class OutputPipe {
     const socket: Net.Socket = new Net.Socket(options)
     // An error of the pipe is its end: `close` follows.
     socket.on("error", () => {})
+    // A background child that holds the pipe is no reason for the process to stay; a command that runs holds it itself.
+    socket.unref()
     socket.resume()
     this.socket = socket
     return socket

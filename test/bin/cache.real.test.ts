@@ -11,7 +11,10 @@ interface Installed {
   /** The directory of the caches, and the one of this build. */
   readonly cache: string
   readonly own: () => string
-  readonly run: (env?: Readonly<Record<string, string>>) => { readonly status: number | null; readonly stdout: string }
+  readonly run: (
+    env?: Readonly<Record<string, string>>,
+    cwd?: string
+  ) => { readonly status: number | null; readonly stdout: string }
   /** Puts a cache of other code in the place of the entry's. */
   readonly poison: () => void
 }
@@ -33,9 +36,10 @@ const install = (directory: string): Installed => {
     home,
     cache,
     own,
-    run: (env = {}) => {
+    run: (env = {}, cwd = process.cwd()) => {
       const { status, stdout } = spawnSync(process.execPath, [path.join(bin, "synapse.cjs"), "--help"], {
         encoding: "utf8",
+        cwd,
         env: { ...environment, HOME: path.dirname(home), SYNAPSE_HOME: "", ...env }
       })
       return { status, stdout: stdout.split("\n")[0] ?? "" }
@@ -118,6 +122,18 @@ describe("the user's own code cache", () => {
       assert.deepStrictEqual(run({ SYNAPSE_HOME: "~/other" }), right)
       assert.isFalse(fs.existsSync(cache))
       assert.isTrue(fs.existsSync(path.join(path.dirname(home), "other/cache")))
+    }))
+
+  it("is neither made nor used below the working directory by a home that is relative", () =>
+    using(({ home, poison, run }) => {
+      const right = run()
+      poison()
+      const name = path.basename(home)
+      const cwd = path.dirname(home)
+      assert.deepStrictEqual(run({ SYNAPSE_HOME: name }, cwd), right)
+      fs.renameSync(home, path.join(cwd, ".synapse"))
+      for (const HOME of ["", ".", "./"]) assert.deepStrictEqual(run({ HOME, SYNAPSE_HOME: "" }, cwd), right)
+      assert.strictEqual(run({ HOME: cwd, SYNAPSE_HOME: "" }, cwd).stdout, "poisoned")
     }))
 
   it("goes when later builds have one, and is left out where it can't be made", () =>

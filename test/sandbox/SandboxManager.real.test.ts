@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { CommandRegistry } from "../../src/command/CommandRegistry.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as Synapse from "../../src/Synapse.js"
@@ -124,6 +125,27 @@ describe.skipIf(process.platform !== "linux")("a manager over real shells", () =
           Effect.gen(function* () {
             yield* manager.execute("kept=1; cd /")
             assert.strictEqual((yield* manager.execute('echo "<$kept>"', { restart: true })).stdout, "<>\n")
+          }),
+        { enabled }
+      )
+    )
+
+    it.live(`S21: restarts the shell again where others have run since the call, ${how}`, () =>
+      inHouse(
+        (manager) =>
+          Effect.gen(function* () {
+            yield* manager.execute("true")
+            const queued = yield* Effect.forEach(
+              [
+                Effect.either(manager.execute("sleep 60")),
+                Effect.either(manager.execute("kept=by-another; cd /")),
+                Effect.either(manager.execute('echo "<$kept>"; pwd', { restart: true }))
+              ],
+              (execution) => Effect.zipLeft(Effect.fork(execution), Effect.sleep(50))
+            )
+            const [, , last] = yield* Fiber.join(Fiber.all(queued))
+            assert.strictEqual(last?._tag === "Right" ? last.right.stdout : last?._tag, `<>\n${yield* manager.cwd}\n`)
+            assert.notStrictEqual(yield* manager.cwd, "/")
           }),
         { enabled }
       )

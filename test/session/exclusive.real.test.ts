@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
+import type * as BashSession from "../../src/session/BashSession.js"
 import { inSession, result, started } from "../support/Session.js"
 
 describe("an exclusive turn", () => {
@@ -103,5 +104,22 @@ describe("a command that is interrupted as it ends", () => {
       assert.deepStrictEqual(told, [result({ stdout: "on\n", exitCode: 130 })])
       assert.deepStrictEqual(yield* run("echo next"), result({ stdout: "next\n" }))
     })
+  )
+
+  inSession(
+    "keeps the shell until what it has left running is over, and nothing runs by it afterwards",
+    ({ run, session }) =>
+      Effect.gen(function* () {
+        let kept: BashSession.Execute | undefined
+        const left = yield* session.exclusive((execute) => {
+          kept = execute
+          return Effect.zipLeft(Effect.forkDaemon(execute("sleep 0.2; x=1; echo left")), Effect.sleep(20))
+        })
+        assert.deepStrictEqual(yield* run("echo next $x"), result({ stdout: "next 1\n" }))
+        assert.deepStrictEqual(yield* Fiber.join(left), result({ stdout: "left\n" }))
+        const late = yield* Effect.flip(kept?.("echo late") ?? Effect.void)
+        assert.include(String(late), "this turn is over")
+        assert.deepStrictEqual(yield* run("echo on"), result({ stdout: "on\n" }))
+      })
   )
 })

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
@@ -148,8 +149,16 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       }
       const level = options.level ?? known
       const plan = yield* Effect.acquireRelease(
-        attempt("its directory could not be made", () => PlanDirectory.make(layout.sessions)),
-        (plan) => Effect.sync(() => PlanDirectory.remove(plan))
+        attempt("its directory could not be made", () => {
+          const plan = PlanDirectory.make(layout.sessions)
+          // Also where the process ends without closing the scope.
+          return { ...plan, forget: SessionProcesses.atExit(() => PlanDirectory.remove(plan)) }
+        }),
+        (plan) =>
+          Effect.sync(() => {
+            plan.forget()
+            PlanDirectory.remove(plan)
+          })
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
       const variables = Environment.make(environment, options.environment)
