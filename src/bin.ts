@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type { MakeHouse } from "./cli/Invocation.js"
 import * as ExitCode from "./domain/ExitCode.js"
+import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
 
 /** 128 + SIGHUP: the terminal was closed. */
@@ -57,7 +58,7 @@ const leave = (code: number, stopped: boolean): void => {
  */
 const main = (): void => {
   // Fibers that wait do not keep node running.
-  const keepAlive = setInterval(() => {}, 2 ** 31 - 1)
+  const keepAlive = setInterval(() => {}, Timeout.longest)
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
 

@@ -44,14 +44,8 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 
 const assignment = /^[A-Za-z_]\w*\+?=/
 
-/**
- * Finds the program that a command's words run, behind assignments, `sudo -n`, `env A=1`, `time` and the like, and
- * returns the words from it on. Where an option is not known, or nothing is left to run (`command -v x`, `env`), the
- * wrapper itself is the program. Returns undefined where the words do not name the program.
- *
- * @since 0.1.0
- */
-export const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
+/** Returns the words from the program on that they run; undefined where they do not name it. */
+const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
   let at = 0
   const skip = (pattern: RegExp): boolean => {
     const word = words[at]
@@ -78,8 +72,9 @@ export const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefi
 }
 
 /**
- * Returns the name of the program that a command's words run, as `unwrap` finds it; undefined where the words do not
- * name it.
+ * Returns the name of the program that a command's words run, behind assignments, `sudo -n`, `env A=1`, `time` and the
+ * like. Where an option is not known, or nothing is left to run (`command -v x`, `env`), the wrapper itself is the
+ * program. Returns undefined where the words do not name the program.
  *
  * @since 0.1.0
  */

@@ -3,10 +3,8 @@
  *
  * @since 0.1.0
  */
-import * as Net from "node:net"
-
-/** The capacity of a pipe on Linux by default. */
-const chunkSize = 65_536
+import type * as Net from "node:net"
+import * as FifoSocket from "../session/FifoSocket.js"
 
 /** The most chunks that are read ahead. */
 const most = 16
@@ -27,29 +25,19 @@ export class FifoSource {
 
   /** Takes a descriptor that does not block, and owns it. */
   constructor(fd: number) {
-    // The types lack `onread` here; the documentation has it.
-    const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
-      fd,
-      readable: true,
-      writable: false,
-      onread: {
-        buffer: () => Buffer.allocUnsafeSlow(chunkSize),
-        callback: (count, buffer) => {
-          this.chunks.push(buffer.subarray(0, count))
-          this.wake()
-          this.isPaused = this.chunks.length >= most
-          return !this.isPaused
-        }
+    this.socket = FifoSocket.make(fd, {
+      buffer: () => Buffer.allocUnsafeSlow(FifoSocket.capacity),
+      callback: (count, buffer) => {
+        this.chunks.push(buffer.subarray(0, count))
+        this.wake()
+        this.isPaused = this.chunks.length >= most
+        return !this.isPaused
       }
-    }
-    this.socket = new Net.Socket(options)
-    // An error of the pipe is its end: `close` follows.
-    this.socket.on("error", () => {})
+    })
     this.socket.once("close", () => {
       this.wake()
       this.onClose()
     })
-    this.socket.resume()
   }
 
   /**

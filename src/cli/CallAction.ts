@@ -18,12 +18,8 @@ import { Stdio } from "./Stdio.js"
 /** So many calls are taken at a time; further lines are read when one of them has ended. */
 const inFlight = 1000
 
-/**
- * Answers every line until the input ends, then waits for the calls that run.
- *
- * @since 0.1.0
- */
-export const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = Effect.gen(function* () {
+/** Answers every line until the input ends, then waits for the calls that run. */
+const serve: Effect.Effect<void, never, Stdio | Toolset | Scope.Scope> = Effect.gen(function* () {
   const stdio = yield* Stdio
   const toolset = yield* Toolset
   const fibers = yield* FiberSet.make<void>()

@@ -8,13 +8,8 @@ import type * as Usage from "@effect/cli/Usage"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 
-/**
- * An option of the program.
- *
- * @since 0.1.0
- * @category models
- */
-export interface ProgramOption {
+/** An option of the program. */
+interface ProgramOption {
   /** Its long name, where it has one. */
   readonly name: string
   /** True where it takes no value. */

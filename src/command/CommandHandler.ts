@@ -80,8 +80,8 @@ export interface CommandHandler extends Described {
  */
 export interface LineHandler extends Described {
   /**
-   * Runs the line. The CommandListener hears the output of what runs in the session, and this has to tell it any other
-   * output.
+   * Runs the line. The session itself tells the CommandListener the output of the commands that it runs; output that
+   * this writes without the session, it has to tell the CommandListener.
    */
   readonly runLine: (line: CommandLine, options: LineOptions) => Effect.Effect<CommandResult, CommandError>
 }

@@ -123,8 +123,9 @@ export const person = (names: ReadonlyArray<string>): Audience => {
 }
 
 /**
- * The audience of the messages of commands in a shell; a model by default. A house reads it when it is made: set it
- * with `Effect.locally(Advice.audience, Advice.person(names))` around the effect that the house is provided to.
+ * The audience of the messages of commands in a shell; a model by default. It is read when the layer of Synapse is
+ * built: set it with `Effect.locally(Advice.audience, Advice.person(names))` around the effect that the layer is
+ * provided to.
  *
  * @since 0.1.0
  * @category fiber refs

@@ -1,11 +1,12 @@
 /**
- * The limit on a command's timeout.
+ * The limit on timeouts.
  *
  * @since 0.1.0
  */
 
 /**
- * The longest timeout of a command, in milliseconds: what a timer can hold, some 24 days.
+ * The longest time that a timer of Node's can hold, in milliseconds, and so the longest timeout of a command: some 24
+ * days.
  *
  * @since 0.1.0
  */

@@ -46,7 +46,7 @@ export class TodoStore extends Context.Tag("synapse/TodoStore")<
     readonly get: Effect.Effect<TodoState>
     /** Replaces the list by a copy of this one, and tells all listeners, even where it is the same as before. */
     readonly set: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
-    /** The same as `set`, under the specification's name (S14). */
+    /** The same as `set`. */
     readonly update: (todos: ReadonlyArray<Todo>) => Effect.Effect<void>
     /**
      * Calls the listener at once with the current state, then with each one that is set. Returns a function which ends
@@ -58,7 +58,7 @@ export class TodoStore extends Context.Tag("synapse/TodoStore")<
      * logged, and does not affect the others.
      */
     readonly subscribe: (listener: Listener) => Effect.Effect<() => void>
-    /** The same as `subscribe`, under the specification's name (S13). */
+    /** The same as `subscribe`. */
     readonly onChange: (listener: Listener) => Effect.Effect<() => void>
     /**
      * Emits the current state, then each one that is set, until the store's scope closes. A slow consumer skips states:

@@ -7,9 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-
-/** The longest timer of Node's, in milliseconds; a longer sleep never ends, as with Effect's own clock. */
-const longest = 2 ** 31 - 1
+import * as Timeout from "../domain/Timeout.js"
 
 const live = Clock.make()
 
@@ -22,7 +20,8 @@ const clock: Clock.Clock = {
   sleep: (duration) =>
     Effect.async((resume) => {
       const milliseconds = Duration.toMillis(duration)
-      if (milliseconds > longest) return
+      // A longer sleep never ends, as with Effect's own clock.
+      if (milliseconds > Timeout.longest) return
       const timer = setTimeout(() => resume(Effect.void), milliseconds).unref()
       return Effect.sync(() => clearTimeout(timer))
     })

@@ -37,10 +37,7 @@ export type RouteOptions = LineOptions
 export class BashRouter extends Context.Tag("synapse/BashRouter")<
   BashRouter,
   {
-    /**
-     * Classifies a command line, and runs it in the shell or by its handler. `true` stands for `{ restart: true }`
-     * (S21).
-     */
+    /** Classifies a command line, and runs it in the shell or by its handler. `true` stands for `{ restart: true }`. */
     readonly route: (
       command: string,
       options?: RouteOptions | boolean

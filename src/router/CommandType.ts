@@ -24,7 +24,7 @@ const mcp = /^mcp:/
 const skillTool = /^skill:[^:]+:./
 
 /**
- * Returns the type of a command, from its text (S19) or from the parsed line.
+ * Returns the type of a command, from its text or from the parsed line.
  *
  * @param isRegistered tests whether a command's name has a handler; by default, only reserved names have one
  * @since 0.1.0

@@ -26,12 +26,12 @@ import * as RunningSandbox from "./RunningSandbox.js"
 import { type Execute, executed, type SandboxBackend, type SandboxResult } from "./SandboxBackend.js"
 
 /**
- * Milliseconds from the end of a command to the work done in passing: by then no other command runs, or one that takes
- * long.
+ * Milliseconds from the end of a command to the work that no command should wait for. A short command that followed at
+ * once has ended by then; a longer one is not held up by the work.
  */
 const pause = 2
 
-/** Returns the resource that a denial is reported under in `blockedResource` (S65). */
+/** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = ({ access, resource, rule }: Denial) =>
   access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
 

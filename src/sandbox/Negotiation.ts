@@ -29,13 +29,8 @@ export interface AttemptOptions extends ExecuteOptions {
   readonly restarted?: Effect.Effect<void>
 }
 
-/**
- * Runs a command once, with grants that hold for this run only.
- *
- * @since 0.1.0
- * @category models
- */
-export type Attempt = (
+/** Runs a command once, with grants that hold for this run only. */
+type Attempt = (
   command: string,
   options: AttemptOptions | undefined,
   grants: ReadonlyArray<Grant>
@@ -44,11 +39,8 @@ export type Attempt = (
 /**
  * The reasons why a grant could not be given to the running sandbox (`now`), and why it could not be written into
  * `sandbox.json` (`forGood`); undefined where all went well.
- *
- * @since 0.1.0
- * @category models
  */
-export interface Flaws {
+interface Flaws {
   readonly now: string | undefined
   readonly forGood: string | undefined
 }

@@ -92,10 +92,7 @@ export interface SandboxBackend {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
-  /**
-   * Ends the session and releases the platform's resources (in the specification's words, `session.kill` and
-   * `platform.cleanup`).
-   */
+  /** Ends the session, and releases the platform's resources. */
   readonly dispose: Effect.Effect<void>
 }
 

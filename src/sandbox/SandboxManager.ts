@@ -58,7 +58,7 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     /**
      * Runs a native command in the persistent shell. Fails with Blocked, without running it, where the policy denies
      * something that the command names; a denial while it ran is a result with `blocked`. A string in place of the
-     * options is the directory (S57).
+     * options is the directory.
      */
     readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
     /** Ends the shell and all that it started; the next command starts a new one. */
@@ -70,17 +70,15 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * calls keep their order.
      */
     readonly isFile: (path: string) => Effect.Effect<boolean>
-    /** Returns the sandbox for a directory; the first call makes it, and later calls return the same (S53). */
+    /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
     readonly buildPolicy: (cwd: string) => Effect.Effect<SandboxPolicy | undefined, ExecutionFailed>
-    /**
-     * Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it (S56, S61).
-     */
+    /** Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it. */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
-    /** Allows writing to a path permanently, in `sandbox.json` (S63). */
+    /** Allows writing to a path permanently, in `sandbox.json`. */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
-    /** Ends the sandbox; the next command makes a new one (S59). */
+    /** Ends the sandbox; the next command makes a new one. */
     readonly shutdown: Effect.Effect<void>
   }
 >() {}

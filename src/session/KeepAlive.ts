@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as GlobalValue from "effect/GlobalValue"
+import * as Timeout from "../domain/Timeout.js"
 
 /** The timer of all sessions in the process; it keeps the process alive while somebody holds it. */
 const shared = GlobalValue.globalValue("synapse/KeepAlive", () => ({
@@ -18,7 +19,7 @@ const shared = GlobalValue.globalValue("synapse/KeepAlive", () => ({
  */
 export const hold = (): void => {
   if (shared.holders++ > 0) return
-  shared.timer ??= setInterval(() => {}, 2 ** 31 - 1)
+  shared.timer ??= setInterval(() => {}, Timeout.longest)
   shared.timer.ref()
 }
 

@@ -121,14 +121,6 @@ export class OutputCapture {
     return this.cut(headOf(head, Math.ceil(limit / 2)), tailOf(tail.toString("utf8", start), Math.floor(limit / 2)))
   }
 
-  /** Closes the file and deletes it. */
-  discard(): void {
-    if (this.fd !== undefined) Fs.closeSync(this.fd)
-    this.fd = undefined
-    if (this.path !== undefined) Fs.rmSync(this.path, { force: true })
-    this.path = undefined
-  }
-
   private cut(head: string, tail: string): Captured {
     // A byte that is not UTF-8 counts as the three bytes of its replacement character.
     const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))

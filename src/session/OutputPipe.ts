@@ -7,13 +7,11 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import * as Net from "node:net"
-
-/** The capacity of a pipe on Linux by default: one read empties it. */
-const chunkSize = 65_536
+import type * as Net from "node:net"
+import * as FifoSocket from "./FifoSocket.js"
 
 /** The buffer of all pipes: they are read one at a time, and sinks copy what they keep. */
-const shared = Buffer.allocUnsafeSlow(chunkSize)
+const shared = Buffer.allocUnsafeSlow(FifoSocket.capacity)
 
 /**
  * Takes bytes, which are only valid until it returns; where it returns a promise, an attached pipe is paused until the
@@ -47,7 +45,7 @@ export class OutputPipe {
     for (;;) {
       let count: number
       try {
-        count = Fs.readSync(this.fd, shared, 0, chunkSize, null)
+        count = Fs.readSync(this.fd, shared, 0, FifoSocket.capacity, null)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "EAGAIN") return true
         throw error
@@ -90,28 +88,18 @@ export class OutputPipe {
 
   /** Reads through a second descriptor of the same pipe, which the socket owns. */
   private read(sink: Sink): Net.Socket {
-    // The types lack `onread` here; the documentation has it.
-    const options: Net.SocketConstructorOpts & { readonly onread: Net.OnReadOpts } = {
-      fd: Fs.openSync(this.again, O_RDONLY | O_NONBLOCK),
-      readable: true,
-      writable: false,
-      onread: {
-        buffer: shared,
-        callback: (count) => {
-          const pending = sink(shared.subarray(0, count))
-          if (pending === undefined) return true
-          const resume = () => socket.resume()
-          pending.then(resume, resume)
-          return false
-        }
+    const socket: Net.Socket = FifoSocket.make(Fs.openSync(this.again, O_RDONLY | O_NONBLOCK), {
+      buffer: shared,
+      callback: (count) => {
+        const pending = sink(shared.subarray(0, count))
+        if (pending === undefined) return true
+        const resume = () => socket.resume()
+        pending.then(resume, resume)
+        return false
       }
-    }
-    const socket: Net.Socket = new Net.Socket(options)
-    // An error of the pipe is its end: `close` follows.
-    socket.on("error", () => {})
+    })
     // A background child that holds the pipe is no reason for the process to stay; a command that runs holds it itself.
     socket.unref()
-    socket.resume()
     this.socket = socket
     return socket
   }

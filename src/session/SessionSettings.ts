@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
+import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as WholeNumber from "../domain/WholeNumber.js"
 
 /**
  * The settings of a session: how it starts its shells, and the limits on a command's time and output.
@@ -67,15 +67,7 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSett
   Layer.succeed(SessionSettings, { ...defaults, ...settings })
 
 const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
-  Config.string(name).pipe(
-    Config.mapOrFail((text) => {
-      const value = /^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN
-      if (Number.isSafeInteger(value) && value >= least) return Either.right(value)
-      const kind = least === 0 ? "a whole number, 0 or more" : "a positive whole number"
-      return Either.left(ConfigError.InvalidData([], `${name}=${text}: must be ${kind}`))
-    }),
-    Config.withDefault(fallback)
-  )
+  WholeNumber.config(name, least).pipe(Config.withDefault(fallback))
 
 /**
  * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
@@ -84,9 +76,7 @@ const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
  * @since 0.1.0
  * @category layers
  */
-export const layerFromEnv = (
-  overrides: Partial<Settings> = {}
-): Layer.Layer<SessionSettings, ConfigError.ConfigError> =>
+export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SessionSettings, ConfigError> =>
   Layer.effect(
     SessionSettings,
     Effect.map(

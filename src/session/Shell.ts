@@ -11,8 +11,9 @@ import * as Os from "node:os"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { ExecutionFailed } from "../domain/CommandError.js"
+import type { ExecutionFailed } from "../domain/CommandError.js"
 import { FrameReader } from "./FrameReader.js"
+import * as NoShell from "./NoShell.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
@@ -64,15 +65,6 @@ const exitCode = (code: number | null, signal: NodeJS.Signals | null): number =>
   if (code !== null) return code
   return 128 + (signal === null ? 0 : Os.constants.signals[signal])
 }
-
-/**
- * Makes the error of a command for which there is no shell.
- *
- * @since 0.1.0
- * @category errors
- */
-export const noShell = (reason: string): ExecutionFailed =>
-  new ExecutionFailed({ kind: "shell", reason: `no shell: ${reason}` })
 
 /**
  * A shell's process, and the frames on its standard output.
@@ -198,12 +190,12 @@ const spawn = ({ launch, onExit, spawnCwd }: StartOptions): Effect.Effect<Shell,
           // The types know this only for a list of three.
         }) as ChildProcess.ChildProcessWithoutNullStreams
       },
-      catch: (error) => noShell(error instanceof Error ? error.message : String(error))
+      catch: NoShell.fromUnknown
     })
     if (child.pid !== undefined) return new Shell(child, onExit)
     // Where this process has run out of descriptors, the child has no streams either.
     const [error] = yield* Effect.promise(() => once(child, "error"))
-    return yield* noShell(`${program} could not be started: ${error.message}`)
+    return yield* NoShell.make(`${program} could not be started: ${error.message}`)
   })
 
 /**
@@ -233,7 +225,7 @@ export const start = (options: StartOptions): Effect.Effect<Shell, ExecutionFail
         Effect.mapError((what) => {
           const words = wordsOf(shell)
           const name = [launch.spawnable.program, ...launch.spawnable.args].join(" ")
-          return launch.explain(words) ?? noShell(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
+          return launch.explain(words) ?? NoShell.make(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
         })
       )
     yield* launch.started(shell.spawned)

@@ -4,26 +4,25 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandFeeder, ReadyShell } from "./CommandFeeder.js"
+import * as NoShell from "./NoShell.js"
 import { Plumbing } from "./Plumbing.js"
 import * as Protocol from "./Protocol.js"
 import { SessionDirectory } from "./SessionDirectory.js"
 import * as SessionProcesses from "./SessionProcesses.js"
 import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
-import * as Shell from "./Shell.js"
+import type * as Shell from "./Shell.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
-import * as ShellLaunch from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
+import * as ShellStart from "./ShellStart.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
@@ -66,12 +65,6 @@ export interface LifecycleOptions {
 }
 
 const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
-
-const attempt = <A>(run: () => A | Promise<A>): Effect.Effect<A, ExecutionFailed> =>
-  Effect.tryPromise({
-    try: async () => run(),
-    catch: (error) => Shell.noShell(error instanceof Error ? error.message : String(error))
-  })
 
 /**
  * Makes the lifecycle of a session's shells. Its shell is ended with the scope, with everything that it started.
@@ -117,99 +110,51 @@ export const make = ({
     }
   }
 
-  const lay = (directory: SessionDirectory) => attempt(() => Plumbing.lay(directory, bridge, () => feeder.job?.input))
+  const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.job?.input)
+
+  const start = ShellStart.make({
+    bridge,
+    environment,
+    launcher,
+    lay,
+    onExit,
+    onStarted: (started) => {
+      shell = started.shell
+      plumbing = started.plumbing
+      over = started.over
+    },
+    settings,
+    shell: spawnable,
+    state
+  })
 
   /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
   const move = (from: Plumbing) =>
     Effect.gen(function* () {
-      const to = yield* lay(yield* attempt(() => new SessionDirectory()))
+      const to = yield* NoShell.attempt(() => lay(new SessionDirectory()))
       plumbing = to
       if (from.pool.idle) from.close(settings.keepOutputFiles)
       else former.push(from)
-      yield* attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
+      yield* NoShell.attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
       shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
     })
-
-  const launch = (directory: SessionDirectory) =>
-    Effect.suspend(() => {
-      // The directory that the first shell started in may be gone for a later one.
-      const spawnCwd = plumbing === undefined ? (settings.cwd ?? process.cwd()) : "/"
-      const restore = state.restoration !== undefined
-      return Effect.zipRight(
-        attempt(() => directory.define(Protocol.definitions(directory, bridge))),
-        ShellLaunch.launch(launcher, { shell: spawnable, directory: directory.path, environment }, (launch) => ({
-          launch,
-          directory,
-          bridge,
-          spawnCwd,
-          cwd: state.cwd,
-          restore,
-          onExit
-        }))
-      )
-    })
-
-  /** Starts a shell, and makes its pipes at the same time where there are none. */
-  const startOne = Effect.gen(function* () {
-    const known = plumbing
-    const directory = known?.directory ?? (yield* attempt(() => new SessionDirectory()))
-    const laying = known === undefined ? lay(directory) : Effect.succeed(known)
-    const [laid, launched] = yield* Effect.all([Effect.exit(laying), Effect.exit(launch(directory))], {
-      concurrency: 2
-    })
-    if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
-      state.restoration = undefined
-      plumbing = laid.value
-      shell = launched.value.shell
-      over = launched.value.over
-      return
-    }
-    if (Exit.isSuccess(launched)) launched.value.shell.kill()
-    if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
-    yield* Exit.zipRight(launched, laid)
-  })
-
-  /**
-   * Starts a shell with the state of the last; without it, where that state ends every new shell
-   * (`PROMPT_COMMAND=exit`).
-   */
-  const start = Effect.suspend(() => {
-    const { restoration } = state
-    const directory = plumbing?.directory
-    if (restoration === undefined || directory === undefined) return startOne
-    const withoutState = startOne.pipe(
-      Effect.tap(() =>
-        state.note(
-          `The last shell's state let no other one live: ` +
-            `this command ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
-        )
-      ),
-      Effect.onError(() =>
-        Effect.sync(() => {
-          state.restoration = restoration
-        })
-      )
-    )
-    return Effect.zipRight(
-      attempt(() => Fs.writeFileSync(directory.restore, restoration, { encoding: "latin1", mode: 0o600 })),
-      Effect.catchAll(startOne, () => {
-        state.restoration = undefined
-        return withoutState
-      })
-    )
-  })
 
   const prepare = Effect.gen(function* () {
     if (isDisposed) return yield* ended()
     // A shell that is just ending still hands its state on.
-    if (shell?.alive === false) yield* Effect.promise(() => shell?.ended ?? Promise.resolve())
+    if (shell?.alive === false) {
+      const ending = shell
+      yield* Effect.promise(() => ending.ended)
+      // One that ended while its pipes were still being made has told nobody.
+      if (shell === ending) shell = undefined
+    }
     if (plumbing?.lost === true) yield* move(plumbing)
-    if (plumbing === undefined || shell === undefined) yield* start
+    if (plumbing === undefined || shell === undefined) yield* start(plumbing)
     if (plumbing === undefined || shell?.alive !== true) {
-      return yield* Shell.noShell("the shell ended as soon as it had started")
+      return yield* NoShell.make("the shell ended as soon as it had started")
     }
     const { pool } = plumbing
-    yield* attempt(() => pool.fill())
+    yield* NoShell.attempt(() => pool.fill())
   })
 
   /** Asks all that the session started to end, then kills it. */

@@ -193,11 +193,4 @@ describe("OutputCapture", () => {
     assert.isBelow(process.memoryUsage().arrayBuffers - before, 20_000_000)
     assert.match(output.finish().text, /^y{500}\n\[… 131071000 bytes left out; not kept …\]\ny{500}$/)
   })
-
-  it("takes its file away when it is discarded", () => {
-    const output = capture(10)
-    output.push(Buffer.alloc(1000))
-    output.discard()
-    assert.deepStrictEqual(Fs.readdirSync(directory), [])
-  })
 })

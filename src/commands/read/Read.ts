@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -12,6 +11,7 @@ import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
 import * as CommandResult from "../../domain/CommandResult.js"
+import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import { help } from "./Read.help.js"
 import { LineWindow } from "./Read.window.js"
@@ -48,10 +48,8 @@ export const grammar = CommandGrammar.make({
  * The default of `--limit`, read from the environment at each run; a variable that is no positive whole number is
  * ignored.
  */
-const defaultLimit: Effect.Effect<number> = Config.string("SYNAPSE_READ_DEFAULT_LIMIT").pipe(
-  Config.map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : 0)),
-  Effect.orElseSucceed(() => 0),
-  Effect.map((limit) => (Number.isSafeInteger(limit) && limit > 0 ? limit : 2000))
+const defaultLimit: Effect.Effect<number> = WholeNumber.config("SYNAPSE_READ_DEFAULT_LIMIT", 1).pipe(
+  Effect.orElseSucceed(() => 2000)
 )
 
 /** The offset from which the file's reader skips the lines before the window. */

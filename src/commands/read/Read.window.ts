@@ -7,12 +7,8 @@
 import { StringDecoder } from "node:string_decoder"
 import * as Newlines from "../../files/Newlines.js"
 
-/**
- * The most characters (Unicode code points) of a line that are shown.
- *
- * @since 0.1.0
- */
-export const longestLine = 2000
+/** The most characters (Unicode code points) of a line that are shown. */
+const longestLine = 2000
 
 /**
  * The number of bytes, at the beginning of the file and of the window, in which a NUL means that the file is binary.

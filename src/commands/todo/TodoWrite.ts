@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Config from "effect/Config"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -15,6 +14,7 @@ import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Todo from "../../domain/Todo.js"
+import * as WholeNumber from "../../domain/WholeNumber.js"
 import { TodoStore } from "../../extension/TodoStore.js"
 import { help, usageText } from "./TodoWrite.help.js"
 
@@ -113,13 +113,7 @@ const parse = (text: string, isArgument: boolean): Either.Either<unknown, BadInp
   })
 
 const positive = (name: string, fallback: number): Effect.Effect<number> =>
-  Config.string(name).pipe(
-    Config.map((text) => {
-      const value = /^\s*\d+\s*$/.test(text) ? Number(text) : 0
-      return Number.isSafeInteger(value) && value > 0 ? value : fallback
-    }),
-    Effect.orElseSucceed(() => fallback)
-  )
+  Effect.orElseSucceed(WholeNumber.config(name, 1), () => fallback)
 
 /** The limits, read from the environment at each run; a variable that is no positive whole number is ignored. */
 const limits: Effect.Effect<Todo.Limits> = Effect.all({

@@ -18,14 +18,6 @@ const known: Readonly<Record<Denial["how"], string>> = {
 }
 
 /**
- * A line of advice: text, and commands as a person types them.
- *
- * @since 0.1.0
- * @category models
- */
-export type Advice = ReadonlyArray<string | { readonly line: string }>
-
-/**
  * Describes a denial: what was denied, by which rule and why, followed by the advice on it.
  *
  * @since 0.1.0
@@ -39,27 +31,13 @@ export const describe = (denial: Denial, policy: SandboxPolicy): string =>
   ].join("\n")
 
 /**
- * Returns the advice on a denial: whether the command ran, what would be allowed, and what to do next.
- *
- * @since 0.1.0
- * @category advice
- */
-export const adviceOn = (denial: Denial, policy: SandboxPolicy): ReadonlyArray<Advice> => [
-  [`${known[denial.how]}.`],
-  [`Allowed: ${allowed(denial, policy)}`],
-  nextStep(denial)
-]
-
-/**
- * Formats the advice on a denial, one line each.
+ * Returns the advice on a denial, one line each: whether the command ran, what would be allowed, and what to do next.
  *
  * @since 0.1.0
  * @category rendering
  */
 export const advise = (denial: Denial, policy: SandboxPolicy): string =>
-  adviceOn(denial, policy)
-    .map((parts) => parts.map((part) => (typeof part === "string" ? part : part.line)).join(""))
-    .join("\n")
+  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial)].join("\n")
 
 /** Escapes control characters, so that a name stays on one line. */
 const onOneLine = (text: string): string =>
@@ -74,15 +52,15 @@ const allowed = ({ access }: Denial, { whitelist }: SandboxPolicy): string => {
   return `reading whatever no rule denies; ${writes}.`
 }
 
-const nextStep = ({ access, resource, rule, source }: Denial): Advice => {
+const nextStep = ({ access, resource, rule, source }: Denial): string => {
   const noDetour = "Do not try to get around it."
-  if (access === "network") return [`${noDetour} No setting allows the network; ask the user to do what needs it.`]
+  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
   if (rule === PolicyDecision.notWhitelisted.pattern) {
     const first = HostPath.isMissing(resource) ? "make it, and then to run" : "run"
-    return [`If it has to be there, ask the user to ${first}: `, { line: `synapse sandbox allow ${quoted(resource)}` }]
+    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(resource)}`
   }
   if (source === "file") {
-    return [`${noDetour} The user can take the rule back: `, { line: `synapse sandbox forget ${quoted(rule)}` }]
+    return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
   }
-  return [`${noDetour} If it is needed, ask the user for what you need of it.`]
+  return `${noDetour} If it is needed, ask the user for what you need of it.`
 }

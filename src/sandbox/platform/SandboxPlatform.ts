@@ -175,7 +175,7 @@ export const none = {
 export const layerNone: Layer.Layer<SandboxPlatform> = Layer.succeed(SandboxPlatform, none)
 
 /**
- * Tests whether a result reports a denial by the sandbox (S66): the backend that ran the command has recognised it, and
+ * Tests whether a result reports a denial by the sandbox: the backend that ran the command has recognised it, and
  * filled in `blockedReason` and `blockedResource`.
  *
  * @since 0.1.0

@@ -14,13 +14,8 @@ import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 
 type List = "whitelist" | "blacklist"
 
-/**
- * The entries that one source adds.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PolicyLayer {
+/** The entries that one source adds. */
+interface PolicyLayer {
   readonly source: RuleSource
   /** The source's name in error messages: a file's path, `the settings`. */
   readonly origin: string

@@ -11,11 +11,8 @@ import * as NetworkMeter from "../../NetworkMeter.js"
 /**
  * Opens the counters of the network that a process is in; undefined where the process has ended, or the system has no
  * such counters.
- *
- * @since 0.1.0
- * @category constructors
  */
-export const open = (pid: number): Source | undefined => {
+const open = (pid: number): Source | undefined => {
   const ipv4 = openFile(`/proc/${pid}/net/snmp`)
   if (ipv4 === undefined) return undefined
   const ipv6 = openFile(`/proc/${pid}/net/snmp6`)
@@ -36,7 +33,7 @@ export const open = (pid: number): Source | undefined => {
 }
 
 /**
- * Reads the counters once. To read them repeatedly, use `open`.
+ * Reads the counters of the network that a process is in, once; undefined where there are none.
  *
  * @since 0.1.0
  * @category readings

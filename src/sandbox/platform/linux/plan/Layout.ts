@@ -11,13 +11,8 @@ import * as Masks from "./Masks.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
-/**
- * A masked directory, and the paths in it that a person allowed.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Opening {
+/** A masked directory, and the paths in it that a person allowed. */
+interface Opening {
   readonly mask: Mask
   readonly granted: ReadonlyArray<string>
 }

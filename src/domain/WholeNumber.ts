@@ -1,0 +1,25 @@
+/**
+ * Whole numbers in settings.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Either from "effect/Either"
+
+/**
+ * A setting that is a whole number, `least` or more. Reading it fails with a ConfigError where its text is anything
+ * else.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const config = (name: string, least: 0 | 1): Config.Config<number> =>
+  Config.string(name).pipe(
+    Config.mapOrFail((text) => {
+      const value = /^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN
+      if (Number.isSafeInteger(value) && value >= least) return Either.right(value)
+      const kind = least === 0 ? "a whole number, 0 or more" : "a positive whole number"
+      return Either.left(ConfigError.InvalidData([], `${name}=${text}: must be ${kind}`))
+    })
+  )
