@@ -6,6 +6,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Advice from "./Advice.js"
@@ -77,6 +78,15 @@ export const fromExit = (
       })
   })
 }
+
+/**
+ * Logs a command's defect with its stack trace, for whoever repairs the command; the result has the message only.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const logDefect = (name: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.logError(`the command ${name} failed unexpectedly`, cause)
 
 const reasonOf = (defect: unknown): string =>
   defect instanceof Error && defect.message !== "" ? defect.message : String(defect)

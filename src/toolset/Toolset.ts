@@ -132,7 +132,8 @@ export const make = (
             }
             running.set(call.id, undefined)
             return run(call, tool, params, restore)
-          })
+          }),
+          attributesOf(call)
         ),
       cancel: (id) =>
         Effect.suspend(() => {
@@ -164,6 +165,15 @@ export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, Duplic
   Layer.scoped(Toolset, make(tools))
 
 const handled = Span.within("Toolset.handle")
+
+/** Names what a span tells of a call as OpenTelemetry does. */
+const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> => ({
+  begun: () => ({ "gen_ai.tool.call.id": call.id, "gen_ai.tool.name": call.name }),
+  ended: ({ extras: { exitCode, failureCategory } }) => ({
+    ...(exitCode === undefined ? undefined : { "process.exit.code": exitCode }),
+    ...(failureCategory === undefined ? undefined : { "error.type": failureCategory })
+  })
+})
 
 const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
   const isNamed = call.name.trim() !== ""
