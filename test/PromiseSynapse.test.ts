@@ -117,6 +117,7 @@ describe("PromiseSynapse", () => {
         assert.strictEqual((await pending).extras.exitCode, 130)
         assert.strictEqual(ended, 1)
         const late = synapse.handle(call("2", "fine"), { signal: controller.signal })
+        assert.strictEqual((await late).output, "Command cancelled before it began: it was not run.")
         assert.deepStrictEqual({ ...(await late).extras }, { exitCode: 130, stdout: "", stderr: "", interrupted: true })
         assert.strictEqual(
           (await synapse.handle(call("3", "fine"), { signal: new AbortController().signal })).output,

@@ -15,6 +15,7 @@ import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { CommandDispatch } from "./CommandDispatch.js"
 import { CommandFeeder } from "./CommandFeeder.js"
+import * as Job from "./Job.js"
 import * as Nesting from "./Nesting.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import { SessionState } from "./SessionState.js"
@@ -134,7 +135,12 @@ export const make = (
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
-          turns.hold(Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))))
+          Effect.withFiberRuntime((fiber) =>
+            turns.hold(
+              Effect.suspend(() => use(executeBy(new CommandDispatch(new TurnQueue(), options)))),
+              () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+            )
+          )
         ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd)
