@@ -117,6 +117,7 @@ describe("PromiseSynapse", () => {
         assert.strictEqual((await pending).extras.exitCode, 130)
         assert.strictEqual(ended, 1)
         const late = synapse.handle(call("2", "fine"), { signal: controller.signal })
+        assert.strictEqual((await late).output, "Command cancelled before it began: it was not run.")
         assert.deepStrictEqual({ ...(await late).extras }, { exitCode: 130, stdout: "", stderr: "", interrupted: true })
         assert.strictEqual(
           (await synapse.handle(call("3", "fine"), { signal: new AbortController().signal })).output,
@@ -305,6 +306,23 @@ describe("a command of the program's own", () => {
     ])
   })
 
+  it("is used wrongly where it throws InvalidUsage, in a plain call as within a line", () =>
+    withSynapse(async (synapse) => {
+      synapse.addCommand(
+        command(() => {
+          throw new InvalidUsage("no such city")
+        })
+      )
+      const { extras, message } = await synapse.handle(call("1", "mine"))
+      assert.deepStrictEqual(
+        [message, extras],
+        [
+          "mine: no such city\nUsage: mine <what>",
+          { exitCode: 1, failureCategory: "invalid_usage", error: "InvalidUsage" }
+        ]
+      )
+    }))
+
   it("is told by its signal when the call is ended", () =>
     withSynapse(async (synapse) => {
       let started = () => {}
@@ -339,10 +357,19 @@ describe("a command of the program's own", () => {
         }
       }
       assert.deepStrictEqual(
-        [said({ name: "a b", summary: "s", usage: "u", run: 1 }), said({ name: "a", sumary: "s" })],
         [
-          'the command "name" must be one word of letters, digits, - and _, such as weather, not "a b"\nthe command "run" must be a function, not 1',
-          'unknown command "sumary": did you mean "summary"?\nthe command has no summary\nthe command has no usage\nthe command has no run'
+          said({ name: "a b", summary: "s", usage: "u", run: 1 }),
+          said({ name: "a", sumary: "s" }),
+          said({ name: "a", summary: "s", usage: "u", run: () => {}, foo: 1 }),
+          said({ name: "builtin", summary: "s", usage: "u", run: () => {} }),
+          said(undefined)
+        ],
+        [
+          'the field "name" of the command must be one word of letters, digits, - and _, such as weather, not "a b"\nthe field "run" of the command must be a function, not 1',
+          'unknown field "sumary" of the command "a": did you mean "summary"?\nthe command "a" has no summary\nthe command "a" has no usage\nthe command "a" has no run',
+          'unknown field "foo" of the command "a": there are name, summary, usage, run',
+          'the field "name" of the command "builtin" can\'t be "builtin": it is a builtin of bash, which every line may need',
+          "the command must be an object, not undefined"
         ]
       )
       const remove = synapse.addCommand(command(() => "1"))

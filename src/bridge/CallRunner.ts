@@ -82,7 +82,10 @@ const run = (
         call.name,
         known.map(({ name }) => name)
       )
-    : Effect.suspend(() => handler.run(call, {}))
+    : Effect.tapDefect(
+        Effect.suspend(() => handler.run(call, {})),
+        (cause) => CommandExit.logDefect(call.name, cause)
+      )
 
 const toCommandCall = (call: BridgeCall, request: CallRequest, input: CommandInput | undefined): CommandCall => ({
   name: request.name,

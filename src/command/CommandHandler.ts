@@ -17,7 +17,10 @@ import type { Files } from "../files/Files.js"
  * @category models
  */
 export interface Described {
-  /** The command's name (`TodoWrite`), or a prefix that ends in `*` and stands for all names under it (`mcp:*`). */
+  /**
+   * The command's name (`TodoWrite`), or a prefix that ends in `:*` and stands for all names under it (`mcp:*`). It is
+   * one word of letters, digits and `_ . : + @ -`, and neither a reserved word nor a builtin of bash.
+   */
   readonly name: string
   /** The purpose in one line, which the list of commands shows to the model and to people. */
   readonly summary: string

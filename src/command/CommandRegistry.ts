@@ -8,7 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { DuplicateName } from "../domain/DuplicateName.js"
+import { InvalidName } from "../domain/InvalidName.js"
 import type { Handler } from "./CommandHandler.js"
+import * as CommandName from "./CommandName.js"
 
 /**
  * The registry of our commands' handlers, by name.
@@ -26,8 +28,11 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
     readonly find: (name: string) => Handler | undefined
     /** Returns all handlers, sorted by name; the same array until one is added or removed. */
     readonly list: () => ReadonlyArray<Handler>
-    /** Adds a handler for as long as the scope is open; fails with DuplicateName where its name is taken. */
-    readonly add: (handler: Handler) => Effect.Effect<void, DuplicateName, Scope.Scope>
+    /**
+     * Adds a handler for as long as the scope is open; fails with DuplicateName where its name is taken, and with
+     * InvalidName where no command can have it.
+     */
+    readonly add: (handler: Handler) => Effect.Effect<void, DuplicateName | InvalidName, Scope.Scope>
   }
 >() {}
 
@@ -61,7 +66,9 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
       const handlers = isPrefix ? prefixes : exact
       const key = isPrefix ? handler.name.slice(0, -1) : handler.name
       return Effect.acquireRelease(
-        Effect.suspend(() => {
+        Effect.suspend((): Effect.Effect<void, DuplicateName | InvalidName> => {
+          const reason = CommandName.problemOf(handler.name)
+          if (reason !== undefined) return new InvalidName({ name: handler.name, reason })
           if (handlers.has(key)) return new DuplicateName({ kind: "command", name: handler.name })
           handlers.set(key, handler)
           all = undefined
@@ -79,7 +86,8 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
 
 /**
  * A layer which adds a command: `layerAdd(handler).pipe(Layer.provideMerge(Synapse.layer()))`. Any number of these
- * layers can be merged; a name that is taken fails with DuplicateName.
+ * layers can be merged; a name that is taken fails with DuplicateName, and one that no command can have with
+ * InvalidName.
  *
  * @example
  * ```ts
@@ -99,7 +107,7 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
  * @since 0.1.0
  * @category layers
  */
-export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, CommandRegistry> =>
+export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName | InvalidName, CommandRegistry> =>
   layerAddEffect(Effect.succeed(handler))
 
 /**
@@ -110,7 +118,7 @@ export const layerAdd = (handler: Handler): Layer.Layer<never, DuplicateName, Co
  */
 export const layerAddEffect = <E, R>(
   handler: Effect.Effect<Handler, E, R>
-): Layer.Layer<never, DuplicateName | E, CommandRegistry | Exclude<R, Scope.Scope>> =>
+): Layer.Layer<never, DuplicateName | InvalidName | E, CommandRegistry | Exclude<R, Scope.Scope>> =>
   Layer.scopedDiscard(
     Effect.flatMap(handler, (made) => Effect.flatMap(CommandRegistry, (registry) => registry.add(made)))
   )

@@ -6,6 +6,7 @@
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Advice from "./Advice.js"
@@ -48,18 +49,24 @@ export const CommandExit = Data.taggedEnum<CommandExit>()
  *
  * @param subject the beginning of the text about a defect: `The tool Bash`
  * @param audience the reader of the text
+ * @param partial what is known of an interrupted command
  * @since 0.1.0
  * @category constructors
  */
 export const fromExit = (
   exit: Exit.Exit<CommandResult, CommandError.CommandError>,
   subject: string,
-  audience: Advice.Audience = Advice.model
+  audience: Advice.Audience = Advice.model,
+  partial: Pick<CommandResult, "began"> = {}
 ): CommandExit => {
   if (exit._tag === "Success") return CommandExit.Completed({ result: exit.value })
   const { cause } = exit
   if (Cause.isInterruptedOnly(cause)) {
-    return CommandExit.Interrupted({ text: "Command interrupted before it ended.", exitCode: ExitCode.interrupted })
+    const text =
+      partial.began === false
+        ? "Command cancelled before it began: it was not run."
+        : "Command interrupted before it ended."
+    return CommandExit.Interrupted({ text, exitCode: ExitCode.interrupted })
   }
   return Option.match(Cause.failureOption(cause), {
     onSome: (error) =>
@@ -77,6 +84,15 @@ export const fromExit = (
       })
   })
 }
+
+/**
+ * Logs a command's defect with its stack trace, for whoever repairs the command; the result has the message only.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const logDefect = (name: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.logError(`the command ${name} failed unexpectedly`, cause)
 
 const reasonOf = (defect: unknown): string =>
   defect instanceof Error && defect.message !== "" ? defect.message : String(defect)

@@ -20,7 +20,10 @@ export interface CommandListener {
    * Where it returns a promise, nothing more is read until that is settled.
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>
-  /** Called with the output so far when the command is interrupted, for an interrupted Effect has no value. */
+  /**
+   * Called with the output so far when the command is interrupted, for an interrupted Effect has no value; `began` is
+   * false where it is known that the command did not begin.
+   */
   readonly onInterrupted?: (result: CommandResult) => void
 }
 

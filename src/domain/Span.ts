@@ -12,6 +12,19 @@ import * as Tracer from "effect/Tracer"
 const native = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
 /**
+ * The attributes of a span, which are made only where somebody traces.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Attributes<A> {
+  /** The attributes that are known when the span begins. */
+  readonly begun: () => Readonly<Record<string, unknown>>
+  /** The attributes that the effect's value tells. */
+  readonly ended: (value: A) => Readonly<Record<string, unknown>>
+}
+
+/**
  * Runs an effect in a span of that name where the fiber has another tracer than the default one, and without a span
  * otherwise.
  *
@@ -20,9 +33,14 @@ const native = Context.get(DefaultServices.liveServices, Tracer.Tracer)
  */
 export const within =
   (name: string) =>
-  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.withFiberRuntime((fiber) =>
-      fiber.currentTracer === native
-        ? self
-        : (Effect.withSpan(self, name, { captureStackTrace: false }) as Effect.Effect<A, E, R>)
-    )
+  <A, E, R>(self: Effect.Effect<A, E, R>, attributes?: Attributes<A>): Effect.Effect<A, E, R> =>
+    Effect.withFiberRuntime((fiber) => (fiber.currentTracer === native ? self : traced(name, self, attributes)))
+
+const traced = <A, E, R>(name: string, self: Effect.Effect<A, E, R>, attributes: Attributes<A> | undefined) => {
+  const told =
+    attributes === undefined
+      ? self
+      : Effect.tap(self, (value) => Effect.annotateCurrentSpan({ ...attributes.ended(value) }))
+  const options = { captureStackTrace: false, attributes: { ...attributes?.begun() } }
+  return Effect.withSpan(told, name, options) as Effect.Effect<A, E, R>
+}

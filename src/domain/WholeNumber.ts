@@ -18,8 +18,23 @@ export const config = (name: string, least: 0 | 1): Config.Config<number> =>
   Config.string(name).pipe(
     Config.mapOrFail((text) => {
       const value = /^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN
-      if (Number.isSafeInteger(value) && value >= least) return Either.right(value)
-      const kind = least === 0 ? "a whole number, 0 or more" : "a positive whole number"
-      return Either.left(ConfigError.InvalidData([], `${name}=${text}: must be ${kind}`))
+      return check(name, value, least, text)
     })
   )
+
+/**
+ * Checks a setting that a program gives; on the left is the error that says what it must be.
+ *
+ * @param shown the value as the error shows it
+ * @since 0.1.0
+ */
+export const check = (
+  name: string,
+  value: unknown,
+  least: 0 | 1,
+  shown = String(value)
+): Either.Either<number, ConfigError.ConfigError> => {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return Either.right(value)
+  const kind = least === 0 ? "a whole number, 0 or more" : "a positive whole number"
+  return Either.left(ConfigError.InvalidData([], `${name}=${shown}: must be ${kind}`))
+}

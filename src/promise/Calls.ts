@@ -15,7 +15,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as CommandError from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
-import type { CommandResult } from "../domain/CommandResult.js"
+import * as CommandResult from "../domain/CommandResult.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as KeepAlive from "../session/KeepAlive.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
@@ -62,12 +62,15 @@ export const make = <R, E>(
     if (Either.isLeft(made)) return answered(ToolReturn.fromError({ id }, made.left))
     const call = made.right
     const { onOutput, signal } = options
-    if (signal?.aborted === true) return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none)))
+    if (signal?.aborted === true) {
+      const partial = CommandResult.make({ began: false })
+      return answered(ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial }))
+    }
 
     // Before the call begins: should the signal refuse the listener, nothing runs that could not be ended.
     const onAbort = () => cancel()
     signal?.addEventListener("abort", onAbort)
-    let partial: CommandResult | undefined
+    let partial: CommandResult.CommandResult | undefined
     let isOver = false
     const hearers = new Set<OutputText.Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
     const queues = new Set<OutputQueue>()

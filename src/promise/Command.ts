@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Predicate from "effect/Predicate"
+import * as CommandName from "../command/CommandName.js"
 import * as Fields from "./Fields.js"
 import { InvalidUsage } from "./InvalidUsage.js"
 
@@ -13,7 +15,7 @@ import { InvalidUsage } from "./InvalidUsage.js"
  * @category models
  */
 export interface Command {
-  /** One word, which no command of Synapse has as its name. */
+  /** One word, which neither a command of Synapse nor a reserved word or a builtin of bash has as its name. */
   readonly name: string
   /** The purpose in one line: the model reads it in the tool's description. */
   readonly summary: string
@@ -21,7 +23,7 @@ export interface Command {
   readonly usage: string
   /**
    * Runs the command. A string is its standard output, with exit code 0. An error that it throws becomes its standard
-   * error, with exit code 1.
+   * error, with exit code 1; InvalidUsage tells that the call was wrong, and is told with the usage.
    */
   readonly run: (call: CommandCall) => Answer | Promise<Answer>
 }
@@ -75,23 +77,33 @@ export type CommandSignal = typeof globalThis extends { readonly AbortSignal: { 
   ? A
   : never
 
-const fields: Fields.Fields = {
-  name: Fields.field(
-    "one word of letters, digits, - and _, such as weather",
-    (value) => typeof value === "string" && /^[A-Za-z_][\w-]*$/.test(value)
-  ),
+const fields = {
+  name: {
+    ...Fields.field(
+      "one word of letters, digits, - and _, such as weather",
+      (value) => typeof value === "string" && /^[A-Za-z_][\w-]*$/.test(value)
+    ),
+    inside: (value, field) => {
+      const problem = CommandName.problemOf(String(value))
+      return problem === undefined ? undefined : `${field} can't be ${JSON.stringify(value)}: ${problem}`
+    }
+  },
   summary: Fields.text,
   usage: Fields.text,
   run: Fields.callback
-}
+} satisfies Fields.Fields
 
 /**
  * Returns what is wrong with a command; undefined where it is valid.
  *
+ * @param place the command in words, where it has no name that could tell it
  * @since 0.1.0
  */
-export const problemOf = (command: unknown): string | undefined =>
-  Fields.problemOf("command", command, fields, ["name", "summary", "usage", "run"])
+export const problemOf = (command: unknown, place = "the command"): string | undefined => {
+  const isNamed = Predicate.hasProperty(command, "name") && fields.name.test(command.name)
+  const owner = isNamed ? `the command ${JSON.stringify(command.name)}` : place
+  return Fields.problemOf("field", command, fields, ["name", "summary", "usage", "run"], "", owner)
+}
 
 /**
  * Defines a command, for the setting `commands` and for `addCommand`. Throws InvalidUsage where a field is missing or

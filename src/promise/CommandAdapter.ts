@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import type * as CommandHandler from "../command/CommandHandler.js"
+import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type { Answer, Command, CommandCall } from "./Command.js"
 import * as Fields from "./Fields.js"
@@ -45,6 +46,16 @@ const failed = (name: string, thrown: unknown): CommandResult.CommandResult => {
   return CommandResult.make({ stderr: `${name}: ${reason}\n`, exitCode: 1 })
 }
 
+/**
+ * Tests whether it is an InvalidUsage, that of `synapse-shell/promise` or that of `synapse-shell`; both have the
+ * category.
+ */
+const isMisuse = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error && "category" in thrown && thrown.category === "invalid_usage"
+
+const misused = (name: string, usage: string, { message }: Error): InvalidUsage =>
+  new InvalidUsage({ reason: `${name}: ${message}${message.includes(usage) ? "" : `\nUsage: ${usage}`}` })
+
 const asksForHelp = (args: ReadonlyArray<string>): boolean => args[0] === "--help" || args[0] === "-h"
 
 /**
@@ -76,10 +87,10 @@ export const toHandler = ({ name, run, summary, usage }: Command): CommandHandle
                   signal
                 })
               ),
-            catch: (thrown) => failed(name, thrown)
+            catch: (thrown) => (isMisuse(thrown) ? misused(name, usage, thrown) : failed(name, thrown))
           }).pipe(
             Effect.map((answer) => toResult(name, answer)),
-            Effect.merge
+            Effect.catchAll((ending) => (ending instanceof InvalidUsage ? ending : Effect.succeed(ending)))
           )
         )
 })

@@ -14,8 +14,8 @@ export interface Field {
   /** The words after "must be" in the error. */
   readonly expected: string
   readonly test: (value: unknown) => boolean
-  /** Returns what is wrong within a value that has passed `test`; undefined where nothing is. */
-  readonly inside?: (value: unknown) => string | undefined
+  /** Returns what is wrong within a value that has passed `test`, a line each; `field` is the field in words. */
+  readonly inside?: (value: unknown, field: string) => string | undefined
 }
 
 /**
@@ -34,7 +34,8 @@ export type Fields = Readonly<Record<string, Field>>
  */
 export const field = (expected: string, test: (value: unknown) => boolean): Field => ({ expected, test })
 
-const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "" && !value.includes("\0")
+/** Joins lines; undefined where there are none. */
+const lines = (all: ReadonlyArray<string>): string | undefined => (all.length === 0 ? undefined : all.join("\n"))
 
 /**
  * Tests whether a value is an object and not an array.
@@ -44,12 +45,24 @@ const isText = (value: unknown): boolean => typeof value === "string" && value.t
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+const isClean = (value: unknown): boolean => !String(value).includes("\0")
+
+/** Returns what is wrong with one value, which stands for `subject`; undefined where nothing is. */
+const problemOfValue = (subject: string, value: unknown, { expected, inside, test }: Field): string | undefined =>
+  test(value) ? inside?.(value, subject) : `${subject} must be ${expected}, not ${shown(value)}`
+
+const textOf = (expected: string, test: (value: string) => boolean): Field => ({
+  expected,
+  test: (value) => typeof value === "string" && test(value),
+  inside: (value, field) => (isClean(value) ? undefined : `${field} must have no NUL character, as ${shown(value)} has`)
+})
+
 /**
  * Accepts a string that is not blank and has no NUL character.
  *
  * @since 0.1.0
  */
-export const text = field("a text that is not blank", isText)
+export const text: Field = textOf("a text that is not blank", (value) => value.trim() !== "")
 
 /**
  * Accepts true and false.
@@ -70,7 +83,36 @@ export const callback = field("a function", (value) => typeof value === "functio
  *
  * @since 0.1.0
  */
-export const texts = field("a list of texts", (value) => Array.isArray(value) && value.every(isText))
+export const texts: Field = {
+  ...field("a list of texts", Array.isArray),
+  inside: (value, field) =>
+    lines(
+      Array.from(value as ArrayLike<unknown>, (one, at) =>
+        problemOfValue(`entry ${at + 1} of ${field}`, one, text)
+      ).filter((problem) => problem !== undefined)
+    )
+}
+
+const variable = textOf("a text", () => true)
+
+/**
+ * Accepts an object of variables for a process: names without `=` and NUL, and strings without NUL.
+ *
+ * @since 0.1.0
+ */
+export const variables: Field = {
+  ...field("an object of texts by name", isObject),
+  inside: (value, field) =>
+    lines(
+      Object.entries(value as object)
+        .map(([name, one]) =>
+          /^[^=\0]+$/.test(name)
+            ? problemOfValue(`the variable ${JSON.stringify(name)} of ${field}`, one, variable)
+            : `${field} has a variable ${JSON.stringify(name)}: a name is not empty, and has neither = nor NUL`
+        )
+        .filter((problem) => problem !== undefined)
+    )
+}
 
 /**
  * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of
@@ -128,6 +170,7 @@ const shown = (value: unknown): string => {
  * as missing.
  *
  * @param kind the word for a field in errors: "setting"
+ * @param owner the object in words, where the kind does not tell it: `the command "weather"`
  * @since 0.1.0
  */
 export const problemOf = (
@@ -135,10 +178,12 @@ export const problemOf = (
   given: unknown,
   fields: Fields,
   required: ReadonlyArray<string> = [],
-  prefix = ""
+  prefix = "",
+  owner?: string
 ): string | undefined => {
-  if (!isObject(given)) return `the ${kind}s must be an object, not ${shown(given)}`
+  if (!isObject(given)) return `${owner ?? `the ${kind}s`} must be an object, not ${shown(given)}`
   const names = Object.keys(fields)
+  const of = owner === undefined ? "" : ` of ${owner}`
   const problems = Object.entries(given).flatMap(([name, value]) => {
     const known = Object.hasOwn(fields, name) ? fields[name] : undefined
     const full = JSON.stringify(`${prefix}${name}`)
@@ -146,13 +191,13 @@ export const problemOf = (
       const near = nearest(name, names)
       const advice =
         near === undefined ? `there are ${names.join(", ")}` : `did you mean ${JSON.stringify(prefix + near)}?`
-      return [`unknown ${kind} ${full}: ${advice}`]
+      return [`unknown ${kind} ${full}${of}: ${advice}`]
     }
     if (value === undefined) return []
-    if (!known.test(value)) return [`the ${kind} ${full} must be ${known.expected}, not ${shown(value)}`]
-    return known.inside?.(value) ?? []
+    return problemOfValue(`the ${kind} ${full}${of}`, value, known) ?? []
   })
-  const missing = required.filter((name) => given[name] === undefined).map((name) => `the ${kind} has no ${name}`)
-  const all = [...problems, ...missing]
-  return all.length === 0 ? undefined : all.join("\n")
+  const missing = required
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${owner ?? `the ${kind}`} has no ${name}`)
+  return lines([...problems, ...missing])
 }

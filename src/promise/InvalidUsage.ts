@@ -6,7 +6,7 @@
 
 /**
  * Thrown, or the reason of a rejected promise, where the program called Synapse wrongly. The message tells what is
- * wrong.
+ * wrong. A command of the program's own throws it where it was called wrongly itself.
  *
  * @since 0.1.0
  * @category errors

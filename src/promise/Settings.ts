@@ -103,16 +103,10 @@ const sandbox: Fields.Fields = {
   home: Fields.text
 }
 
-const isVariable = ([name, value]: [string, unknown]): boolean =>
-  /^[^=\0]+$/.test(name) && typeof value === "string" && !value.includes("\0")
-
 const fields: Fields.Fields = {
   cwd: Fields.text,
   timeout: Fields.wholeNumber(1, Timeout.longest, " of milliseconds"),
-  environment: Fields.field(
-    "an object of texts by name",
-    (value) => Fields.isObject(value) && Object.entries(value).every(isVariable)
-  ),
+  environment: Fields.variables,
   shellCommand: Fields.text,
   outputLimit: Fields.wholeNumber(1),
   outputFileLimit: Fields.wholeNumber(0),
@@ -126,7 +120,9 @@ const fields: Fields.Fields = {
   commands: {
     ...Fields.field("a list of commands", Array.isArray),
     inside: (value) =>
-      (Array.isArray(value) ? value : []).map(Command.problemOf).find((problem) => problem !== undefined)
+      Array.from(value as ArrayLike<unknown>, (command, at) =>
+        Command.problemOf(command, `command ${at + 1} of the setting "commands"`)
+      ).find((problem) => problem !== undefined)
   }
 }
 

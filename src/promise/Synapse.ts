@@ -150,7 +150,10 @@ export interface Synapse {
   readonly handle: (call: Call, options?: HandleOptions) => Pending
   /** Ends the running call of that id, as its `cancel()` does; `false` where there is none. */
   readonly cancel: (id: string) => Promise<boolean>
-  /** Adds a command; throws InvalidUsage where its name is taken. Returns a function which removes it. */
+  /**
+   * Adds a command; throws InvalidUsage where its name is taken, or where no command can have it. Returns a function
+   * which removes it.
+   */
   readonly addCommand: (command: Command) => () => void
   readonly todos: Todos
   /**

@@ -3,8 +3,10 @@
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as CommandLine from "../bash/CommandLine.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
@@ -13,6 +15,7 @@ import * as ReservedName from "../command/ReservedName.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
+import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
@@ -98,15 +101,28 @@ const run = (
   Effect.suspend(() => {
     const early: Array<Uint8Array> = []
     const call = PlainCall.toCommandCall(plain, cwd, (chunk) => early.push(chunk))
-    return inTime(handler.run(call, options), options.timeout).pipe(
+    return inTime(
+      Effect.suspend(() => handler.run(call, options)),
+      options.timeout
+    ).pipe(
       Effect.map((result) =>
         early.length === 0 ? result : { ...result, stdout: Buffer.concat(early).toString() + result.stdout }
       ),
       Effect.map((result) => CommandResult.say(result, Advice.model)),
+      Effect.catchAllCause((cause) => ended(plain.name, cause, early)),
       Effect.locally(CommandListener.current, {}),
       Effect.tap(CommandListener.tell)
     )
   })
+
+/** Makes the result of a command that ended by a defect, as it would be within a line, and logs the defect. */
+const ended = (name: string, cause: Cause.Cause<CommandError>, early: ReadonlyArray<Uint8Array>) => {
+  const exit = CommandExit.fromExit(Exit.failCause(cause), `${name}:`)
+  if (exit._tag !== "Died") return Effect.failCause(cause)
+  const { category, exitCode, text } = exit
+  const result = { stdout: Buffer.concat(early).toString(), stderr: `${text.trimEnd()}\n`, exitCode, category }
+  return Effect.as(CommandExit.logDefect(name, cause), result)
+}
 
 /** Ends a command of ours after the call's timeout; without one, it takes the time that it needs. */
 const inTime = <A, E>(

@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Blocked, type CommandError } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
@@ -167,7 +168,10 @@ export const make = (
         return ran ? result : yield* toBlocked(denial, backend, result, isNew ? "" : allowedInVain(denial))
       }
       const grant: Grant = { access: denial.access, resource: denial.resource }
-      if (ran) return yield* afterwards(backend, command, result, grant, answer)
+      if (ran) {
+        // The command has ended: a listener is not told of the interruption of what comes after it.
+        return yield* Effect.locally(afterwards(backend, command, result, grant, answer), CommandListener.current, {})
+      }
       const known = [...asked, grant.resource]
       if (answer !== "allow_once") {
         yield* door.keep(backend, grant, answer === "allow_permanent")

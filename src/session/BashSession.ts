@@ -15,6 +15,7 @@ import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { CommandDispatch } from "./CommandDispatch.js"
 import { CommandFeeder } from "./CommandFeeder.js"
+import * as Job from "./Job.js"
 import * as Nesting from "./Nesting.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
 import { SessionState } from "./SessionState.js"
@@ -137,20 +138,23 @@ export const make = (
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
-          turns.hold(
-            Effect.suspend(() => {
-              const inner = new TurnQueue()
-              const executeInTurn = executeBy(new CommandDispatch(inner, options))
-              let isOver = false
-              return Effect.ensuring(
-                use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given)))),
-                // A command that `use` has left running keeps the turn until it ends.
-                Effect.suspend(() => {
-                  isOver = true
-                  return inner.hold(Effect.void)
-                })
-              )
-            })
+          Effect.withFiberRuntime((fiber) =>
+            turns.hold(
+              Effect.suspend(() => {
+                const inner = new TurnQueue()
+                const executeInTurn = executeBy(new CommandDispatch(inner, options))
+                let isOver = false
+                return Effect.ensuring(
+                  use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given)))),
+                  // A command that `use` has left running keeps the turn until it ends.
+                  Effect.suspend(() => {
+                    isOver = true
+                    return inner.hold(Effect.void)
+                  })
+                )
+              }),
+              () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+            )
           )
         ),
       restart: lifecycle.restart,

@@ -92,7 +92,6 @@ export class CommandDispatch {
     resume: (answer: Answer) => void
   ): Effect.Effect<void> {
     let isOver = false
-    let result: CommandResult | undefined
     let onOver: (() => void) | undefined
     const run = this.options.feeder.feed(job, ready, (fed) => {
       isOver = true
@@ -101,7 +100,8 @@ export class CommandDispatch {
       const { bridge, state } = this.options
       const { missing, outcome } = fed
       const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
-      result = Job.result(outcome, findings)
+      const result = Job.result(outcome, findings)
+      job.result = result
       if (onOver !== undefined) return onOver()
       // The next command gets its turn first: a caller that hears of this result can't come before it.
       this.turns.leave(job)
@@ -110,7 +110,7 @@ export class CommandDispatch {
     return Effect.async((done) => {
       onOver = () => {
         this.turns.leave(job)
-        Job.tellInterrupted(job, result)
+        Job.tellInterrupted(job)
         done(Effect.void)
       }
       if (isOver) onOver()

@@ -25,6 +25,8 @@ export interface Job {
   readonly listener: CommandListener
   /** The input of calls from within the shell that have no standard input of their own. */
   readonly input: CommandInput | undefined
+  /** Its result, once it has run. */
+  result?: CommandResult.CommandResult
   /** True once its listener was told of the interruption. */
   isTold?: boolean
 }
@@ -88,13 +90,15 @@ export const answer = (
 }
 
 /**
- * Tells the listener, once, that the command was interrupted, with the output until then.
+ * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where
+ * it has no result.
  *
  * @since 0.1.0
  * @category combinators
  */
-export const tellInterrupted = (job: Job, result: CommandResult.CommandResult = CommandResult.make()): void => {
+export const tellInterrupted = (job: Pick<Job, "listener" | "isTold" | "result">): void => {
   if (job.isTold === true) return
   job.isTold = true
+  const { result = CommandResult.make({ began: false }) } = job
   job.listener.onInterrupted?.({ ...result, exitCode: ExitCode.interrupted })
 }

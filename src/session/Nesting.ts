@@ -9,8 +9,13 @@ import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
 import { ExecutionFailed } from "../domain/CommandError.js"
 
-/** The bridge whose call this fiber answers; undefined where it answers none. */
-const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("synapse/Nesting", () =>
+/**
+ * The bridge whose call this fiber answers; undefined where it answers none.
+ *
+ * @since 0.1.0
+ * @category fiber refs
+ */
+export const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("synapse/Nesting", () =>
   FiberRef.unsafeMake<unknown>(undefined)
 )
 

@@ -7,6 +7,7 @@ import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as WholeNumber from "../domain/WholeNumber.js"
 
@@ -58,20 +59,25 @@ export const defaults: Settings = {
 export class SessionSettings extends Context.Tag("synapse/SessionSettings")<SessionSettings, Settings>() {}
 
 /**
- * A layer of the given settings and the defaults; it does not read the environment.
+ * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSettings> =>
-  Layer.succeed(SessionSettings, { ...defaults, ...settings })
+  Layer.orDie(
+    Layer.effect(
+      SessionSettings,
+      Effect.suspend(() => checked({ ...defaults, ...settings }))
+    )
+  )
 
 const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
   WholeNumber.config(name, least).pipe(Config.withDefault(fallback))
 
 /**
- * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
- * invalid value.
+ * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable or an
+ * override has an invalid value.
  *
  * @since 0.1.0
  * @category layers
@@ -87,5 +93,16 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
         outputFileLimit: wholeNumber("SYNAPSE_OUTPUT_FILE_LIMIT", defaults.outputFileLimit, 0)
       }),
       (fromEnv) => ({ ...defaults, ...fromEnv, ...overrides })
-    )
+    ).pipe(Effect.flatMap(checked))
+  )
+
+/** Fails where a program gave a number that is none: the session would end the process over it, or every command. */
+const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
+  Either.as(
+    Either.all([
+      WholeNumber.check("timeout", settings.timeout, 1),
+      WholeNumber.check("outputLimit", settings.outputLimit, 1),
+      WholeNumber.check("outputFileLimit", settings.outputFileLimit, 0)
+    ]),
+    settings
   )

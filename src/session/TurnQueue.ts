@@ -42,12 +42,19 @@ export class TurnQueue {
     })
   }
 
-  /** Runs an effect in a turn of its own. */
-  hold<A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+  /** Runs an effect in a turn of its own; calls `onGivenUp` where it is interrupted before its turn has come. */
+  hold<A, E, R>(run: Effect.Effect<A, E, R>, onGivenUp = () => {}): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       const turn = {}
       return Effect.ensuring(
-        Effect.suspend(() => (this.tryTake(turn) ? run : Effect.zipRight(this.take(turn), run))),
+        Effect.suspend(() =>
+          this.tryTake(turn)
+            ? run
+            : Effect.zipRight(
+                Effect.onInterrupt(this.take(turn), () => Effect.sync(onGivenUp)),
+                run
+              )
+        ),
         Effect.sync(() => this.leave(turn))
       )
     })

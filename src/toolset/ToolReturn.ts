@@ -83,7 +83,7 @@ export const fromExit = (
   options: ExitOptions = {}
 ): ToolReturn => {
   const { partial = CommandResult.make() } = options
-  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`), {
+  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`, Advice.model, partial), {
     Completed: ({ result }) => {
       const said = CommandResult.say(result, Advice.model)
       return said.exitCode === ExitCode.success ? succeeded(call, said) : failed(call, said, options)

@@ -13,7 +13,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
-import type { CommandResult } from "../domain/CommandResult.js"
+import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -57,7 +57,7 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
   }
 >() {}
 
-type Running = Fiber.RuntimeFiber<CommandResult, CommandError>
+type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>
 
 /**
  * Makes a toolset; fails with DuplicateName for two tools of the same name. When the scope closes, running calls are
@@ -89,7 +89,7 @@ export const make = (
       restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     ): Effect.Effect<ToolReturn.ToolReturn> =>
       Effect.flatMap(FiberRef.get(CommandListener.current), (outer) => {
-        let partial: CommandResult | undefined
+        let partial: CommandResult.CommandResult | undefined = CommandResult.make({ began: false })
         const listener: CommandListener.CommandListener = {
           ...outer,
           onInterrupted: (result) => {
@@ -98,15 +98,18 @@ export const make = (
           }
         }
         // The fiber is the call's own, so the value needs no reset.
-        const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => tool.run(params))
+        const body = Effect.flatMap(FiberRef.set(CommandListener.current, listener), () => {
+          partial = undefined
+          return tool.run(params)
+        })
         return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
           running.set(call.id, fiber)
           fiber.addObserver(() => running.delete(call.id))
           return Effect.flatMap(
             Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
             (exit) => {
-              const hint = (failed: CommandResult) => orNone(() => tool.hint?.(params, failed))
-              const category = (failed: CommandResult) => orNone(() => tool.category?.(params, failed))
+              const hint = (failed: CommandResult.CommandResult) => orNone(() => tool.hint?.(params, failed))
+              const category = (failed: CommandResult.CommandResult) => orNone(() => tool.category?.(params, failed))
               const result = ToolReturn.fromExit(call, exit, { partial, hint, category })
               return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
             }
@@ -132,7 +135,8 @@ export const make = (
             }
             running.set(call.id, undefined)
             return run(call, tool, params, restore)
-          })
+          }),
+          attributesOf(call)
         ),
       cancel: (id) =>
         Effect.suspend(() => {
@@ -164,6 +168,15 @@ export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, Duplic
   Layer.scoped(Toolset, make(tools))
 
 const handled = Span.within("Toolset.handle")
+
+/** Names what a span tells of a call as OpenTelemetry does. */
+const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> => ({
+  begun: () => ({ "gen_ai.tool.call.id": call.id, "gen_ai.tool.name": call.name }),
+  ended: ({ extras: { exitCode, failureCategory } }) => ({
+    ...(exitCode === undefined ? undefined : { "process.exit.code": exitCode }),
+    ...(failureCategory === undefined ? undefined : { "error.type": failureCategory })
+  })
+})
 
 const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
   const isNamed = call.name.trim() !== ""

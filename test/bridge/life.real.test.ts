@@ -1,9 +1,11 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
@@ -237,17 +239,23 @@ describe("a call", () => {
     }).pipe(Effect.scoped, Effect.provide(Session.services()))
   )
 
-  inSession(
-    "that dies of a defect says so, and the shell goes on",
-    (subject) =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(
-          yield* subject.run("broken; echo $?"),
-          result({ stdout: "1\n", stderr: "broken: failed unexpectedly: oh\n" })
-        )
-      }),
-    [{ ...Handlers.show, name: "broken", run: () => Effect.die(new Error("oh")) }]
-  )
+  it.live("that dies of a defect says so and logs it, and the shell goes on", () => {
+    const logged: Array<unknown> = []
+    const logger = Logger.make(({ cause, message }) => void logged.push([message, Cause.squash(cause)]))
+    const oh = new Error("oh")
+    return Effect.gen(function* () {
+      const session = yield* Session.make
+      assert.deepStrictEqual(
+        yield* session.execute("broken; echo $?"),
+        result({ stdout: "1\n", stderr: "broken: failed unexpectedly: oh\n" })
+      )
+      assert.deepStrictEqual(logged, [[["the command broken failed unexpectedly"], oh]])
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(Session.services({}, [{ ...Handlers.show, name: "broken", run: () => Effect.die(oh) }])),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+  })
 
   inSession(
     "whose input is more than it wants does not wait for the rest",

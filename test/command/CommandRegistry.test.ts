@@ -5,6 +5,7 @@ import type { CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
+import { InvalidName } from "../../src/domain/InvalidName.js"
 
 const handler = (name: string): CommandHandler => ({
   name,
@@ -55,6 +56,21 @@ describe("CommandRegistry", () => {
         assert.deepStrictEqual(error, new DuplicateName({ kind: "command", name }))
       }
     }).pipe(Effect.scoped)
+  )
+
+  it.effect("refuses a name that no command can have, and goes on without it", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Layer.build(add("greet", "builtin")))
+      assert.deepStrictEqual(
+        error,
+        new InvalidName({ name: "builtin", reason: "it is a builtin of bash, which every line may need" })
+      )
+      const registry = yield* CommandRegistry.CommandRegistry
+      for (const name of ["a b", "if", "", "e*"]) {
+        assert.strictEqual((yield* Effect.flip(registry.add(handler(name))))._tag, "InvalidName")
+        assert.deepStrictEqual([registry.list(), registry.find(name)], [[], undefined])
+      }
+    }).pipe(Effect.scoped, Effect.provide(CommandRegistry.layer))
   )
 
   it.effect("forgets a command when its layer ends", () =>

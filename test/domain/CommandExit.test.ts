@@ -20,6 +20,10 @@ describe("CommandExit", () => {
       { ...CommandExit.fromExit(Exit.interrupt(FiberId.none), "x") },
       { _tag: "Interrupted", text: "Command interrupted before it ended.", exitCode: 130 }
     )
+    assert.strictEqual(
+      { text: "", ...CommandExit.fromExit(Exit.interrupt(FiberId.none), "x", Advice.model, { began: false }) }.text,
+      "Command cancelled before it began: it was not run."
+    )
     for (const [defect, reason] of [
       [new Error("oh"), "oh"],
       ["odd", "odd"],

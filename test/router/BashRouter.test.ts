@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
@@ -161,6 +163,36 @@ describe("BashRouter", () => {
         )
       )
     )
+  )
+
+  it.effect("tells of a command's defect as a line does, and logs it", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      const logged: Array<unknown> = []
+      const logger = Logger.make(({ cause, message }) => void logged.push([message, Cause.squash(cause)]))
+      const boom = new Error("boom")
+      yield* registry.add({ ...greet, name: "die", run: () => Effect.die(boom) })
+      yield* registry.add({
+        ...greet,
+        name: "throw",
+        run: () => {
+          throw boom
+        }
+      })
+      for (const name of ["die", "throw"]) {
+        const heard: Array<string> = []
+        const result = yield* route(`${name} a`).pipe(
+          Effect.locally(CommandListener.current, {
+            onOutput: (stream, chunk) => void heard.push(stream, Buffer.from(chunk).toString())
+          }),
+          Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+        )
+        const stderr = `${name}: failed unexpectedly: boom\n`
+        assert.deepStrictEqual(result, { stdout: "", stderr, exitCode: 1, category: "execution_error" })
+        assert.deepStrictEqual(heard, ["stderr", stderr])
+        assert.deepStrictEqual(logged.splice(0), [[[`the command ${name} failed unexpectedly`], boom]])
+      }
+    }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("puts what a command put out early before its result", () =>

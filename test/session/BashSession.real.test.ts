@@ -40,7 +40,7 @@ describe("interruption", () => {
       const last = yield* Effect.fork(subject.run("echo last"))
       yield* Effect.sleep(20)
       yield* Fiber.interrupt(waiting)
-      assert.deepStrictEqual(told, [result({ exitCode: 130 })])
+      assert.deepStrictEqual(told, [result({ exitCode: 130, began: false })])
       assert.deepStrictEqual(yield* Fiber.join(fiber), result({ stdout: "on\noff\n" }))
       assert.deepStrictEqual(yield* Fiber.join(last), result({ stdout: "last\n" }))
       assert.deepStrictEqual(yield* subject.run("ls"), result())

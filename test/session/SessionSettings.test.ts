@@ -41,4 +41,19 @@ describe("SessionSettings", () => {
       }
     })
   )
+
+  it.effect("are refused where a program gives what is no such number", () =>
+    Effect.gen(function* () {
+      for (const [name, value, what] of [
+        ["outputLimit", -5, "a positive whole number"],
+        ["timeout", "abc", "a positive whole number"],
+        ["timeout", Number.NaN, "a positive whole number"],
+        ["outputFileLimit", 0.5, "a whole number, 0 or more"]
+      ] as const) {
+        const layer = SessionSettings.layerFromEnv({ [name]: value as number })
+        const error = yield* Effect.flip(Effect.provide(SessionSettings.SessionSettings, layer))
+        assert.strictEqual(error._op === "InvalidData" && error.message, `${name}=${value}: must be ${what}`)
+      }
+    })
+  )
 })

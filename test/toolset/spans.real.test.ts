@@ -11,6 +11,7 @@ import * as Directory from "../support/sandbox/Directory.js"
 /** Notes the spans under their parents' names. */
 const recording = () => {
   const spans: Array<string> = []
+  const told = new Map<string, Map<string, unknown>>()
   const tracer = Tracer.make({
     context: (run) => run(),
     span: (name, parent, context, links, startTime, kind) => {
@@ -20,6 +21,7 @@ const recording = () => {
       })
       spans.push(`${above}${name}`)
       const attributes = new Map<string, unknown>()
+      told.set(name, attributes)
       return {
         _tag: "Span",
         name,
@@ -39,7 +41,7 @@ const recording = () => {
       }
     }
   })
-  return { spans, tracer }
+  return { spans, told, tracer }
 }
 
 describe("spans", () => {
@@ -47,7 +49,7 @@ describe("spans", () => {
     it.live(`lie within each other as the floors do, ${enabled ? "in" : "without"} a sandbox`, () =>
       Effect.scoped(
         Effect.gen(function* () {
-          const { spans, tracer } = recording()
+          const { spans, told, tracer } = recording()
           const cwd = yield* Directory.make
           const context = yield* Layer.build(Synapse.layer({ cwd }, { sandbox: { enabled, home: `${cwd}/home` } }))
           const call = { id: "1", name: "Bash", arguments: '{"command":"echo a"}' }
@@ -66,6 +68,21 @@ describe("spans", () => {
             "SandboxManager.execute > SandboxBackend.execute",
             "SandboxBackend.execute > BashSession.execute"
           ])
+          assert.deepStrictEqual(Object.fromEntries(told.get("Toolset.handle") ?? []), {
+            "gen_ai.tool.call.id": "1",
+            "gen_ai.tool.name": "Bash",
+            "process.exit.code": 0
+          })
+          const failing = Effect.flatMap(Toolset, (toolset) =>
+            toolset.handle({ id: "2", name: "Bash", arguments: '{"command":"nosuchcommand"}' })
+          )
+          yield* Effect.withTracer(Effect.provide(failing, context), tracer)
+          assert.deepStrictEqual(Object.fromEntries(told.get("Toolset.handle") ?? []), {
+            "gen_ai.tool.call.id": "2",
+            "gen_ai.tool.name": "Bash",
+            "process.exit.code": 127,
+            "error.type": "command_not_found"
+          })
         })
       )
     )

@@ -1,0 +1,56 @@
+/**
+ * The rule for the names of commands: bash reads them as one plain word, and does not need them itself.
+ *
+ * @since 0.1.0
+ */
+
+/** The most bytes of a file's name: every command is a program in the PATH as well. */
+const longest = 255
+
+/** The words that bash reads as a part of its grammar. */
+const reserved = new Set(
+  "if then else elif fi case esac for select while until do done in function time coproc".split(" ")
+)
+
+/** The commands that bash brings, save for `read`, for which the bridge tells the two apart. */
+const builtins = new Set(
+  (
+    "alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable " +
+    "eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd " +
+    "pwd readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask " +
+    "unalias unset wait"
+  ).split(" ")
+)
+
+const word = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.:+@-]*$/u
+const allowed =
+  "a name is one word of letters, digits and _ . : + @ -, and begins with a letter, a digit or _; mcp:* stands for all names that begin with mcp:"
+
+/**
+ * Returns why no command can have a name, and what is allowed; undefined where one can. The names of programs (`ls`,
+ * `git`) are allowed: the command then stands before the program.
+ *
+ * @since 0.1.0
+ */
+export const problemOf = (name: string): string | undefined => {
+  const isPrefix = name.endsWith("*")
+  const plain = isPrefix ? name.slice(0, -1) : name
+  if (!word.test(plain)) return `${flawOf(plain)}; ${allowed}`
+  if (plain.normalize("NFC") !== plain) return `its letters are not composed (Unicode's NFC); ${allowed}`
+  if (Buffer.byteLength(name) > longest) return `it is longer than ${longest} bytes`
+  if (/^\d+$/.test(plain)) return `bash takes a number before < and > for a descriptor; ${allowed}`
+  if (isPrefix && !plain.endsWith(":"))
+    return `what stands before the * must end in a colon, for else it would stand for programs as well; ${allowed}`
+  if (reserved.has(name)) return "it is a reserved word of bash"
+  if (builtins.has(name)) return "it is a builtin of bash, which every line may need"
+  if (name === "command_not_found_handle" || name.startsWith("__synapse")) return "the shell's session uses it"
+  if (name === "Bash") return "it is the tool's own name"
+  return undefined
+}
+
+const flawOf = (name: string): string => {
+  if (name === "") return "it is empty"
+  if (/\s/u.test(name)) return "it has white space"
+  const [first = ""] = name
+  return first === "-" ? "a word that begins with - is an option" : "bash does not read it as a plain word"
+}
