@@ -98,11 +98,11 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
 
 /** Fails where a program gave a number that is none: the session would end the process over it, or every command. */
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
-  Either.as(
+  Either.map(
     Either.all([
       WholeNumber.check("timeout", settings.timeout, 1),
       WholeNumber.check("outputLimit", settings.outputLimit, 1),
       WholeNumber.check("outputFileLimit", settings.outputFileLimit, 0)
     ]),
-    settings
+    () => settings
   )
