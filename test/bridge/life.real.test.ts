@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
@@ -252,8 +253,11 @@ describe("a call", () => {
       assert.deepStrictEqual(logged, [[["the command broken failed unexpectedly"], oh]])
     }).pipe(
       Effect.scoped,
-      Effect.provide(Session.services({}, [{ ...Handlers.show, name: "broken", run: () => Effect.die(oh) }])),
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      Effect.provide(
+        Session.services({}, [{ ...Handlers.show, name: "broken", run: () => Effect.die(oh) }]).pipe(
+          Layer.provideMerge(Logger.replace(Logger.defaultLogger, logger))
+        )
+      )
     )
   })
 
