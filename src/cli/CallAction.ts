@@ -1,5 +1,5 @@
 /**
- * What `synapse call` does.
+ * Answers the calls that `synapse call` is given.
  *
  * @since 0.1.0
  */

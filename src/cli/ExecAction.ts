@@ -1,5 +1,5 @@
 /**
- * What `synapse exec` does.
+ * Runs the command that `synapse exec` is given.
  *
  * @since 0.1.0
  */
@@ -30,7 +30,7 @@ export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, nev
     return result.extras.exitCode ?? ExitCode.failure
   })
 
-/** Whether the command itself said nothing of its failure. */
+/** Tests whether the command itself said nothing of its failure, so that the program has to. */
 const isOurs = ({ extras }: ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 

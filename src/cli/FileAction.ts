@@ -1,5 +1,5 @@
 /**
- * What `synapse read`, `write` and `edit` do: the commands of those names, for a person.
+ * Runs `read`, `write` and `edit` for a person, as `synapse read`, `write` and `edit`.
  *
  * @since 0.1.0
  */

@@ -11,7 +11,7 @@ import { House, Invocation, type MakeHouse, wrongSettings } from "./Invocation.j
 import * as PlainWords from "./PlainWords.js"
 import { layerNode, Stdio } from "./Stdio.js"
 
-/** What only words that are not plain have a use for. */
+/** Loads the command line of `@effect/cli`, for words that are not plain. */
 const load = Effect.promise(() => import("./Cli.js"))
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the options of a subcommand that runs commands become.
+ * Turns the options of a subcommand that runs commands into settings.
  *
  * @since 0.1.0
  */
