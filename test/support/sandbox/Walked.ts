@@ -1,4 +1,5 @@
 /** A tree to walk, with an index of it and a count of the directories that were read for it. */
+import { execFileSync } from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -25,7 +26,12 @@ export const tree = (files: ReadonlyArray<string> = []) =>
       }
       return root
     }),
-    (root) => Effect.sync(() => Fs.rmSync(root, { recursive: true, force: true }))
+    (root) =>
+      Effect.sync(() => {
+        // A test may have taken away the right to list a directory.
+        execFileSync("chmod", ["-R", "u+rwX", root])
+        Fs.rmSync(root, { recursive: true, force: true })
+      })
   )
 
 /** What the rules name in a tree: paths and kinds, and which directories had to be read for it. */
