@@ -165,13 +165,22 @@ export const make = (
       policy,
       execute: held(session.execute),
       exclusive: (use) =>
-        session.exclusive((execute) =>
-          use({
-            execute: held(execute),
-            grant: (grant) => Effect.zipRight(started(execute), running.grant(grant)),
-            revoke: running.revoke
-          })
-        ),
+        session.exclusive((execute) => {
+          let isOver = false
+          return Effect.ensuring(
+            use({
+              execute: held(execute),
+              grant: (grant) =>
+                Effect.suspend(() =>
+                  isOver ? BashSession.turnOver() : Effect.zipRight(started(execute), running.grant(grant))
+                ),
+              revoke: running.revoke
+            }),
+            Effect.sync(() => {
+              isOver = true
+            })
+          )
+        }),
       restart: session.restart,
       cwd: session.cwd
     }

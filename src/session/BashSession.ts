@@ -86,7 +86,13 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   cwd: Effect.succeed(settings.cwd ?? "/")
 })
 
-const turnOver = () =>
+/**
+ * The error for whoever uses what `exclusive` gave after its turn has ended.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const turnOver = (): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: "this turn is over: what `exclusive` gave is for its time only" })
 
 const nulByte = () =>

@@ -60,6 +60,8 @@ const isSafe = (real: string, roots: ReadonlyArray<string>): boolean => {
 
 /** Returns the real path of the directory for indexes, whether or not it exists; undefined where it is unsuitable. */
 const locate = (directory: string, roots: ReadonlyArray<string>): string | undefined => {
+  // A relative home (`HOME=.`) is nobody's own.
+  if (!Path.isAbsolute(directory)) return undefined
   try {
     const { real } = RealPath.follow(directory)
     if (roots.some((root) => isWithin(real, root))) return undefined

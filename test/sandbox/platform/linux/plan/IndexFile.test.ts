@@ -115,6 +115,7 @@ describe.skipIf(process.platform !== "linux")("the files of directory indexes", 
       yield* start
       assert.isUndefined(IndexFile.make(cache, [root, ground]))
       assert.isUndefined(IndexFile.make(`${root}/cache`, [root]))
+      assert.isUndefined(IndexFile.make("relative/index", [root]))
       assert.isFalse(Fs.existsSync(`${root}/cache`))
       Fs.symlinkSync(`${root}/0`, `${ground}/led-astray`)
       assert.isUndefined(IndexFile.make(`${ground}/led-astray`, [root]))
