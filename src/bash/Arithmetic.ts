@@ -5,23 +5,35 @@
  */
 
 /**
- * Returns the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where it is none,
+ * The end of an expansion, and the number of characters that were read to find it.
+ *
+ * @since 0.1.0
+ */
+export interface End {
+  readonly end: number
+  readonly read: number
+}
+
+/**
+ * Finds the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where it is none,
  * as in `$((a); b)`.
  *
  * @since 0.1.0
  */
-export const endOfParentheses = (text: string, from: number): number => {
+export const endOfParentheses = (text: string, from: number): End => {
   let open = 2
-  for (let at = from; at < text.length; at++) {
+  let at = from
+  const none = () => ({ end: -1, read: at - from })
+  for (; at < text.length; at++) {
     const character = text[at]
     if (character === "(") open++
     else if (character === ")") {
       open--
-      if (open === 1 && text[at + 1] !== ")") return -1
-      if (open === 0) return at + 1
-    } else if (character === "\n" || character === ";") return -1
+      if (open === 1 && text[at + 1] !== ")") return none()
+      if (open === 0) return { end: at + 1, read: at - from }
+    } else if (character === "\n" || character === ";") return none()
   }
-  return -1
+  return none()
 }
 
 /**

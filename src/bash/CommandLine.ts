@@ -51,7 +51,12 @@ export class CommandLine {
 
   /** The raw text after the name, from the first character that is not blank. */
   get rest(): string {
-    return this.command === undefined ? "" : this.text.slice(this.command.end).replace(/^(?:[ \t]|\\\n)+/, "")
+    const { command, text } = this
+    if (command === undefined) return ""
+    // The regular expression for several of these would overflow the stack for millions of them.
+    let at = command.end
+    while (text[at] === " " || text[at] === "\t" || text.startsWith("\\\n", at)) at += text[at] === "\\" ? 2 : 1
+    return text.slice(at)
   }
 
   /** Every token of the text. */

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { type HereDocument, isRedirection, type Token } from "./Token.js"
-import { type Substitutions, scanWord, unsafe } from "./WordScanner.js"
+import { perStep, type Substitutions, scanWord, unsafe } from "./WordScanner.js"
 
 const blank = /(?:[ \t]|\\\n)+/y
 /** All operators; where one begins with another, the longer one comes first. */
@@ -12,7 +12,7 @@ const operators = "<<< <<- << <> <& >> >& >| < > &>> &> && & || |& | ;;& ;; ;& ;
 /** Matches a backslash and a newline, which may stand inside an operator. */
 const joint = String.raw`(?:\\\n)*`
 /** Matches a number or `{name}` right before a redirection, which belongs to it. */
-const descriptor = String.raw`(?:\d(?:\\\n|\d)*|\{[A-Za-z_]\w*(?:\[[^\]\s]*\])?\}${joint})(?=[<>])`
+const descriptor = String.raw`(?:\d(?:\\\n|\d)*|\{[A-Za-z_]\w{0,255}(?:\[[^\]\s]{0,255}\])?\}${joint})(?=[<>])`
 const operator = new RegExp(`(?:${descriptor})?(?:${operators.map(patternOf).join("|")})`, "y")
 
 const hereDocument = /^(?:\d*|\{\S*\})<<(-?)$/
@@ -22,11 +22,35 @@ const expansion = /\\[\\$`]|`|\$[A-Za-z0-9_@*#?$!{([-]/g
 const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
 /** The depth to which nested substitutions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepth = 20
+/**
+ * The most characters of a text that are read, and the most steps that this takes, some 200 ns each: what lies behind
+ * is one word that is not closed. Nothing that reads texts may be sure of more than it was told, and bash reads the
+ * text itself anyway.
+ */
+const mostCharacters = 256 * 1024
+const mostSteps = 20_000
+
+/** The lines of a here-document, as bash joins and strips them, and the index behind the line that ends it. */
+interface Lines {
+  readonly written: string
+  readonly end: number
+  readonly closed: boolean
+}
 
 interface Delimiter {
   readonly text: string
   readonly stripsTabs: boolean
   readonly quoted: boolean
+}
+
+/** The work that the reading of a text may still take. */
+class Effort {
+  constructor(private left: number) {}
+
+  spend(steps: number): boolean {
+    this.left -= steps
+    return this.left >= 0
+  }
 }
 
 /**
@@ -38,30 +62,45 @@ interface Delimiter {
 export class Scanner implements Substitutions {
   /** Here-documents whose operator was read: their lines begin after the next newline. */
   private announced: Array<Delimiter> = []
-  /** Here-documents whose lines come next. */
+  /** Here-documents whose lines come next, the last one first. */
   private due: Array<Delimiter> = []
   /** The operator whose delimiter comes next, if any. */
   private awaited: "<<" | "<<-" | undefined
 
+  /** As much of the text as is read. */
+  private readonly text: string
+
   constructor(
-    readonly text: string,
+    text: string,
     public position = 0,
     /** The number of command substitutions around this text. */
-    private readonly depth = 0
-  ) {}
+    private readonly depth = 0,
+    private readonly effort = new Effort(mostSteps),
+    private readonly end = text.length
+  ) {
+    this.text = text.length > mostCharacters ? text.slice(0, mostCharacters) : text
+  }
 
   /** Reads the next token; undefined at the end of the text. */
   next(): Token | undefined {
-    const { position: start, text } = this
-    if (start >= text.length) return undefined
-    const due = this.due.shift()
+    const start = this.position
+    if (start >= this.end) return undefined
+    if (!this.effort.spend(1)) return this.unread(start)
+    const token = this.read(start)
+    // What ends where the reading ends may go on behind it.
+    return token.end === this.text.length && token.end < this.end ? this.unread(start) : token
+  }
+
+  private read(start: number): Token {
+    const { text } = this
+    const due = this.due.pop()
     if (due !== undefined) return this.hereDocument(due)
 
     blank.lastIndex = start
     if (blank.test(text)) return { _tag: "Blank", start, end: this.moveTo(blank.lastIndex) }
     const first = text[start]
     if (first === "\n") {
-      this.due = this.announced
+      this.due = this.announced.reverse()
       this.announced = []
       return { _tag: "Newline", start, end: this.moveTo(start + 1) }
     }
@@ -85,12 +124,23 @@ export class Scanner implements Substitutions {
     return word
   }
 
+  /** Returns the rest of the text as a word that is not closed. */
+  private unread(start: number): Token {
+    const value = this.text.slice(start)
+    return { _tag: "Word", start, end: this.moveTo(this.end), value, quoted: true, expands: true, closed: false }
+  }
+
+  /** Spends steps; returns whether as many were left. */
+  spend(steps: number): boolean {
+    return this.effort.spend(steps)
+  }
+
   /**
    * Returns the index behind the `)` of the command substitution whose text begins at `from`; -1 where it is not
    * closed.
    */
   endOfCommands(from: number): number {
-    return this.depth >= maximalDepth ? -1 : new Scanner(this.text, from, this.depth + 1).skipCommands()
+    return this.depth >= maximalDepth ? -1 : new Scanner(this.text, from, this.depth + 1, this.effort).skipCommands()
   }
 
   private moveTo(position: number): number {
@@ -98,12 +148,37 @@ export class Scanner implements Substitutions {
     return position
   }
 
-  private hereDocument({ quoted, stripsTabs, text: last }: Delimiter): HereDocument {
+  private hereDocument(delimiter: Delimiter): HereDocument {
+    const { quoted } = delimiter
+    const { position: start } = this
+    const { closed, end, written } = this.plainLines(delimiter) ?? this.lines(delimiter)
+    const { count, real } = quoted ? { count: 0, real: false } : this.expansions(written)
+    const expands = real || unsafe.test(written)
+    const body = expands || count === 0 ? written : written.replace(expansion, (each) => each.slice(1))
+    return { _tag: "HereDocument", start, end: this.moveTo(end), body, quoted, expands, closed }
+  }
+
+  /** Reads the lines at once where each stands as it is written; undefined where they have to be looked at singly. */
+  private plainLines({ quoted, stripsTabs, text: last }: Delimiter): Lines | undefined {
+    const { position: start, text } = this
+    if (stripsTabs || last.includes("\n")) return undefined
+    const isEmpty = text.startsWith(`${last}\n`, start)
+    let from = isEmpty ? start : text.indexOf(`\n${last}\n`, start) + 1
+    if (from === 0 && text.endsWith(`\n${last}`)) from = text.length - last.length
+    if (from < start || (from === start && !isEmpty)) return undefined
+    const written = text.slice(start, from)
+    const isPlain = quoted || !written.includes("\\\n")
+    if (!isPlain) this.spend((from - start) / perStep)
+    return isPlain ? { written, end: Math.min(from + last.length + 1, text.length), closed: true } : undefined
+  }
+
+  private lines({ quoted, stripsTabs, text: last }: Delimiter): Lines {
     const { position: start, text } = this
     let lineStart = start
     let written = ""
     let closed = false
     while (lineStart < text.length && !closed) {
+      if (!this.spend(1)) return { written, end: text.length, closed: false }
       const lineEnd = this.endOfLine(lineStart, !quoted)
       const raw = text.slice(lineStart, lineEnd)
       const joined = quoted ? raw : raw.replace(/(\\[^\n])|\\\n/g, "$1")
@@ -112,10 +187,17 @@ export class Scanner implements Substitutions {
       if (line === last) closed = true
       else written += lineEnd < text.length ? `${line}\n` : line
     }
-    const expands =
-      unsafe.test(written) || (!quoted && (written.match(expansion) ?? []).some((each) => !each.startsWith("\\")))
-    const body = quoted || expands ? written : written.replace(expansion, (each) => each.slice(1))
-    return { _tag: "HereDocument", start, end: this.moveTo(lineStart), body, quoted, expands, closed }
+    return { written, end: lineStart, closed }
+  }
+
+  /** Counts the expansions and what is escaped of them, up to the first that is real. */
+  private expansions(written: string): { readonly count: number; readonly real: boolean } {
+    let count = 0
+    for (const [each] of written.matchAll(expansion)) {
+      if (!each.startsWith("\\") || !this.spend(1)) return { count, real: true }
+      count++
+    }
+    return { count, real: false }
   }
 
   /**
@@ -129,6 +211,7 @@ export class Scanner implements Substitutions {
       if (newline < 0) return this.text.length
       let backslashes = 0
       while (joins && newline - backslashes > start && this.text[newline - backslashes - 1] === "\\") backslashes++
+      if (!this.spend(1 + (backslashes >> 6))) return this.text.length
       if (backslashes % 2 === 0) return newline
       from = newline + 1
     }

@@ -61,6 +61,9 @@ const lengthAt = (bytes: Uint8Array, at: number): number => {
   return length
 }
 
+/** Matches what may need more than UTF-8: a surrogate that may stand for a byte, which an emoji has too. */
+const surrogate = /[\udc80-\udcff]/
+
 /**
  * Encodes text into bytes; for a text from `decode`, into the bytes that it came from. A surrogate that stands for no
  * byte becomes U+FFFD.
@@ -69,6 +72,7 @@ const lengthAt = (bytes: Uint8Array, at: number): number => {
  * @category conversions
  */
 export const encode = (text: string): Buffer => {
+  if (!surrogate.test(text)) return Buffer.from(text)
   let bytes: Buffer | undefined
   let end = 0
   let from = 0
@@ -88,6 +92,23 @@ export const encode = (text: string): Buffer => {
   if (bytes === undefined) return Buffer.from(text)
   end += bytes.write(text.slice(from), end)
   return bytes.subarray(0, end)
+}
+
+/**
+ * Encodes text as `encode` does, in pieces.
+ *
+ * @param length the most UTF-16 units of a piece, but for one that must not be split
+ * @since 0.1.0
+ * @category conversions
+ */
+export function* encodePieces(text: string, length: number): Generator<Buffer, void> {
+  for (let at = 0; at < text.length; ) {
+    const end = at + length
+    const isSplit = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00
+    const next = isSplit ? end + 1 : end
+    yield encode(text.slice(at, next))
+    at = next
+  }
 }
 
 /**

@@ -10,6 +10,17 @@ import type { Word } from "./Token.js"
 /** Matches a word in which nothing has a special meaning, as most words. */
 const plain = /[A-Za-z0-9_.,/:@%+=-]+(?=[ \t\n|&;)]|$)/y
 const ends = new Set([" ", "\t", "\n", "|", "&", ";", "(", ")", "<", ">"])
+/** Matches what has no special meaning in a word, and in double quotes. */
+const ordinary = /[^\\'"`$(<>*?[\]{},.~ \t\n|&;)]+/y
+const ordinaryInQuotes = /[^\\"`$]+/y
+/**
+ * The number of characters that are scanned in the time of a step.
+ *
+ * @since 0.1.0
+ */
+export const perStep = 64
+/** The most characters of `$'…'` that are decoded. */
+const longestAnsiC = 64 * 1024
 const parameter = /[A-Za-z_]\w*|[0-9@*#?$!-]/y
 /** The depth to which nested parameter expansions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepth = 20
@@ -32,6 +43,8 @@ export interface Substitutions {
    * closed.
    */
   readonly endOfCommands: (from: number) => number
+  /** Spends steps; returns whether as many were left. A word that takes more is not closed. */
+  readonly spend: (steps: number) => boolean
 }
 
 /**
@@ -95,6 +108,7 @@ class WordScanner {
   }
 
   private part(character: string): void {
+    if (!this.substitutions.spend(1)) return this.expansion(-1)
     switch (character) {
       case "\\":
         return this.backslash()
@@ -113,8 +127,14 @@ class WordScanner {
         return this.substitution(this.position + 2)
       default:
         this.pattern(character)
-        return this.take(1)
+        return this.take(this.count(ordinary) || 1)
     }
+  }
+
+  /** Returns the number of characters from here on that a pattern matches. */
+  private count(pattern: RegExp): number {
+    pattern.lastIndex = this.position
+    return pattern.test(this.text) ? pattern.lastIndex - this.position : 0
   }
 
   /** Copies `count` characters as they are. */
@@ -170,6 +190,7 @@ class WordScanner {
     while (this.position < text.length && this.closed) {
       const character = text[this.position] as string
       const next = text[this.position + 1]
+      if (!this.substitutions.spend(1)) return this.expansion(-1)
       if (character === '"') {
         this.position++
         return
@@ -180,7 +201,7 @@ class WordScanner {
         this.position += 2
       } else if (character === "$") this.dollar(true)
       else if (character === "`") this.backquotes()
-      else this.take(1)
+      else this.take(this.count(ordinaryInQuotes) || 1)
     }
     this.closed = false
   }
@@ -204,7 +225,8 @@ class WordScanner {
     end = Math.min(end, this.text.length)
     this.quoted = true
     this.closed = this.text[end] === "'"
-    const { exact, text } = AnsiC.read(this.text.slice(from, end))
+    const written = this.text.slice(from, end)
+    const { exact, text } = end - from > longestAnsiC ? { exact: false, text: written } : AnsiC.read(written)
     this.value += text
     this.expands ||= !exact
     this.position = this.closed ? end + 1 : end
@@ -212,7 +234,8 @@ class WordScanner {
 
   private substitution(from: number): void {
     if (this.text[from - 2] === "$" && this.text[from] === "(") {
-      const arithmetic = Arithmetic.endOfParentheses(this.text, from + 1)
+      const { end: arithmetic, read } = Arithmetic.endOfParentheses(this.text, from + 1)
+      if (!this.substitutions.spend(read / perStep)) return this.expansion(-1)
       if (arithmetic >= 0) return this.expansion(arithmetic)
     }
     this.expansion(this.substitutions.endOfCommands(from))
@@ -228,6 +251,7 @@ class WordScanner {
       if (character === "}") return at + 1
       if (character === "\\") at += 2
       else if (character === '"' || character === "$" || character === "`") {
+        if (!this.substitutions.spend(1)) return -1
         const inner = new WordScanner(text, at, this.substitutions, this.depth + 1)
         inner.part(character)
         if (!inner.closed) return -1

@@ -1,5 +1,5 @@
 /**
- * The standard input of our commands where their line gives them none: local to the fiber that runs the line.
+ * The standard input of commands where their line gives them none: local to the fiber that runs the line.
  *
  * @since 0.1.0
  */
@@ -26,4 +26,22 @@ export type CommandInput = Stream.Stream<Uint8Array, ExecutionFailed>
 export const current: FiberRef.FiberRef<CommandInput | undefined> = GlobalValue.globalValue(
   "synapse/CommandInput",
   () => FiberRef.unsafeMake<CommandInput | undefined>(undefined)
+)
+
+/**
+ * Returns the next bytes of a standard input; undefined at its end.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export type Read = () => Promise<Uint8Array | undefined>
+
+/**
+ * The standard input of whole lines, the shell's own commands included; without it, they have an empty one.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const ofLine: FiberRef.FiberRef<Read | undefined> = GlobalValue.globalValue("synapse/CommandInput/ofLine", () =>
+  FiberRef.unsafeMake<Read | undefined>(undefined)
 )

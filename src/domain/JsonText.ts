@@ -5,7 +5,8 @@
  */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
-import { applyEdits, modify, visit } from "jsonc-parser"
+import { applyEdits, modify } from "jsonc-parser"
+import * as Slices from "./Slices.js"
 
 /**
  * A flaw in a text, and its place.
@@ -40,39 +41,59 @@ export const showPath = (path: ReadonlyArray<PropertyKey>): string =>
     return /^[\w$-]+$/.test(name) ? `${before}${before === "" ? "" : "."}${name}` : `${before}[${JSON.stringify(name)}]`
   }, "")
 
-/** Thrown to end a visit. */
-class Found {
-  constructor(readonly flaw: Flaw) {}
+/** The number of signs and strings that are passed between two rests. */
+const stride = 10_000
+
+/** An array or an object around the position: the names that it has so far, and the index or name of the value there. */
+interface Open {
+  readonly names: Set<string> | undefined
+  key: string | number
 }
 
 /** Finds what `JSON.parse` accepts silently: two values under the same name, and nesting that is too deep. */
-const findFlaw = (text: string): Flaw | undefined => {
-  /** The names seen in each object around the position; empty for an array. */
-  const names: Array<Set<string>> = []
-  const enter = (): void => {
-    if (names.length === deepest) throw new Found({ path: "", reason: `it is nested deeper than ${deepest} levels` })
-    names.push(new Set())
-  }
-  const leave = (): void => {
-    names.pop()
-  }
-  try {
-    visit(text, {
-      onObjectBegin: enter,
-      onArrayBegin: enter,
-      onObjectEnd: leave,
-      onArrayEnd: leave,
-      onObjectProperty: (name, _offset, _length, _line, _character, path) => {
-        const seen = names.at(-1)
-        if (seen?.has(name))
-          throw new Found({ path: showPath([...path(), name]), reason: "the name stands here twice" })
-        seen?.add(name)
+function* findFlaw(json: string): Slices.Steps<Flaw | undefined> {
+  const around: Array<Open> = []
+  // Everything between strings and these signs is a number, a literal or white space.
+  const sign = /["[\]{},:]/g
+  let isName = false
+  for (let passed = 1, found = sign.exec(json); found !== null; found = sign.exec(json), passed++) {
+    const open = around.at(-1)
+    switch (found[0]) {
+      case "[":
+      case "{":
+        if (around.length === deepest) return { path: "", reason: `it is nested deeper than ${deepest} levels` }
+        isName = found[0] === "{"
+        around.push({ names: isName ? new Set() : undefined, key: isName ? "" : 0 })
+        break
+      case "]":
+      case "}":
+        around.pop()
+        break
+      case ",":
+        isName = open?.names !== undefined
+        if (typeof open?.key === "number") open.key++
+        break
+      case '"': {
+        sign.lastIndex = endOfString(json, sign.lastIndex)
+        if (!isName || open?.names === undefined) break
+        open.key = JSON.parse(json.slice(found.index, sign.lastIndex)) as string
+        if (open.names.has(open.key)) {
+          return { path: showPath(around.map(({ key }) => key)), reason: "the name stands here twice" }
+        }
+        open.names.add(open.key)
+        isName = false
       }
-    })
-    return undefined
-  } catch (error) {
-    if (error instanceof Found) return error.flaw
-    throw error
+    }
+    if (passed % stride === 0) yield
+  }
+  return undefined
+}
+
+const endOfString = (json: string, from: number): number => {
+  for (let quote = json.indexOf('"', from); ; quote = json.indexOf('"', quote + 1)) {
+    let start = quote
+    while (json[start - 1] === "\\") start--
+    if ((quote - start) % 2 === 0) return quote + 1
   }
 }
 
@@ -95,14 +116,21 @@ const explain = (text: string, error: unknown): Flaw => {
  * @since 0.1.0
  * @category parsing
  */
-export const parse = (text: string): Either.Either<unknown, Flaw> => {
+export const parse = (text: string): Either.Either<unknown, Flaw> => Slices.now(steps(text))
+
+/**
+ * Does the work of `parse`, with rests.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export function* steps(text: string): Slices.Steps<Either.Either<unknown, Flaw>> {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
-  return Either.try({ try: (): unknown => JSON.parse(json), catch: (error) => explain(json, error) }).pipe(
-    Either.flatMap((value) => {
-      const flaw = findFlaw(json)
-      return flaw === undefined ? Either.right(value) : Either.left(flaw)
-    })
-  )
+  const parsed = Either.try({ try: (): unknown => JSON.parse(json), catch: (error) => explain(json, error) })
+  if (Either.isLeft(parsed)) return parsed
+  if (json.length > stride) yield
+  const flaw = yield* findFlaw(json)
+  return flaw === undefined ? parsed : Either.left(flaw)
 }
 
 /**

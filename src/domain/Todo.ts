@@ -140,26 +140,49 @@ export const decode = (
   input: unknown,
   limits: Limits = defaultLimits
 ): Either.Either<ReadonlyArray<Todo>, ReadonlyArray<Problem>> => {
+  const list = withoutOthers(input, "input", listKeys)
   const todos = Predicate.isReadonlyRecord(input) && Array.isArray(input["todos"]) ? input["todos"] : []
-  const looked = todos.length > limits.maxItems ? { ...Object(input), todos: todos.slice(0, limits.maxItems) } : input
+  const each = todos.slice(0, limits.maxItems).map((todo, at) => withoutOthers(todo, `todos.${at}`, todoKeys))
+  const looked =
+    todos.length > limits.maxItems || each.some(({ others }) => others.length > 0)
+      ? { ...Object(list.value), todos: each.map(({ value }) => value) }
+      : list.value
   const ofList = problemsOfList(todos, limits).map((message) => ({ path: "todos", message }))
   const decoded = ParseResult.decodeUnknownEither(schema(limits), { onExcessProperty: "error", errors: "all" })(looked)
-  if (Either.isRight(decoded)) return ofList.length === 0 ? Either.right(decoded.right.todos) : Either.left(ofList)
-  // A filter of Schema is not run where the filtered value has problems itself, so `ofList` has its problems.
-  const others = problemsOf(decoded.left).filter(({ path }) => ofList.length === 0 || path !== "todos")
-  return Either.left([...ofList, ...others])
+  const ofDecoding = Either.isRight(decoded)
+    ? []
+    : // A filter of Schema is not run where the filtered value has problems itself, so `ofList` has its problems.
+      problemsOf(decoded.left).filter(({ path }) => ofList.length === 0 || path !== "todos")
+  const problems = [
+    ...ofList,
+    ...list.others,
+    ...[...each.flatMap(({ others }) => others), ...ofDecoding].sort((a, b) => indexOf(a) - indexOf(b))
+  ]
+  return Either.isRight(decoded) && problems.length === 0 ? Either.right(decoded.right.todos) : Either.left(problems)
+}
+
+const listKeys = new Set(["todos"])
+const todoKeys = new Set(["content", "activeForm", "status"])
+
+/** Returns the index of the task that a problem is about; -1 for any other. */
+const indexOf = ({ path }: Problem): number => Number(/^todos\.(\d+)/.exec(path)?.[1] ?? -1)
+
+/** Splits off what has keys that are not known, which Schema takes microseconds for each of. */
+const withoutOthers = (value: unknown, path: string, known: ReadonlySet<string>) => {
+  const others = Predicate.isReadonlyRecord(value) ? Object.keys(value).filter((key) => !known.has(key)) : []
+  if (others.length === 0) return { value, others: [] }
+  // Reported for the object, because the key is the caller's and may be any text.
+  return {
+    value: Object.fromEntries(Object.entries(Object(value)).filter(([key]) => known.has(key))),
+    others: others.map((key): Problem => ({ path, message: `Unrecognized key ${quoted(key)}` }))
+  }
 }
 
 const problemsOf = (issue: ParseResult.ParseIssue): ReadonlyArray<Problem> =>
-  ParseResult.ArrayFormatter.formatIssueSync(issue).map(({ _tag, message, path }) => {
-    if (_tag === "Missing") return { path: dotted(path), message: "Required" }
-    if (_tag !== "Unexpected") return { path: dotted(path), message }
-    // Reported for the object, because the key is the caller's and may be any text.
-    return {
-      path: dotted(path.slice(0, -1)),
-      message: `Unrecognized key ${quoted(String(path.at(-1)))}`
-    }
-  })
+  ParseResult.ArrayFormatter.formatIssueSync(issue).map(({ _tag, message, path }) => ({
+    path: dotted(path),
+    message: _tag === "Missing" ? "Required" : message
+  }))
 
 const dotted = (path: ReadonlyArray<PropertyKey>): string => (path.length === 0 ? "input" : path.join("."))
 

@@ -55,4 +55,9 @@ export interface Files {
    * directories on the way to it are created. Where the content fails, the file stays as it was.
    */
   readonly write: <E>(path: string, content: Stream.Stream<Uint8Array, E>) => Effect.Effect<void, FileError | E>
+  /**
+   * Runs an effect that reads a file and then writes it, while no other call's `exclusive` and `write` change that file,
+   * whatever name they know it by. Its own writes take no turns: it must not write a file that another call may wait for.
+   */
+  readonly exclusive: <A, E>(path: string, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | FileError>
 }

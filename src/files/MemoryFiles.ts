@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { FileError, type Files } from "./Files.js"
+import { FileTurns } from "./FileTurns.js"
 import * as Newlines from "./Newlines.js"
 
 /**
@@ -46,6 +47,7 @@ export const make = (
   const files = new Map<string, Buffer | Pick<FileError, "kind" | "reason">>(
     Object.entries(initial).map(([path, content]) => [path, toBytes(content)])
   )
+  const turns = new FileTurns()
   let writes = 0
   let bytesRead = 0
 
@@ -78,7 +80,8 @@ export const make = (
       const chunks = yield* Stream.runCollect(content)
       writes++
       files.set(path, Buffer.concat([...chunks]))
-    })
+    }),
+    exclusive: (path, effect) => turns.take(path, effect)
   }
 }
 

@@ -21,6 +21,7 @@ A BASH OF ITS OWN
   These start a new bash that ends with the command and leaves nothing behind in the session:
   bash -c '<command>'      any option of bash first (-c, -x, -e, --version, -s ...)
   bash script.sh [args]    a file: one that exists, or a word with a slash in it, or with the ending .sh
+  bash $file, bash 'a b'   a first word that is quoted, or that bash expands ($, *, ~, {a,b}, ...)
   bash < file, bash <<EOF  commands from a redirection
 
 EXAMPLES

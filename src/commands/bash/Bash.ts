@@ -1,12 +1,12 @@
 /**
- * `bash <command>`: models write it out of habit. The command runs in the current session, without the word `bash`;
- * what can only mean another bash (`bash -c …`, `bash script.sh`) is left to bash.
+ * `bash <command>`: models write it out of habit. The command runs in the current session, without the word `bash`,
+ * where its name is written out; all else (`bash -c …`, `bash script.sh`, `bash $script`) is left to bash.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type { CommandLine } from "../../bash/CommandLine.js"
-import type { Word } from "../../bash/Token.js"
+import { isRedirection } from "../../bash/Token.js"
 import type { LineHandler } from "../../command/CommandHandler.js"
 import { InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
@@ -45,7 +45,8 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
           reason: `Usage: ${usage}\nThe command is missing. Bash(command="bash --help") shows more.`
         })
       }
-      const meansBash = first._tag !== "Word" || isForBash(line, first) || (yield* isScript(first.value))
+      const name = nameIn(line)
+      const meansBash = name === undefined || (yield* isScript(name))
       return yield* sandbox.execute(meansBash ? line.text : withoutPrefix(line), options)
     })
   }
@@ -58,9 +59,29 @@ const helpFor = (line: CommandLine): string | undefined => {
   return only.value === "--help" ? help : only.value === "-h" ? `Usage: ${usage}\n` : undefined
 }
 
-const isForBash = (line: CommandLine, word: Word): boolean => {
-  const written = line.text.slice(word.start, word.end)
-  return /^[-+]/.test(word.value) || written.includes("/") || /\.(?:sh|bash)$/.test(word.value)
+/** Matches an assignment, before a command's name or alone: its value may be quoted and expanded. */
+const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
+
+/**
+ * Returns the name of the command after `bash`, behind assignments, or the first of these where they are the whole
+ * command; undefined where it is not written out in plain letters, for what bash makes of a quoted or an expanded word
+ * may be a script, and where it reads as an option or as a script's name.
+ */
+const nameIn = (line: CommandLine): string | undefined => {
+  let assigned: string | undefined
+  for (const token of line.tail) {
+    if (token._tag !== "Word") return token._tag === "Operator" && isRedirection(token.value) ? undefined : assigned
+    if (!token.closed) return undefined
+    if (assignment.test(line.text.slice(token.start, token.end))) {
+      assigned ??= token.value
+      continue
+    }
+    // A pattern such as `@(a|b)`.
+    const isPattern = line.text[token.end] === "("
+    const isPlain = !token.expands && !token.quoted && !isPattern && !/^[-+]|\/|\.(?:sh|bash)$/.test(token.value)
+    return isPlain ? token.value : undefined
+  }
+  return assigned
 }
 
 const withoutPrefix = (line: CommandLine): string => line.text.slice(0, line.command?.start).trimStart() + line.rest

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { prefixTable } from "./Edit.matches.js"
+import * as Slices from "../../domain/Slices.js"
+import { prefixTable, stride } from "./Edit.matches.js"
 
 /**
  * The byte that each byte is compared as: a letter in lower case, and 0 for white space, which is skipped.
@@ -41,43 +42,73 @@ export interface Found {
 }
 
 /**
- * Finds a text while ignoring white space and case, in time proportional to the file.
+ * Finds a text while ignoring white space and case, in time proportional to the file, at once.
  *
  * @param most the number of matches after which the search ends
  *
  * @since 0.1.0
  */
-export const find = (bytes: Uint8Array, text: Uint8Array, most: number): Found => {
-  const key = Uint8Array.from(text, (byte) => folded[byte] as number).filter((byte) => byte !== 0)
-  const table = prefixTable(key)
+export const find = (bytes: Uint8Array, text: Uint8Array, most: number): Found => Slices.now(steps(bytes, text, most))
+
+/**
+ * Does the work of `find`, with rests.
+ *
+ * @since 0.1.0
+ */
+export function* steps(bytes: Uint8Array, text: Uint8Array, most: number): Slices.Steps<Found> {
+  const key = yield* keyOf(text)
+  if (key.length === 0) return { matches: [], beginning: undefined, length: 0 }
+  const table = yield* prefixTable(key)
   const matches: Array<Region> = []
   const fold = folded
   let longest = 0
   let longestEnd = 0
-  if (key.length === 0) return { matches, beginning: undefined, length: 0 }
-  for (let at = 0, length = 0; at < bytes.length; at++) {
-    const byte = fold[bytes[at] as number]
-    if (byte === 0) continue
-    while (length > 0 && key[length] !== byte) length = table[length - 1] as number
-    if (key[length] !== byte) continue
-    length++
-    if (length > longest) {
-      longest = length
-      longestEnd = at + 1
+  let length = 0
+  for (let from = 0; from < bytes.length && matches.length < most; from += stride) {
+    const end = Math.min(from + stride, bytes.length)
+    for (let at = from; at < end && matches.length < most; at++) {
+      const byte = fold[bytes[at] as number]
+      if (byte === 0) continue
+      while (length > 0 && key[length] !== byte) length = table[length - 1] as number
+      if (key[length] !== byte) continue
+      length++
+      if (length > longest) {
+        longest = length
+        longestEnd = at + 1
+      }
+      if (length === key.length) {
+        matches.push({ start: yield* startOf(bytes, at + 1, length), end: at + 1 })
+        length = 0
+      }
     }
-    if (length === key.length) {
-      matches.push({ start: startOf(bytes, at + 1, length), end: at + 1 })
-      if (matches.length === most) break
-      length = 0
-    }
+    if (end < bytes.length) yield
   }
-  const beginning = longest === 0 ? undefined : { start: startOf(bytes, longestEnd, longest), end: longestEnd }
-  return { matches, beginning: matches.length > 0 ? undefined : beginning, length: longest }
+  if (matches.length > 0 || longest === 0) return { matches, beginning: undefined, length: longest }
+  return {
+    matches,
+    beginning: { start: yield* startOf(bytes, longestEnd, longest), end: longestEnd },
+    length: longest
+  }
 }
 
-const startOf = (bytes: Uint8Array, end: number, length: number): number => {
+/** Returns the bytes that are compared. */
+function* keyOf(text: Uint8Array): Slices.Steps<Uint8Array> {
+  const key = new Uint8Array(text.length)
+  let length = 0
+  for (let at = 0; at < text.length; at++) {
+    const byte = folded[text[at] as number] as number
+    if (byte !== 0) key[length++] = byte
+    if (at % stride === stride - 1) yield
+  }
+  return key.subarray(0, length)
+}
+
+function* startOf(bytes: Uint8Array, end: number, length: number): Slices.Steps<number> {
   let at = end
-  for (let left = length; left > 0; ) if (folded[bytes[--at] as number] !== 0) left--
+  for (let left = length; left > 0; ) {
+    if (folded[bytes[--at] as number] !== 0) left--
+    if ((end - at) % stride === 0) yield
+  }
   return at
 }
 
@@ -91,9 +122,13 @@ const within = "blanks within a line"
  *
  * @since 0.1.0
  */
-export const differences = (bytes: Uint8Array, { end, start }: Region, text: Uint8Array): ReadonlyArray<string> => {
+export function* differences(
+  bytes: Uint8Array,
+  { end, start }: Region,
+  text: Uint8Array
+): Slices.Steps<ReadonlyArray<string>> {
   const said = new Set<string>()
-  const textStart = gapEnd(text, 0)
+  const textStart = yield* gapEnd(text, 0)
   compareGaps(
     said,
     leading(bytes, start, text, textStart),
@@ -102,15 +137,23 @@ export const differences = (bytes: Uint8Array, { end, start }: Region, text: Uin
   )
   let at = start
   let own = textStart
+  let sinceRest = 0
   while (at < end) {
     if (bytes[at] !== text[own]) said.add("the case of letters")
-    const [gap, ownGap] = [gapEnd(bytes, at + 1), gapEnd(text, own + 1)]
+    const gap = isGap(bytes, at + 1) ? yield* gapEnd(bytes, at + 1) : at + 1
+    const ownGap = isGap(text, own + 1) ? yield* gapEnd(text, own + 1) : own + 1
     if (at + 1 === end) {
       const trailing = latin1(text, own + 1, text.length)
       compareGaps(said, trailingLike(latin1(bytes, end, gap), trailing), trailing, "blanks at the end of <old>")
       break
     }
     compareGaps(said, latin1(bytes, at + 1, gap), latin1(text, own + 1, ownGap), within)
+    // White space takes far longer than other bytes.
+    sinceRest += 1 + Math.min(gap - at + ownGap - own - 2, mostWhiteSpace)
+    if (sinceRest > mostWhiteSpace) {
+      sinceRest = 0
+      yield
+    }
     at = gap
     own = ownGap
   }
@@ -120,9 +163,16 @@ export const differences = (bytes: Uint8Array, { end, start }: Region, text: Uin
 const latin1 = (bytes: Uint8Array, start: number, end: number): string =>
   start === end ? "" : Buffer.from(bytes.subarray(start, Math.min(end, start + mostWhiteSpace))).toString("latin1")
 
-const gapEnd = (bytes: Uint8Array, start: number): number => {
+const isGap = (bytes: Uint8Array, at: number): boolean => at < bytes.length && folded[bytes[at] as number] === 0
+
+/**
+ * Returns the index behind the white space that begins at `start`.
+ *
+ * @since 0.1.0
+ */
+export function* gapEnd(bytes: Uint8Array, start: number): Slices.Steps<number> {
   let at = start
-  while (at < bytes.length && folded[bytes[at] as number] === 0) at++
+  for (; isGap(bytes, at); at++) if ((at - start) % stride === stride - 1) yield
   return at
 }
 
@@ -135,14 +185,14 @@ const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 const leading = (bytes: Uint8Array, start: number, text: Uint8Array, textStart: number): string => {
   if (textStart === 0) return ""
   let at = start
-  while (isBlank(bytes[at - 1])) at--
+  while (start - at < mostWhiteSpace && isBlank(bytes[at - 1])) at--
   const own = latin1(text, 0, textStart)
   return own.slice(0, own.lastIndexOf("\n") + 1) + latin1(bytes, at, start)
 }
 
 const isLineStart = (bytes: Uint8Array, start: number): boolean => {
   let at = start
-  while (isBlank(bytes[at - 1])) at--
+  while (start - at < mostWhiteSpace && isBlank(bytes[at - 1])) at--
   return at === 0 || bytes[at - 1] === 0x0a
 }
 

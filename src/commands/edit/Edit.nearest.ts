@@ -1,13 +1,15 @@
 /**
  * Reports the parts of a file that come nearest to a text that it does not hold: parts that differ only in white space
- * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file.
+ * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file, in slices.
  *
  * @since 0.1.0
  */
 
 import * as ShellText from "../../bash/ShellText.js"
+import * as Slices from "../../domain/Slices.js"
 import * as Newlines from "../../files/Newlines.js"
 import * as Loose from "./Edit.loose.js"
+import { encode, stride } from "./Edit.matches.js"
 import * as Similar from "./Edit.similar.js"
 
 /** The most places that are shown. */
@@ -16,41 +18,59 @@ const places = 3
 const shownLines = 6
 /** The most bytes that are shown of a line. */
 const shownBytes = 200
+/** The number of bytes in which newlines are counted at once. */
+const counted = 4 * 1024 ** 2
+
+/** The most characters of a text that are examined for what a model gets wrong, and for its longest line. */
+const mostExamined = 100_000
 
 /**
- * Writes the report in a few lines, the last without a newline.
+ * Writes the report in a few lines, the last without a newline, at once.
  *
  * @since 0.1.0
  */
-export const report = (bytes: Uint8Array, old: string): string => {
+export const report = (bytes: Uint8Array, old: string): string => Slices.now(steps(bytes, old))
+
+/**
+ * Does the work of `report`, with rests.
+ *
+ * @since 0.1.0
+ */
+export function* steps(bytes: Uint8Array, old: string): Slices.Steps<string> {
   if (bytes.length === 0) return "The file is empty."
-  const text = ShellText.encode(old)
-  const found = Loose.find(bytes, text, places)
-  if (found.matches.length > 0) return found.matches.map((match) => matching(bytes, match, text)).join("\n")
-  return misread(bytes, old) ?? beginningLike(bytes, text, found) ?? linesLike(bytes, old)
+  const text = yield* encode(old)
+  const found = yield* Loose.steps(bytes, text, places)
+  if (found.matches.length > 0) {
+    const shown: Array<string> = []
+    for (const match of found.matches) shown.push(yield* matching(bytes, match, text))
+    return shown.join("\n")
+  }
+  return (yield* misread(bytes, old)) ?? (yield* beginningLike(bytes, text, found)) ?? (yield* linesLike(bytes, old))
 }
 
-const matching = (bytes: Uint8Array, match: Loose.Region, text: Uint8Array): string => {
-  const differences = Loose.differences(bytes, match, text)
+function* matching(bytes: Uint8Array, match: Loose.Region, text: Uint8Array): Slices.Steps<string> {
+  const differences = yield* Loose.differences(bytes, match, text)
   const what = differences.length === 0 ? "white space" : differences.join("; ")
-  return `${linesOf(bytes, match)} but for: ${what}\n${numbered(bytes, match)}`
+  return `${yield* linesOf(bytes, match)} but for: ${what}\n${yield* numbered(bytes, match)}`
 }
 
 /** Writes `Line 3 matches`, `Lines 3-5 match`. */
-const linesOf = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
-  const [first, breaks] = [lineOf(bytes, start), Newlines.count(bytes.subarray(start, end))]
-  return breaks === 0 ? `Line ${first} matches` : `Lines ${first}-${first + breaks} match`
+function* linesOf(bytes: Uint8Array, { end, start }: Loose.Region): Slices.Steps<string> {
+  const first = yield* lineOf(bytes, start)
+  const last = yield* lineOf(bytes, end)
+  return first === last ? `Line ${first} matches` : `Lines ${first}-${last} match`
 }
 
 /** Recognises a text that holds escapes which bash does not decode, or the line numbers of `read`. */
-const misread = (bytes: Uint8Array, old: string): string | undefined => {
+function* misread(bytes: Uint8Array, old: string): Slices.Steps<string | undefined> {
+  if (old.length > mostExamined) return undefined
   const numbers = /^ *\d+\t/gm
   if (old.split("\n").every((line) => line === "" || line.search(numbers) === 0)) {
-    const place = placeOf(bytes, old.replace(numbers, ""))
+    const place = yield* placeOf(bytes, old.replace(numbers, ""))
     if (place !== undefined) return `<old> has the line numbers that read shows; without them, ${place}`
   }
   if (/\\[ntr"'\\]/.test(old)) {
-    const place = placeOf(
+    const place = yield* placeOf(
       bytes,
       old.replace(/\\([ntr"'\\])/g, (_, letter) => escapes[letter] as string)
     )
@@ -63,50 +83,71 @@ const misread = (bytes: Uint8Array, old: string): string | undefined => {
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", '"': '"', "'": "'", "\\": "\\" }
 
-const placeOf = (bytes: Uint8Array, text: string): string | undefined => {
-  const [match] = Loose.find(bytes, ShellText.encode(text), 1).matches
-  return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
+function* placeOf(bytes: Uint8Array, text: string): Slices.Steps<string | undefined> {
+  const [match] = (yield* Loose.steps(bytes, ShellText.encode(text), 1)).matches
+  if (match === undefined) return undefined
+  return `it is at line ${yield* lineOf(bytes, match.start)}:\n${yield* numbered(bytes, match)}`
 }
 
 /** Reports where the file differs from the text, if at least a line or half of the text matches up to there. */
-const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length }: Loose.Found): string | undefined => {
+function* beginningLike(
+  bytes: Uint8Array,
+  text: Uint8Array,
+  { beginning, length }: Loose.Found
+): Slices.Steps<string | undefined> {
   if (beginning === undefined || length < 8) return undefined
   let own = 0
-  for (let left = length; left > 0; own++) if (Loose.folded[text[own] as number] !== 0) left--
-  while (Loose.folded[text[own] as number] === 0) own++
+  for (let left = length; left > 0; own++) {
+    if (Loose.folded[text[own] as number] !== 0) left--
+    if (own % stride === stride - 1) yield
+  }
+  own = yield* Loose.gapEnd(text, own)
   const rest = text.subarray(own)
   const isLong = Newlines.count(text.subarray(0, own)) > 0 || own * 2 >= text.length
   if (!isLong) return undefined
-  let at = beginning.end
-  while (at < bytes.length && Loose.folded[bytes[at] as number] === 0) at++
-  const until = `from line ${lineOf(bytes, beginning.start)} on <old> matches (white space and case aside), until`
+  const at = yield* Loose.gapEnd(bytes, beginning.end)
+  const first = yield* lineOf(bytes, beginning.start)
+  const until = `from line ${first} on <old> matches (white space and case aside), until`
   if (at === bytes.length) return `${capital(until)} the file ends; <old> goes on: ${excerpt(rest, 0)}`
-  const there = numbered(bytes, { start: at, end: at })
-  return `${capital(until)} line ${lineOf(bytes, at)}:\n${there}\nwhere <old> has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
+  const there = yield* numbered(bytes, { start: at, end: at })
+  const line = yield* lineOf(bytes, at)
+  return `${capital(until)} line ${line}:\n${there}\nwhere <old> has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-const linesLike = (bytes: Uint8Array, old: string): string => {
+function* linesLike(bytes: Uint8Array, old: string): Slices.Steps<string> {
   const line = old
+    .slice(0, mostExamined)
     .split("\n")
     .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
-  const similar = Similar.find(bytes, ShellText.encode(line), places)
+  const similar = yield* Similar.find(bytes, ShellText.encode(line), places)
   if (similar.length === 0) return "No line of the file is like it."
-  return ["The nearest lines:", ...similar.map(({ start }) => numbered(bytes, { start, end: start }))].join("\n")
+  const shown: Array<string> = []
+  for (const { start } of similar) shown.push(yield* numbered(bytes, { start, end: start }))
+  return ["The nearest lines:", ...shown].join("\n")
 }
 
-const lineOf = (bytes: Uint8Array, at: number): number => Newlines.count(bytes.subarray(0, at)) + 1
+/** Returns the number of the line that an index lies in. */
+function* lineOf(bytes: Uint8Array, at: number): Slices.Steps<number> {
+  let line = 1
+  for (let from = 0; from < at; from += counted) {
+    if (from > 0) yield
+    line += Newlines.count(bytes.subarray(from, Math.min(at, from + counted)))
+  }
+  return line
+}
 
 /** Returns the lines of a region, numbered. */
-const numbered = (bytes: Uint8Array, { end, start }: Loose.Region): string => {
+function* numbered(bytes: Uint8Array, { end, start }: Loose.Region): Slices.Steps<string> {
   const lines: Array<string> = []
-  let number = lineOf(bytes, start)
+  let number = yield* lineOf(bytes, start)
   for (let at = start; ; number++) {
     if (lines.length === shownLines) return [...lines, `${" ".repeat(6)}\t...`].join("\n")
     lines.push(`${String(number).padStart(6)}\t${excerpt(bytes, at)}`)
     const next = bytes.indexOf(0x0a, at)
     if (next < 0 || next >= end) return lines.join("\n")
+    if (next - at > stride) yield
     at = next + 1
   }
 }

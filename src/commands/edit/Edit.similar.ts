@@ -4,7 +4,9 @@
  *
  * @since 0.1.0
  */
+import type { Steps } from "../../domain/Slices.js"
 import { folded, type Region } from "./Edit.loose.js"
+import { stride } from "./Edit.matches.js"
 
 /** The number of lines that the first pass keeps for the second. */
 const kept = 16
@@ -24,9 +26,9 @@ interface Scored extends Region {
  *
  * @since 0.1.0
  */
-export const find = (bytes: Uint8Array, line: Uint8Array, most: number): ReadonlyArray<Region> => {
+export function* find(bytes: Uint8Array, line: Uint8Array, most: number): Steps<ReadonlyArray<Region>> {
   const key = fold(line)
-  return candidates(bytes, key)
+  return (yield* candidates(bytes, key))
     .map(({ end, start }) => ({ start, end, score: similarity(fold(bytes.subarray(start, end)), key) }))
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || a.start - b.start)
@@ -42,7 +44,7 @@ const fold = (bytes: Uint8Array): Uint8Array =>
 /** Returns a hash of the last three bytes. */
 const next = (hash: number, byte: number): number => ((hash << 5) ^ byte) & 0x7fff
 
-const candidates = (bytes: Uint8Array, key: Uint8Array): ReadonlyArray<Scored> => {
+function* candidates(bytes: Uint8Array, key: Uint8Array): Steps<ReadonlyArray<Scored>> {
   const trigrams = new Uint8Array(0x8000)
   let wanted = 0
   for (let at = 0, hash = 0; at < key.length; at++) {
@@ -66,18 +68,23 @@ const candidates = (bytes: Uint8Array, key: Uint8Array): ReadonlyArray<Scored> =
   let start = 0
   let length = 0
   let shared = 0
-  for (let at = 0, hash = 0; at < bytes.length; at++) {
-    const byte = table[bytes[at] as number] as number
-    if (byte !== 0) {
-      hash = next(hash, byte)
-      if (++length > 2) shared += trigrams[hash] as number
-    } else if (bytes[at] === 0x0a) {
-      if (shared > 0) end(start, at, length, shared)
-      start = at + 1
-      length = 0
-      shared = 0
-      hash = 0
+  let hash = 0
+  for (let from = 0; from < bytes.length; from += stride) {
+    const until = Math.min(from + stride, bytes.length)
+    for (let at = from; at < until; at++) {
+      const byte = table[bytes[at] as number] as number
+      if (byte !== 0) {
+        hash = next(hash, byte)
+        if (++length > 2) shared += trigrams[hash] as number
+      } else if (bytes[at] === 0x0a) {
+        if (shared > 0) end(start, at, length, shared)
+        start = at + 1
+        length = 0
+        shared = 0
+        hash = 0
+      }
     }
+    if (until < bytes.length) yield
   }
   if (shared > 0) end(start, bytes.length, length, shared)
   return best

@@ -3,22 +3,19 @@
  *
  * @since 0.1.0
  */
-import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
-import * as Advice from "../../domain/Advice.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
+import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
-import * as Newlines from "../../files/Newlines.js"
+import type { FileError } from "../../files/Files.js"
 import { help } from "./Edit.help.js"
-import { Pattern } from "./Edit.matches.js"
+import * as Matches from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
-import { Turns } from "./Edit.turns.js"
 
 /**
  * The grammar of `edit`.
@@ -39,22 +36,23 @@ export const grammar = CommandGrammar.make({
   }
 })
 
-/** The most bytes that one edit holds in memory; a Node buffer may have 4 GiB. */
-const largest = 1024 ** 3
+/**
+ * The most bytes of a file that are held in memory: a longer file is read twice, once to find the text, and once to
+ * write the file anew; and only so much of it is searched for what comes near to a text that it does not hold.
+ */
+const mostHeld = 64 * 1024 ** 2
 
 /**
- * Makes the handler of `edit`. Its edits of one file run one after the other, so that none overwrites another. A file
- * is known by its path only: edits at the same time by two names of one file (a symbolic or hard link) may overwrite
- * one another.
+ * Makes the handler of `edit`. Edits of one file run one after the other, by whatever name they know it, so that none
+ * overwrites another.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
-  const turns = new Turns()
-  return CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.succeed(
+  CommandGrammar.toHandler(
     grammar,
-    ({ all, file, old, replacement }, { cwd, files }) => {
+    ({ all, file, old, replacement }, { files }) => {
       if (old === "")
         return CommandGrammar.misuse(
           grammar,
@@ -62,11 +60,17 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
         )
       if (old === replacement)
         return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
-      return turns.take(Path.resolve("/", cwd, file), replace(files, file, { old, replacement, all }))
+      return Effect.catchTag(
+        files.exclusive(file, replace(files, file, { old, replacement, all })),
+        "FileError",
+        failed
+      )
     },
     { usesFiles: true }
   )
-})
+)
+
+const failed = (error: FileError) => FileFailure.fromFileError("edit", error)
 
 interface Change {
   readonly old: string
@@ -75,50 +79,90 @@ interface Change {
 }
 
 const replace = Effect.fnUntraced(
-  function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
-    const bytes = yield* contentOf(files, file)
-    const pattern = new Pattern(ShellText.encode(old))
-    const first = pattern.indexIn(bytes, 0)
+  function* (files: CommandCall["files"], file: string, change: Change) {
+    const { all, old, replacement } = change
+    const slices = new Slices.Slices()
+    const pattern = yield* slices.run(Matches.prepare(old))
+    const found = new Matches.Occurrences(pattern)
+    const head = new Head()
+    yield* Stream.runForEach(read(files, file), (chunk) => {
+      head.push(chunk)
+      return slices.run(found.push(chunk))
+    })
     const path = FileFailure.printable(file)
-    if (first < 0) {
-      const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${Nearest.report(bytes, old)}\n`
+    if (found.count === 0) {
+      const nearest = yield* slices.run(head.nearest(old))
+      const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${nearest}\n`
       return CommandResult.make({ stderr, exitCode: ExitCode.failure })
     }
-    const count = pattern.countIn(bytes, first)
-    const parts = pattern.replacedIn(bytes, first, ShellText.encode(replacement), all)
-    yield* files.write(file, Stream.fromIteratorSucceed(parts, 1))
-    const line = Newlines.count(bytes.subarray(0, first)) + 1
-    return CommandResult.make({ stdout: `${said(path, count, line, all)}\n` })
+    const replacer = new Matches.Replacer(pattern, yield* slices.run(Matches.encode(replacement)), all)
+    const chunks = head.isWhole ? Stream.fromIterable(head.chunks) : again(files, file, found, slices)
+    const replaced = Stream.flatMap(chunks, (chunk) => slices.stream(() => replacer.push(chunk)))
+    yield* files.write(
+      file,
+      Stream.concat(
+        replaced,
+        slices.stream(() => replacer.end())
+      )
+    )
+    return CommandResult.make({ stdout: `${said(path, found.count, found.line, all)}\n` })
   },
-  Effect.catchTag("FileError", (error) => FileFailure.fromFileError("edit", error))
+  Effect.catchTag("FileError", failed)
 )
+
+/** Reads a file, which has to be a regular one: an edit that waits for a pipe would keep its turn. */
+const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
+
+/** Reads a file once more; at its end, fails where it is another than it was. */
+const again = (files: CommandCall["files"], file: string, before: Matches.Occurrences, slices: Slices.Slices) => {
+  const now = new Matches.Occurrences(before.pattern)
+  const isSame = Effect.suspend(() =>
+    now.isLike(before)
+      ? Effect.void
+      : FileFailure.make("edit", file, "it was changed meanwhile, and is left as it is now; edit it again")
+  )
+  return Stream.concat(
+    Stream.tap(read(files, file), (chunk) => slices.run(now.push(chunk))),
+    Stream.execute(isSame)
+  )
+}
+
+/** The beginning of a file. */
+class Head {
+  isWhole = true
+  readonly chunks: Array<Uint8Array> = []
+  private size = 0
+
+  push(chunk: Uint8Array): void {
+    const room = mostHeld - this.size
+    if (chunk.length > room) this.isWhole = false
+    if (room <= 0) return
+    const part = chunk.subarray(0, room)
+    // A chunk may be a small part of a large buffer.
+    this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
+    this.size += Math.min(chunk.length, room)
+  }
+
+  /** Reports what comes near to a text. */
+  *nearest(old: string): Slices.Steps<string> {
+    const bytes = Buffer.allocUnsafeSlow(this.size)
+    let end = 0
+    let rested = 0
+    for (const chunk of this.chunks.splice(0)) {
+      bytes.set(chunk, end)
+      end += chunk.length
+      if (end - rested < Matches.stride) continue
+      rested = end
+      yield
+    }
+    if (this.isWhole) return yield* Nearest.steps(bytes, old)
+    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1 || end)
+    return `In its first ${mostHeld / 1024 ** 2} MiB, which alone were searched for what comes near:\n${yield* Nearest.steps(whole, old)}`
+  }
+}
 
 const said = (path: string, count: number, line: number, all: boolean): string => {
   if (count === 1) return `Replaced 1 occurrence in ${path} (line ${line})`
   if (all) return `Replaced ${count} occurrences in ${path}`
   return `Replaced 1 of ${count} occurrences in ${path} (line ${line}); --all replaces every one`
 }
-
-/**
- * Reads a whole file into one buffer, which grows with it and never takes more than three times its size. The file has
- * to be a regular one, for an edit that waits for a pipe would keep its turn.
- */
-const contentOf = Effect.fnUntraced(function* (files: CommandCall["files"], file: string) {
-  let buffer = Buffer.alloc(0)
-  let size = 0
-  yield* Stream.runForEach(files.read(file, { regular: true }), (chunk) => {
-    if (size + chunk.length > largest) {
-      const advice = [Advice.line`sed edits it as a stream.`]
-      return Effect.fail(FileFailure.make("edit", file, "larger than 1 GiB, the most that edit can hold", { advice }))
-    }
-    if (size + chunk.length > buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, size + chunk.length))
-      larger.set(buffer.subarray(0, size))
-      buffer = larger
-    }
-    buffer.set(chunk, size)
-    size += chunk.length
-    return Effect.void
-  })
-  return buffer.subarray(0, size)
-})

@@ -11,6 +11,7 @@ import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
 import * as CommandResult from "../../domain/CommandResult.js"
+import * as Slices from "../../domain/Slices.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import { help } from "./Read.help.js"
@@ -71,13 +72,15 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
       // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
       const skipLines = offset < deep ? 0 : offset
       const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
+      const slices = new Slices.Slices()
       // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-      yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) => {
-        window.push(chunk)
-        if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
-        if (window.size < held) return Effect.succeed(window.isDone)
-        return Effect.as(write(Buffer.from(window.take())), window.isDone)
-      }).pipe(
+      yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) =>
+        Effect.flatMap(slices.run(pushed(window, chunk)), () => {
+          if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
+          if (window.size < held) return Effect.succeed(window.isDone)
+          return Effect.as(write(Buffer.from(window.take())), window.isDone)
+        })
+      ).pipe(
         Stream.runDrain,
         Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
       )
@@ -87,6 +90,16 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
     { usesFiles: true }
   )
 )
+
+/** The number of bytes that a window takes at once: as many lines, at worst. */
+const stride = 16 * 1024
+
+function* pushed(window: LineWindow, chunk: Uint8Array): Slices.Steps<void> {
+  for (let at = 0; at < chunk.length && !window.isDone; at += stride) {
+    if (at > 0) yield
+    window.push(chunk.subarray(at, at + stride))
+  }
+}
 
 const notText = (file: string, kind: "binary" | "utf-16") => {
   const run = (program: string) => FileFailure.run(program, file)

@@ -13,6 +13,7 @@ import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as JsonText from "../../domain/JsonText.js"
+import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import { TodoStore } from "../../extension/TodoStore.js"
@@ -43,7 +44,10 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
       const text = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
       if (text.trim() === "") return yield* missing()
-      const value = yield* parse(text, words.length > 0)
+      if (yield* Slices.run(() => hasTooMuch(text))) {
+        return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
+      }
+      const value = yield* toValue(yield* Slices.run(() => JsonText.steps(text)), words.length > 0)
       const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })
@@ -106,8 +110,31 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
   })
 })
 
-const parse = (text: string, isArgument: boolean): Either.Either<unknown, BadInput> =>
-  Either.mapLeft(JsonText.parse(text), ({ path, reason }) => {
+/** The most values in objects and lists, each of which may be a problem to report. */
+const mostValues = 120_000
+
+/** The number of characters that are looked at between two rests. */
+const stride = 64 * 1024
+
+/** Tells by the signs between them whether a text has more values than are parsed. */
+function* hasTooMuch(text: string): Slices.Steps<boolean> {
+  let values = 0
+  let inString = false
+  for (let at = 0; at < text.length && values <= mostValues; at++) {
+    const sign = text.charCodeAt(at)
+    if (inString && sign === 0x5c) at++
+    else if (sign === 0x22) inString = !inString
+    else if (!inString && (sign === 0x2c || sign === 0x7b)) values++
+    if (at % stride === stride - 1) yield
+  }
+  return values > mostValues
+}
+
+const toValue = (
+  parsed: Either.Either<unknown, JsonText.Flaw>,
+  isArgument: boolean
+): Either.Either<unknown, BadInput> =>
+  Either.mapLeft(parsed, ({ path, reason }) => {
     const problem = `Invalid JSON format\n${line({ path: path === "" ? "input" : path, message: reason })}`
     return new BadInput({ reason: isArgument && path === "" ? `${problem}\n${howToQuote}` : problem })
   })

@@ -11,6 +11,7 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
+import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as Newlines from "../../files/Newlines.js"
@@ -44,7 +45,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
-      const source = Option.isSome(content) ? Stream.succeed(ShellText.encode(content.value)) : stdin
+      const source = Option.isSome(content) ? encoded(content.value) : stdin
       if (source === undefined) return yield* withoutContent()
       const tally = new Tally()
       yield* Effect.catchTag(
@@ -61,6 +62,10 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
     { usesFiles: true }
   )
 )
+
+/** Encodes a text piece by piece, for a long one takes its time. */
+const encoded = (text: string): Stream.Stream<Uint8Array> =>
+  new Slices.Slices().stream(() => ShellText.encodePieces(text, 256 * 1024))
 
 class Tally {
   bytes = 0

@@ -8,6 +8,7 @@
  * @since 0.1.0
  */
 import * as CommandLine from "../../bash/CommandLine.js"
+import * as Slices from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -16,7 +17,15 @@ import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
-import { hostsIn, isWrite, type KernelRefusal, mentionsRefusal, refusalIn } from "./Wording.js"
+import {
+  hostsIn,
+  isWrite,
+  type KernelRefusal,
+  longestMessage,
+  mentionsRefusal,
+  type Refused,
+  refusalIn
+} from "./Wording.js"
 
 /**
  * The output and the surroundings of a command that ran.
@@ -42,12 +51,21 @@ const notWhitelisted = PolicyDecision.notWhitelisted.pattern
  */
 const mostLines = 100
 const mostDenials = 20
+/** The most words of the command that are looked up for a message without a name. */
+const mostPaths = 1000
 /** The number of lines before and after a refusal that are searched for the name that it is about. */
 const reach = 3
 
+/** The most characters of standard error that are examined, from its end, and the most milliseconds. */
+const mostExamined = 256 * 1024
+const mostTime = 1000
+
+/** Finds all denials of a command that can be proven, each once. */
+type Attribution<A> = (outcome: Outcome) => A
+
 /**
- * Returns a function which finds all denials of a command that can be proven, each once. The policy's rules are
- * compiled once.
+ * Returns a function which finds all denials of a command that can be proven, each once, at once. The policy's rules
+ * are compiled once.
  *
  * @since 0.1.0
  * @category constructors
@@ -56,16 +74,40 @@ export const make = (
   policy: SandboxPolicy,
   decision = PolicyDecision.make(policy),
   options: FileDenial.Options = {}
-): ((outcome: Outcome) => ReadonlyArray<Denial.Denial>) => {
-  return (outcome) => {
-    const files = mentionsRefusal(outcome.stderr) ? ofFiles(outcome, FileDenial.make(decision, outcome, options)) : []
-    const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
-    if (surely + perhaps === 0) return files
-    const hosts = hostsIn(outcome.stderr)
-    // Packets that another command may have sent count only where this one's output names a host.
-    if (surely === 0 && hosts.length === 0) return files
-    return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
-  }
+): Attribution<ReadonlyArray<Denial.Denial>> => {
+  const attribute = steps(policy, decision, options)
+  return (outcome) => Slices.now(attribute(outcome))
+}
+
+/**
+ * Returns a function which does the work of `make`'s, with rests.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const steps =
+  (
+    policy: SandboxPolicy,
+    decision = PolicyDecision.make(policy),
+    options: FileDenial.Options = {}
+  ): Attribution<Slices.Steps<ReadonlyArray<Denial.Denial>>> =>
+  (outcome) =>
+    denialsIn({ ...outcome, stderr: outcome.stderr.slice(-mostExamined) }, decision, options)
+
+function* denialsIn(
+  outcome: Outcome,
+  decision: PolicyDecision.PolicyDecision,
+  options: FileDenial.Options
+): Slices.Steps<ReadonlyArray<Denial.Denial>> {
+  const files = mentionsRefusal(outcome.stderr)
+    ? yield* ofFiles(outcome, FileDenial.make(decision, outcome, options))
+    : []
+  const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
+  if (surely + perhaps === 0) return files
+  const hosts = yield* hostsIn(outcome.stderr)
+  // Packets that another command may have sent count only where this one's output names a host.
+  if (surely === 0 && hosts.length === 0) return files
+  return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
 }
 
 /**
@@ -83,29 +125,44 @@ export const causeOf = (
     ? undefined
     : (denials.find(({ how }) => how === "verified-text") ?? (stderr.trim() === "" ? denials[0] : undefined))
 
-const ofFiles = (outcome: Outcome, verify: FileDenial.Verify): ReadonlyArray<Denial.Denial> => {
+function* ofFiles(outcome: Outcome, verify: FileDenial.Verify): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const lines = outcome.stderr.split("\n")
+  const until = performance.now() + mostTime
   const found = new Map<string, Denial.Denial>()
   let seen = 0
   for (const [at, line] of lines.entries()) {
     const refused = refusalIn(line)
     if (refused === undefined) continue
-    if (++seen > mostLines || found.size >= mostDenials) break
-    const write = isWrite(refused.refusal, refused.before)
-    const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refused.refusal, write)
-    const own = mentionsIn(refused.before, refused.after)
-    const likely = look(own)
-    // A rule also matches the name of a missing file: then the message may mean another file, which exists.
-    const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
-    const isElsewhere = !isThere && !verify.explains(own)
-    const denial =
-      (isElsewhere ? look(acrossLines(lines, at, refused.before)) : undefined) ??
-      likely ??
-      (isElsewhere ? look(neighbours(lines, at)) : undefined) ??
-      (isElsewhere && namesNothing.test(refused.before) ? inCommand(outcome.command, refused.refusal, look) : undefined)
+    if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
+    const denial = yield* ofLine(outcome.command, lines, at, refused, verify)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
+    yield
   }
   return [...found.values()].slice(0, mostDenials)
+}
+
+function* ofLine(
+  command: string,
+  lines: ReadonlyArray<string>,
+  at: number,
+  { after, before, refusal }: Refused,
+  verify: FileDenial.Verify
+): Slices.Steps<Denial.Denial | undefined> {
+  const write = isWrite(refusal, before)
+  const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write)
+  const own = mentionsIn(before, after)
+  const likely = yield* look(own)
+  // A rule also matches the name of a missing file: then the message may mean another file, which exists.
+  const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
+  if (isThere || (yield* verify.explains(own))) return likely
+  return (
+    (yield* look(acrossLines(lines, at, before))) ??
+    likely ??
+    (yield* look(neighbours(lines, at))) ??
+    (before.length <= longestMessage && namesNothing.test(before)
+      ? yield* inCommand(command, refusal, look)
+      : undefined)
+  )
 }
 
 /** Finds names with a newline in them. */
@@ -128,26 +185,38 @@ const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Men
 /** Matches a message that names the program and the severity, but no file. */
 const namesNothing =
   /^(?:[\w./-]+(?: (?:warning|error|fatal|failed))?:\s*|.*(?:Error|Exception|Errno)\b[^/]*|.*\bOs \{.*)?\s*$/
-const url = /\b[a-z][a-z\d+.-]*:\/\/\S*/gi
-const pathLike = /[\w.~/@%+,-]*[./][\w./@%+,-]*/g
+const url = /\b[a-z][a-z\d+.-]{0,30}:\/\/\S*/gi
+const pathCharacters = /[\w.~/@%+,-]+/g
+
+/** Returns the words of a text that look like paths: with a slash or a dot, behind which there is no `~`. */
+const pathsIn = (text: string): ReadonlyArray<string> =>
+  (text.replace(url, " ").match(pathCharacters) ?? []).flatMap((word) => {
+    const last = Math.max(word.lastIndexOf("/"), word.lastIndexOf("."))
+    const end = last < 0 ? -1 : word.indexOf("~", last)
+    return last < 0 ? [] : [end < 0 ? word : word.slice(0, end)]
+  })
 
 /**
  * Finds the denial that a message without a name is about, among the words of the command that look like paths, those
  * in quoted code included.
  */
-const inCommand = (
+function* inCommand(
   command: string,
   refusal: KernelRefusal,
-  look: (mentions: ReadonlyArray<Mention>) => Denial.Denial | undefined
-): Denial.Denial | undefined => {
-  const paths = CommandLine.parse(command).tokens.flatMap((token) => {
+  look: (mentions: ReadonlyArray<Mention>) => Slices.Steps<Denial.Denial | undefined>
+): Slices.Steps<Denial.Denial | undefined> {
+  const paths = new Set<string>()
+  for (const token of CommandLine.parse(command).tokens) {
     const text = token._tag === "Word" ? token.value : token._tag === "HereDocument" ? token.body : ""
-    return [text, ...(text.replace(url, " ").match(pathLike) ?? [])]
-  })
-  if (refusal !== "readonly") return look(paths.map((path) => ({ path, sure: true })))
+    for (const path of [text, ...pathsIn(text)]) if (paths.size < mostPaths) paths.add(path)
+  }
+  if (refusal !== "readonly") return yield* look(Array.from(paths, (path) => ({ path, sure: true })))
   // Most paths can't be written anyway: the words tell the file only where there is just one such path.
-  const found = [...new Set(paths)]
-    .filter((path) => path.startsWith("/"))
-    .flatMap((path) => look([{ path, sure: true }]) ?? [])
-  return found.length === 1 ? found[0] : undefined
+  const found: Array<Denial.Denial> = []
+  for (const path of paths) {
+    const denial = path.startsWith("/") ? yield* look([{ path, sure: true }]) : undefined
+    if (denial !== undefined) found.push(denial)
+    if (found.length > 1) return undefined
+  }
+  return found[0]
 }

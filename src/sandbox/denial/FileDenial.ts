@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
+import type { Steps } from "../../domain/Slices.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import type { PolicyDecision } from "../policy/PolicyDecision.js"
@@ -25,7 +26,7 @@ export interface Surroundings {
 }
 
 /**
- * Looks up the names in one command's messages.
+ * Looks up the names in one command's messages, with rests.
  *
  * @since 0.1.0
  * @category models
@@ -36,9 +37,9 @@ export interface Verify {
     mentions: ReadonlyArray<Mention>,
     refusal: KernelRefusal,
     write: boolean
-  ) => Denial.Denial | undefined
+  ) => Steps<Denial.Denial | undefined>
   /** Tests whether one of the names stands for something that exists, so that no other needs to be looked for. */
-  readonly explains: (mentions: ReadonlyArray<Mention>) => boolean
+  readonly explains: (mentions: ReadonlyArray<Mention>) => Steps<boolean>
 }
 
 /**
@@ -76,7 +77,11 @@ export const make = (
   }
 
   const absolute = (path: string): ReadonlyArray<string> =>
-    path.startsWith("/") ? [path] : directories.map((directory) => `${directory}/${path}`)
+    HostPath.isTooLong(path)
+      ? []
+      : path.startsWith("/")
+        ? [path]
+        : directories.map((directory) => `${directory}/${path}`)
 
   const maskOver = (real: string): Mask | undefined => {
     for (let path = real; path !== "/"; path = Path.posix.dirname(path)) {
@@ -115,7 +120,7 @@ export const make = (
 
   /** Looks up a bare name, whose directory the message does not tell, among the masks. */
   const elsewhere = (path: string, write: boolean): Denial.Denial | undefined => {
-    const same = masksNamed.get(Path.posix.basename(path)) ?? []
+    const same = HostPath.isTooLong(path) ? [] : (masksNamed.get(Path.posix.basename(path)) ?? [])
     if (same.length === 0 || path.startsWith("/") || absolute(path).some((each) => !HostPath.isMissing(each))) {
       return undefined
     }
@@ -128,33 +133,51 @@ export const make = (
       : blacklisted(mask.path, write)
   }
 
+  const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
+    first(from, ({ path }) => now(absolute(path), look))
+
+  /** Of several readings of a name, the one that exists is meant; uncertain names count only if they exist. */
+  function* byRule(from: ReadonlyArray<Mention>, write: boolean): Steps<Denial.Denial | undefined> {
+    return (
+      (yield* first(from, ({ path }) => elsewhere(path, write))) ??
+      (yield* anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write))))
+    )
+  }
+
   return {
-    denial: (mentions, refusal, write) => {
-      const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
-        first(from, ({ path }) => first(absolute(path), look))
-      // Of several readings of a name, the one that exists is meant; uncertain names count only if they exist.
-      const byRule = (from: ReadonlyArray<Mention>) =>
-        first(from, ({ path }) => elsewhere(path, write)) ??
-        anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write)))
+    *denial(mentions, refusal, write) {
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)
       return (
-        byRule(sure) ??
-        anywhere(sure, (path) => blacklisted(path, write)) ??
-        (refusal === "busy" ? anywhere(mentions, pinned) : undefined) ??
-        (refusal === "readonly" || (oneRefusal && write) ? anywhere(sure, unwritable) : undefined) ??
-        byRule(unsure)
+        (yield* byRule(sure, write)) ??
+        (yield* anywhere(sure, (path) => blacklisted(path, write))) ??
+        (refusal === "busy" ? yield* anywhere(mentions, pinned) : undefined) ??
+        (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(sure, unwritable) : undefined) ??
+        (yield* byRule(unsure, write))
       )
     },
-    explains: (mentions) =>
-      mentions.some(({ path, sure }) => {
+    *explains(mentions) {
+      const found = yield* first(mentions, ({ path, sure }) => {
         const there = absolute(path).find((each) => !HostPath.isMissing(each))
-        return there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
+        const isMeant = there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
+        return isMeant ? there : undefined
       })
+      return found !== undefined
+    }
   }
 }
 
-const first = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
+function* first<A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): Steps<B | undefined> {
+  for (const each of list) {
+    const found = look(each)
+    if (found !== undefined) return found
+    yield
+  }
+  return undefined
+}
+
+/** The same for a list that is short. */
+const now = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
   for (const each of list) {
     const found = look(each)
     if (found !== undefined) return found

@@ -5,6 +5,7 @@
  */
 import * as AnsiC from "../../bash/AnsiC.js"
 import { Scanner } from "../../bash/Scanner.js"
+import { longestMessage } from "./Wording.js"
 
 /**
  * A name in a message. `sure` is true where it is quoted or set off by colons, so that it is meant as a name; otherwise
@@ -31,7 +32,6 @@ const ofAgent = /^(?:read|write|edit): ([\s\S]+): $/
 const boundary = /: |:$|, | \(|\(| (?=->|=>)/
 const pathOfItsOwn = /^\.{0,2}\//
 const aside = /^(?:line \d+|error|warning|fatal)$/i
-const longestMessage = 1024
 const mostWords = 16
 const longestName = 4
 
@@ -80,7 +80,10 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     const colons = side.replace(/[:\s(,]+$/, "").split(": ")
     for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
   }
-  const [speaker, ...said] = before.replace(/:?\s*$/, "").split(": ")
+  const [speaker, ...said] = before
+    .slice(-longestMessage)
+    .replace(/:?\s*$/, "")
+    .split(": ")
   for (const side of sides) {
     for (const words of wordsIn(side)) add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
   }

@@ -10,6 +10,7 @@
 import * as CommandLine from "../../bash/CommandLine.js"
 import { Scanner } from "../../bash/Scanner.js"
 import { isRedirection, type Token, type Word } from "../../bash/Token.js"
+import * as Slices from "../../domain/Slices.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -130,18 +131,24 @@ const operandsOf = ({ flags, valued }: Opener, args: ReadonlyArray<string>): Rea
   return operands
 }
 
-type Opened = readonly [path: string, use: Use]
+interface Opened {
+  readonly path: string
+  readonly use: Use
+  /** True where the command may act on a symbolic link itself. */
+  readonly takesLink: boolean
+}
 
-const openedBy = (name: string, args: ReadonlyArray<string>, cwd: string): ReadonlyArray<Opened> => {
+const openedBy = (name: string, args: ReadonlyArray<string>): ReadonlyArray<Opened> => {
   const opener = Object.hasOwn(openers, name) ? openers[name] : undefined
   const operands = opener === undefined ? [] : operandsOf(opener, args)
   // Bash's own `read` takes names of variables, not of files.
   if (opener === undefined || (name === "read" && operands.some((operand) => /^\w+$/.test(operand)))) return []
   const { count, last = opener.use, skip, use } = opener
+  const takesLink = takingLinks.has(name)
   return operands
     .slice(skip, count)
-    .map((path, at, { length }): Opened => [path, at > 0 && at === length - 1 ? last : use])
-    .filter(([path]) => path !== "" && path !== "-" && !(takingLinks.has(name) && HostPath.isLink(path, cwd)))
+    .map((path, at, { length }): Opened => ({ path, use: at > 0 && at === length - 1 ? last : use, takesLink }))
+    .filter(({ path }) => path !== "" && path !== "-")
 }
 
 /**
@@ -154,29 +161,50 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
   return isPlain && HostPath.isDirectory(next) ? next : undefined
 }
 
+/** The most milliseconds that are spent on a command: who asks for thousands of files gets the kernel's answer. */
+const mostTime = 1000
+
+/** Finds the first denial that a command would surely meet; undefined where none is sure. */
+type Preflight<A> = (command: string, start: Start) => A
+
 /**
- * Returns a function which finds the first denial that a command would surely meet; undefined where none is sure. The
- * policy's rules are compiled once.
+ * Returns a function which finds the first denial that a command would surely meet, at once. The policy's rules are
+ * compiled once.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (
   policy: SandboxPolicy,
+  decision = PolicyDecision.make(policy)
+): Preflight<Denial.Denial | undefined> => {
+  const preflight = steps(policy, decision)
+  return (command, start) => Slices.now(preflight(command, start))
+}
+
+/**
+ * Returns a function which does the work of `make`'s, with rests.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const steps = (
+  policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
-): ((command: string, start: Start) => Denial.Denial | undefined) => {
-  const check = ([path, use]: Opened, cwd: string): ReadonlyArray<Denial.Denial> => {
+): Preflight<Slices.Steps<Denial.Denial | undefined>> => {
+  const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
+    if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
-    if (verdict.allowed) return []
+    if (verdict.allowed) return undefined
     const { real, rule } = verdict
     const isMissing = HostPath.isMissing(real)
     // A missing file is denied only where a rule names it outright, whether or not it exists.
-    if (isMissing && rule.kind === "glob" && use !== "create") return []
-    if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return []
-    return [Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")]
+    if (isMissing && rule.kind === "glob" && use !== "create") return undefined
+    if (use === "list" && !isMissing && !HostPath.isDirectory(real)) return undefined
+    return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  const preflight = (command: string, start: Start): Denial.Denial | undefined => {
+  function* preflight(command: string, start: Start, until: number): Slices.Steps<Denial.Denial | undefined> {
     const { tokens } = CommandLine.parse(command)
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return undefined
     // A command that mentions the variable may change it.
@@ -190,20 +218,26 @@ export const make = (
       const known = args.filter((arg) => arg !== undefined)
       const redirected = redirections.flatMap(([operator, target]): ReadonlyArray<Opened> => {
         const [path, use] = [text(target), redirecting.exec(operator)]
-        return path === undefined || use === null ? [] : [[path, use[1] === undefined ? "create" : "read"]]
+        if (path === undefined || use === null) return []
+        return [{ path, use: use[1] === undefined ? "create" : "read", takesLink: false }]
       })
-      const opened = [...redirected, ...(known.length < args.length ? [] : openedBy(name, known, cwd))]
-      const [denial] = opened.flatMap((each) => check(each, cwd))
+      for (const each of [...redirected, ...(known.length < args.length ? [] : openedBy(name, known))]) {
+        const denial = check(each, cwd)
+        if (denial !== undefined) return denial
+        yield
+        if (performance.now() > until) return undefined
+      }
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
-      const found = denial ?? (inner === undefined ? undefined : preflight(inner, { cwd, home }))
+      const found = inner === undefined ? undefined : yield* preflight(inner, { cwd, home }, until)
       if (found !== undefined || unfollowed.has(name)) return found
       if (after === "||" || (after === "&&" && !succeeding.has(name))) return undefined
       const inSubshell = before.startsWith("|") || /^(?:\|&?|&)$/.test(after)
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
       if (next === undefined) return undefined
       cwd = next
+      yield
     }
     return undefined
   }
-  return preflight
+  return (command, start) => preflight(command, start, performance.now() + mostTime)
 }

@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 
+import type { Steps } from "../../domain/Slices.js"
+
 /**
  * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
  * mounted on. `link`: EXDEV, from one mount to another.
@@ -12,6 +14,15 @@
  * @category models
  */
 export type KernelRefusal = "access" | "readonly" | "busy" | "link"
+
+/**
+ * The most characters of a message, before the words of a refusal and after them, that are read: some expressions take
+ * time proportional to the square of it.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const longestMessage = 1024
 
 const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
   [
@@ -34,14 +45,24 @@ const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
 export const mentionsRefusal = (text: string): boolean => any.test(text)
 
 /**
- * Finds the refusal that a line reports, and the text on both sides of it.
+ * A refusal that a line reports, and the text on both sides of it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Refused {
+  readonly refusal: KernelRefusal
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Finds the refusal that a line reports.
  *
  * @since 0.1.0
  * @category reading
  */
-export const refusalIn = (
-  line: string
-): { readonly refusal: KernelRefusal; readonly before: string; readonly after: string } | undefined => {
+export const refusalIn = (line: string): Refused | undefined => {
   for (const [refusal, pattern] of wordings) {
     const match = pattern.exec(line)
     if (match !== null) {
@@ -67,7 +88,8 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   if (refusal !== "access") return true
   const own = speaker.exec(before)
   if (own !== null) return own[1] === undefined
-  return writing.test(before.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(before)
+  const near = before.slice(-longestMessage)
+  return writing.test(near.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(near)
 }
 
 const network =
@@ -75,7 +97,7 @@ const network =
 const mostHosts = 5
 /** Match the ways in which hosts are named, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
-  /\b[a-z][a-z\d+.-]*:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
+  /\b[a-z][a-z\d+.-]{0,30}:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
   /(?:resolve (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
@@ -84,17 +106,21 @@ const hosts: ReadonlyArray<RegExp> = [
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 
 /**
- * Finds the hosts that a text says could not be reached.
+ * Finds the hosts that a text says could not be reached, with rests.
  *
  * @since 0.1.0
  * @category reading
  */
-export const hostsIn = (text: string): ReadonlyArray<string> => {
+export function* hostsIn(text: string): Steps<ReadonlyArray<string>> {
   const found = new Set<string>()
   for (const line of text.split("\n")) {
-    if (!network.test(line)) continue
-    const host = hosts.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined)
+    const match = network.exec(line)
+    if (match === null) continue
+    const near = line.slice(Math.max(0, match.index - longestMessage), match.index + longestMessage)
+    const host = hosts.map((pattern) => pattern.exec(near)?.[1]).find((name) => name !== undefined)
     if (host !== undefined && !own.test(host)) found.add(host)
+    if (found.size === mostHosts) break
+    yield
   }
-  return [...found].slice(0, mostHosts)
+  return [...found]
 }

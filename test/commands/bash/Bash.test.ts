@@ -46,7 +46,20 @@ describe("bash", () => {
         "bash   echo  'a  b' | cat": "echo  'a  b' | cat",
         "  bash cd /tmp && pwd\n": "cd /tmp && pwd\n",
         "A=1 bash make all": "A=1 make all",
-        "bash $CMD x": "$CMD x",
+        "A=$x bash make $all": "A=$x make $all",
+        "bash B='1 2' C=$x make": "B='1 2' C=$x make",
+        ">log bash make": ">log make",
+        "bash B=1": "B=1",
+        "A=1 bash B+='2 3' C=$x a[1]=y": "A=1 B+='2 3' C=$x a[1]=y",
+        "bash a=(1 2)": "a=(1 2)",
+        "bash B=1 && make": "B=1 && make",
+        "bash B=1\necho hi": "B=1\necho hi",
+        "bash \\\n  make": "make",
+        "bash make *.c ~ {a,b} $(x)": "make *.c ~ {a,b} $(x)",
+        "bash ! true": "! true",
+        "bash [ -f x ] && ls": "[ -f x ] && ls",
+        "bash if true; then ls; fi": "if true; then ls; fi",
+        "bash time make": "time make",
         "bash cat <<'EOF'\nbash x\nEOF\n": "cat <<'EOF'\nbash x\nEOF\n",
         "bash bash -c ls": "bash -c ls"
       }
@@ -103,7 +116,45 @@ describe("bash", () => {
         "bash < commands",
         "bash && x",
         "bash | cat",
-        "bash\necho hi"
+        "bash\necho hi",
+        "bash B=1 >log",
+        "bash <in B=1",
+        "bash B='1",
+        // Words that bash makes something of.
+        "bash $S",
+        'bash "$M" x',
+        "bash ${M:-x}",
+        "bash $(x)",
+        "bash `x`",
+        "bash $((1))",
+        "bash inst*",
+        "bash inst?",
+        "bash ins[t]",
+        "bash @(inst|build)",
+        "bash in!(x)",
+        "bash {a,b}",
+        "bash ~/x",
+        "bash ~",
+        "bash <(x)",
+        "bash x$Y",
+        "X=1 bash $M",
+        ">log bash $M",
+        "bash X=1 $M",
+        // Words that nobody quotes who means a command.
+        'bash "my script"',
+        "bash 'make'",
+        "bash $'make'",
+        "bash \\make",
+        "bash ma'ke'",
+        // Redirections.
+        "bash <<<x",
+        "bash >log make",
+        "bash 2>/dev/null make",
+        "bash {fd}>log make",
+        "bash &>log make",
+        // What is not closed is bash's own error.
+        'bash "make',
+        "bash $(make"
       ]
       for (const line of lines) assert.deepStrictEqual((yield* received(line)).commands, [line])
     })

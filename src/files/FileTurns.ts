@@ -1,5 +1,5 @@
 /**
- * Turns by name: an effect that takes one waits for those that took one of the same name before.
+ * Turns at a file: an effect that takes one waits for those that took one at the same file before.
  *
  * @since 0.1.0
  */
@@ -15,14 +15,22 @@ interface Turn {
  * Runs effects of the same name one after the other. It holds only names that are in use.
  *
  * @since 0.1.0
+ * @category models
  */
-export class Turns {
+export class FileTurns {
   private readonly turns = new Map<string, Turn>()
 
+  /** The number of names in use. */
   get size(): number {
     return this.turns.size
   }
 
+  /** Takes the turn of each name, in this order, and runs the effect. */
+  takeAll<A, E, R>(names: ReadonlyArray<string>, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return names.reduceRight((inner, name) => this.take(name, inner), effect)
+  }
+
+  /** Runs the effect when all that took the same turn before have ended. */
   take<A, E, R>(name: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
     return Effect.acquireUseRelease(
       Effect.sync(() => {

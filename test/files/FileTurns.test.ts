@@ -3,12 +3,12 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import { Turns } from "../../../src/commands/edit/Edit.turns.js"
+import { FileTurns } from "../../src/files/FileTurns.js"
 
-describe("Turns", () => {
+describe("FileTurns", () => {
   it.effect("go one after the other under one name, and side by side under two", () =>
     Effect.gen(function* () {
-      const turns = new Turns()
+      const turns = new FileTurns()
       const running = new Map<string, number>()
       let most = 0
       const work = (name: string) =>
@@ -28,7 +28,7 @@ describe("Turns", () => {
 
   it.effect("are given back where what had one fails, and where who waited for one is gone", () =>
     Effect.gen(function* () {
-      const turns = new Turns()
+      const turns = new FileTurns()
       assert.deepStrictEqual(yield* Effect.exit(turns.take("a", Effect.fail("no"))), Exit.fail("no"))
       assert.strictEqual(turns.size, 0)
       const started = yield* Deferred.make<void>()

@@ -1,0 +1,112 @@
+/**
+ * Does long work in slices, between which the event loop has its turn: cancels, timeouts and other calls are heard
+ * while the work goes on.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as GlobalValue from "effect/GlobalValue"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+/** Milliseconds after which a slice ends. */
+const longest = 8
+
+/**
+ * Work that can rest wherever it yields. Between two of these places it takes a millisecond or so at most; work of less
+ * than that has none, so that it is done at once.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Steps<A> = Generator<void, A>
+
+/** Gives turns of the event loop to those who wait for one: one at a time, so that their slices don't add up. */
+class EventLoop {
+  private readonly waiting = new Set<() => void>()
+
+  readonly turn: Effect.Effect<void> = Effect.async<void>((resume) => {
+    const go = () => resume(Effect.void)
+    if (this.waiting.size === 0) setImmediate(this.next)
+    this.waiting.add(go)
+    return Effect.sync(() => void this.waiting.delete(go))
+  })
+
+  private readonly next = (): void => {
+    const [first] = this.waiting
+    if (first === undefined) return
+    this.waiting.delete(first)
+    // Before the slice, which may wait for another turn itself.
+    if (this.waiting.size > 0) setImmediate(this.next)
+    first()
+  }
+}
+
+/** A process has one event loop, whatever number of copies of this module it loads. */
+const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop())
+
+/**
+ * Runs work that belongs together, of which each slice may hold several pieces.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Slices {
+  private end = performance.now() + longest
+
+  /** Runs work to its end. An interruption ends it between two slices. */
+  run<A>(steps: Steps<A>): Effect.Effect<A> {
+    return Effect.suspend(() => {
+      for (;;) {
+        const step = steps.next()
+        if (step.done === true) return Effect.succeed(step.value)
+        if (this.isOver) return Effect.zipRight(this.rest, this.run(steps))
+      }
+    })
+  }
+
+  /** Streams what work yields; where it yields undefined, it only may rest. */
+  stream<A>(steps: () => Iterator<A | undefined>): Stream.Stream<A> {
+    return Stream.suspend(() => {
+      const iterator = steps()
+      const next: Effect.Effect<A, Option.Option<never>> = Effect.suspend(() => {
+        for (;;) {
+          const { done, value } = iterator.next()
+          if (done === true) return Effect.fail(Option.none())
+          if (value !== undefined) return Effect.succeed(value)
+          if (this.isOver) return Effect.zipRight(this.rest, next)
+        }
+      })
+      return Stream.repeatEffectOption(next)
+    })
+  }
+
+  private get isOver(): boolean {
+    return performance.now() >= this.end
+  }
+
+  private readonly rest: Effect.Effect<void> = Effect.map(eventLoop.turn, () => {
+    this.end = performance.now() + longest
+  })
+}
+
+/**
+ * Runs work in slices, to its end.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const run = <A>(steps: () => Steps<A>): Effect.Effect<A> => Effect.suspend(() => new Slices().run(steps()))
+
+/**
+ * Runs work at once, without a rest.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const now = <A>(steps: Steps<A>): A => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}

@@ -1,0 +1,89 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as Slices from "../../src/domain/Slices.js"
+
+/** Work that rests so many times, each after a millisecond. */
+function* work(rests: number, seen: Array<number> = []): Slices.Steps<number> {
+  for (let at = 0; at < rests; at++) {
+    for (const end = performance.now() + 1; performance.now() < end; );
+    seen.push(at)
+    yield
+  }
+  return rests
+}
+
+/** Counts the turns of the event loop while an effect runs. */
+const turns = <A>(effect: Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    let count = 0
+    let timer = setImmediate(function again() {
+      count++
+      timer = setImmediate(again)
+    })
+    const value = yield* effect
+    clearImmediate(timer)
+    return { value, count }
+  })
+
+describe("work in slices", () => {
+  it.live("lets the event loop have its turn, however long it is", () =>
+    Effect.gen(function* () {
+      const { count, value } = yield* turns(Slices.run(() => work(100)))
+      assert.strictEqual(value, 100)
+      // Slices of 8 ms; a slow machine makes more of them.
+      assert.isAtLeast(count, 10)
+    })
+  )
+
+  it("is done at once where it has no rests, and by those who can't wait", () => {
+    assert.strictEqual(Effect.runSync(Slices.run(() => work(0))), 0)
+    assert.strictEqual(Slices.now(work(20)), 20)
+  })
+
+  it.live("has a turn of its own, however much other work there is", () =>
+    Effect.gen(function* () {
+      const works = Array.from({ length: 8 }, () => Slices.run(() => work(20)))
+      const { count, value } = yield* turns(Effect.all(works, { concurrency: "unbounded" }))
+      assert.deepStrictEqual(
+        value,
+        works.map(() => 20)
+      )
+      assert.isAtLeast(count, 12)
+    })
+  )
+
+  it.live("ends where it is interrupted, and others go on", () =>
+    Effect.gen(function* () {
+      const seen: Array<number> = []
+      const fiber = yield* Effect.fork(Slices.run(() => work(100_000, seen)))
+      const other = yield* Effect.fork(Slices.run(() => work(30)))
+      yield* Effect.sleep(20)
+      yield* Fiber.interrupt(fiber)
+      const { length } = seen
+      assert.isAbove(length, 0)
+      assert.strictEqual(yield* Fiber.join(other), 30)
+      assert.strictEqual(yield* Slices.run(() => work(10)), 10)
+      assert.strictEqual(seen.length, length)
+    })
+  )
+
+  it.live("streams what it yields, and rests where it yields nothing", () =>
+    Effect.gen(function* () {
+      function* numbers(): Generator<number | undefined> {
+        for (let at = 0; at < 60; at++) {
+          for (const end = performance.now() + 1; performance.now() < end; );
+          yield at % 3 === 0 ? at : undefined
+        }
+      }
+      const { count, value } = yield* turns(Stream.runCollect(new Slices.Slices().stream(numbers)))
+      assert.deepStrictEqual(
+        Chunk.toReadonlyArray(value),
+        Array.from({ length: 20 }, (_, at) => at * 3)
+      )
+      assert.isAtLeast(count, 4)
+    })
+  )
+})

@@ -1,0 +1,111 @@
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import type * as Slices from "../../../src/domain/Slices.js"
+import * as SlicesModule from "../../../src/domain/Slices.js"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import { mentionsIn } from "../../../src/sandbox/denial/Mention.js"
+import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
+import { hostsIn, isWrite } from "../../../src/sandbox/denial/Wording.js"
+import * as RealPath from "../../../src/sandbox/policy/RealPath.js"
+import { withWorld } from "../../support/denial/World.js"
+
+/** Runs work, and counts the places where it may rest. */
+const counted = <A>(steps: Slices.Steps<A>): { readonly rests: number; readonly value: A } => {
+  for (let rests = 0; ; rests++) {
+    const step = steps.next()
+    if (step.done === true) return { rests, value: step.value }
+  }
+}
+
+describe("preflight of a huge command", () => {
+  it("rests between any two files, and says nothing of what it did not read", () =>
+    withWorld(({ home, policy, project }) => {
+      const preflight = Preflight.steps(policy)
+      const start = { cwd: project, home }
+      const some = counted(preflight(`cat ${"a.txt ".repeat(200)}~/.ssh/id_rsa`, start))
+      assert.strictEqual(some.value?.rule, "~/.ssh")
+      assert.isAtLeast(some.rests, 200)
+      assert.isUndefined(counted(preflight(`: ${"<a.txt ".repeat(300_000)}<~/.ssh/id_rsa`, start)).value)
+      assert.isUndefined(counted(preflight(`: '${"x".repeat(300_000)}'; cat ~/.ssh/id_rsa`, start)).value)
+      // Before that, it knows what it knows.
+      assert.strictEqual(
+        counted(preflight(`cat ~/.ssh/id_rsa; : '${"x ".repeat(60_000)}'`, start)).value?.rule,
+        "~/.ssh"
+      )
+    }))
+
+  it("knows that a path may be too long for any file, and nests no deeper than it can", () =>
+    withWorld(({ policy, project }) => {
+      const preflight = Preflight.make(policy)
+      assert.isUndefined(preflight(`cat ${"a/".repeat(60_000)}.env`, { cwd: project }))
+      const nested = Array.from({ length: 12 }).reduce<string>(
+        (inner) => `bash -c ${`'${inner.replaceAll("'", "'\\''")}'`}`,
+        "cat .env"
+      )
+      assert.doesNotThrow(() => preflight(nested, { cwd: project }))
+    }))
+})
+
+describe("attribution of huge messages", () => {
+  it("rests between any two names", () =>
+    withWorld(({ policy, project }) => {
+      const attribute = Attribution.steps(policy)
+      const outcome = { command: "tool", directories: [project], masks: [] }
+      const { rests, value } = counted(
+        attribute({
+          ...outcome,
+          stderr: `${"cat: nothing: Permission denied\n".repeat(99)}cat: .env: Permission denied\n`
+        })
+      )
+      assert.deepStrictEqual(
+        value.map(({ rule }) => rule),
+        ["**/.env"]
+      )
+      assert.isAbove(rests, 200)
+    }))
+
+  it("reads of a long line what is near the refusal", () =>
+    withWorld(({ policy, project }) => {
+      const attribute = Attribution.make(policy)
+      const rulesOf = (stderr: string, command = "tool") =>
+        attribute({ command, directories: [project], masks: [], stderr }).map(({ rule }) => rule)
+      for (const long of ["a", " ", "a.", "'", '"', "/", "(", ": ", "a://", "x://x", "Error ", "\\", "‘"]) {
+        const text = long.repeat(Math.ceil(1_000_000 / long.length))
+        assert.deepStrictEqual(rulesOf(`${text}: cat: .env: Permission denied\n`), ["**/.env"], long)
+        rulesOf(`${text}: Permission denied${text}\n`, `tool ${text}`)
+        mentionsIn(text, text)
+        isWrite("access", text)
+        SlicesModule.now(hostsIn(`${text} network is unreachable ${text}`))
+      }
+      assert.deepStrictEqual(SlicesModule.now(hostsIn(`${"x".repeat(100_000)} Could not resolve host: example.org`)), [
+        "example.org"
+      ])
+    }))
+
+  it("finds a path among any number of words of the command", () =>
+    withWorld(({ policy, project }) => {
+      const attribute = Attribution.make(policy)
+      const rulesOf = (command: string) =>
+        attribute({ command, directories: [project], masks: [], stderr: "tool: Permission denied\n" }).map(
+          ({ rule }) => rule
+        )
+      assert.deepStrictEqual(rulesOf(`tool ${"x ".repeat(100)}.env`), ["**/.env"])
+      assert.deepStrictEqual(rulesOf(`tool "${"x".repeat(200_000)}" 'open(.env)'`), ["**/.env"])
+      assert.deepStrictEqual(rulesOf(`tool ${"x.y ".repeat(1_000_000)}.env`), [])
+    }))
+})
+
+describe("a path of many links", () => {
+  it("is followed as far as is asked for", () =>
+    withWorld(({ project }) => {
+      Fs.mkdirSync(`${project}/d`)
+      Fs.writeFileSync(`${project}/d/end`, "")
+      Fs.symlinkSync(`${"d/../".repeat(500)}d`, `${project}/l0`)
+      for (let at = 1; at < 30; at++) Fs.symlinkSync(`${"d/../".repeat(500)}l${at - 1}`, `${project}/l${at}`)
+      const real = Fs.realpathSync.native(project)
+      assert.strictEqual(RealPath.follow(`${real}/l29/end`).real, `${real}/d/end`)
+      assert.strictEqual(RealPath.follow(`${real}/l29/end`).links.length, 30)
+      const { links } = RealPath.follow(`${real}/l29/end`, 1000)
+      assert.isBelow(links.length, 3)
+    }))
+})
