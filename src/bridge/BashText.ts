@@ -11,20 +11,36 @@
  * @since 0.1.0
  * @category texts
  */
-export const call = `{
-  if ! { \\builtin read -t 60 -rN1 __synapse <@directory@/tickets && \\builtin printf %s "$__synapse" >&40; }; then
-    \\builtin printf '%s: too many commands of Synapse at once, or its pipes are gone: try again\\n' "$1" >&2
-    \\builtin exit 126
-  fi
-} 40<>@directory@/calls
+export const call = `__synapse=
 {
-  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then
-    \\builtin printf '%s\\0' "$PWD" none "$#" "$@" >&40
+  { \\builtin read -t 60 -rN1 __synapse <@directory@/tickets && \\builtin printf %s "$__synapse" >&46; } 46<>@directory@/calls ||
+    __synapse=
+} 2>/dev/null
+if [[ ! $__synapse ]]; then
+  if [[ ! -p @directory@/calls || ! -p @directory@/tickets ]]; then
+    \\builtin printf '%s: not run: a command has deleted the pipes of Synapse; the next call has new ones\\n' "$1" >&2
+  elif { { :; } 46</dev/null; } 2>/dev/null; then
+    \\builtin printf '%s: not run: too many commands of Synapse at once: try again\\n' "$1" >&2
   else
-    \\builtin printf '%s\\0' "$PWD" some "$#" "$@" >&40
+    \\builtin printf '%s: not run: the shell may open too few files (ulimit -n), 64 are enough: restart=true starts a new shell\\n' "$1" >&2
   fi
+  \\builtin exit 126
+fi
+{
+  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then __synapse_input=none; else __synapse_input=some; fi
+  __synapse_words=$*
+  if (( \${#__synapse_words} < 1000000 )); then
+    \\builtin trap '' PIPE
+    \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$#" "$@" >&46
+  else
+    ( \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$#" "$@" >&46 )
+  fi 2>/dev/null || {
+    \\builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\\n' "$1" >&2
+    \\builtin exit 1
+  }
+  \\builtin trap - PIPE
   \\builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse"
-} 40>@directory@/slot-"$__synapse-ask"
+} 46>@directory@/slot-"$__synapse-ask"
 \\builtin exit 126
 `
 
@@ -34,7 +50,7 @@ export const call = `{
  * @since 0.1.0
  * @category texts
  */
-export const functions = `__synapse_call() ( { \\builtin local -; \\builtin set +vxeuC; } 2>/dev/null; \\builtin . @directory@/call "$@" )
+export const functions = `__synapse_call() ( { \\builtin set +vxeuCET; } 2>/dev/null; \\builtin . @directory@/call "$@" )
 `
 
 /**
@@ -53,36 +69,38 @@ export const program = `#!/bin/bash -p
  * @since 0.1.0
  * @category texts
  */
-export const read = `__synapse_are_names() {
+export const read = `__synapse_choose() {
+  if [[ \${1-} == -- ]]; then
+    \\builtin shift
+    if (( ! $# )); then \\builtin return; fi
+  elif [[ $# -lt 2 && \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* && /dev/stdin -ef /dev/null ]]; then
+    ( \\builtin set -e; ((0)); \\builtin exit 0 )
+    if (( $? )) || ! __synapse_loops "\${BASH_SOURCE[2]}"; then __synapse_own=yes; fi
+  fi
   while (( $# )); do
-    [[ $1 == [a-zA-Z_]* ]] || \\builtin return 1
-    case \${1%%\\[*\\]} in *[!a-zA-Z0-9_]*) \\builtin return 1 ;; esac
+    if [[ $1 != [a-zA-Z_]* || \${#1} -gt 4095 || \${1%%\\[*\\]} == *[!a-zA-Z0-9_]* ]]; then __synapse_own=yes; fi
     \\builtin shift
   done
 }
-__synapse_is_said() {
-  case $(<@directory@/command) in
-    *while* | *until*) \\builtin return 1 ;;
-    *read*) \\builtin return 0 ;;
-    *) \\builtin return 1 ;;
-  esac
-}
+__synapse_loops() (
+  before='(^|[;&|({!\`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
+  [[ $(<"$1") =~ \${before}[[:space:]]*(while|until)[[:space:]] ]]
+)
 read() {
   case \${1-} in
-    -h | --help | --offset* | --limit*) __synapse_call read "$@" ;;
-    --) if __synapse_are_names "\${@:2}"; then \\builtin read "$@"; else __synapse_call read "$@"; fi ;;
-    -*) \\builtin read "$@" ;;
+    -h | --help | --offset* | --limit*) __SYNAPSE_CALL__ ;;
+    -[!-]*) \\builtin read "$@" ;;
     *)
-      if ! __synapse_are_names "$@"; then
-        __synapse_call read "$@"
-      elif [[ /dev/stdin -ef /dev/null ]] && __synapse_is_said; then
-        __synapse_call read "$@"
-      else
+      if [[ " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null ]]; then
         \\builtin read "$@"
+      else
+        { \\builtin local - __synapse_own=; \\builtin set +vxeuET; } 2>/dev/null
+        __synapse_choose "$@"
+        if [[ $__synapse_own ]]; then __SYNAPSE_CALL__; else \\builtin read "$@"; fi
       fi ;;
   esac
 }
-\\builtin export -f read __synapse_are_names __synapse_is_said __synapse_call
+\\builtin export -f read __synapse_choose __synapse_loops
 `
 
 /**
@@ -99,7 +117,7 @@ old='' failed=0
 temporary='' target='' inplace='' file='' poured='' pumps=()
 what='' to='' text='' path='' skip='' regular='' code=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
-reply() { printf '%s\\0' "$1" "\${2-}" >&40; }
+reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
 discard() {
   if [[ $temporary ]]; then
@@ -110,7 +128,7 @@ discard() {
 }
 leave() {
   if [[ $old ]]; then
-    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
   fi
   if (( \${#pumps[@]} )); then kill "\${pumps[@]}" 2>/dev/null; fi
@@ -133,31 +151,49 @@ open() {
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
     if (( $2 )); then
-      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     else
-      cat <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+      cat <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     fi
     file=$! pumps+=($!)
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 40>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
+}
+resolve() {
+  target=$1
+  if [[ -L $1 ]]; then
+    IFS= read -r -d '' target < <(readlink -fz -- "$1" 46>&- 41<&- 42<&-)
+  elif [[ $1 && $1 != */* ]]; then
+    target=./$1
+  fi
+}
+identify() {
+  local directory=. lines
+  resolve "$1"
+  if [[ $target == */* ]]; then directory=\${target%/*}/; fi
+  lines=$(stat -L -c '%d:%i %h' -- "$directory" "$target" 2>/dev/null 46>&- 41<&- 42<&-)
+  local place=\${lines%%$'\\n'*} itself=''
+  if [[ $lines == *$'\\n'* && $lines != *' 1' ]]; then itself=\${lines##*$'\\n'}; fi
+  reply ok "\${place:+\${place%% *}/\${target##*/}}/\${itself%% *}"
 }
 begin() {
   target=$1 inplace=''
   if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
-  if [[ -L $target ]] && ! target=$(readlink -f -- "$1"); then
+  if ! resolve "$1"; then
     reply io 'a symbolic link that leads nowhere'
     return
   fi
-  if [[ -e $target && ! -f $target ]]; then reply special 'not a regular file'; return; fi
+  if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
+  if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
   local directory=. error
   if [[ $target == */* ]]; then directory=\${target%/*}/; fi
   if [[ -e $target ]]; then
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
-    if ! error=$(mkdir -p -- "$directory" 2>&1 40>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
+    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
   fi
   local mask
   if [[ -e $target ]]; then mask=$(umask) && umask 077; fi
@@ -180,7 +216,7 @@ begin() {
 }
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -188,10 +224,10 @@ elsewhere() {
   fi
 }
 pour() {
-  exec 45<"$slot-down"
-  cat <&45 >&"$1" 40>&- 41<&- 42<&- 44>&- &
+  exec 40<"$slot-down"
+  cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
   poured=$! pumps+=($!)
-  exec 45<&-
+  exec 40<&-
   reply ok
 }
 written() {
@@ -206,15 +242,15 @@ written() {
 }
 alike() {
   local both
-  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-
-  both=$(stat -c '%a %u %g' -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-)
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
+  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
 }
 commit() {
   local error
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 40>&- 41<&- 42<&-); then
+    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
       temporary=
       reply ok
@@ -227,18 +263,18 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 40>&- 41<&- 42<&-); then
+  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
     refuse 'could not be kept' "\${error-}"
-  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 40>&- 41<&- 42<&-); then
+  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
     rm -f -- "$old"
     old=
     discard
     reply ok
   else
-    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
     old=
     discard
@@ -251,9 +287,10 @@ while next what; do
     say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
-    input) cat <&42 >"$slot-input" 40>&- 41<&- 42<&- & pumps+=($!) ;;
+    input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
+    identify) next path && identify "$path" ;;
     begin) next path && begin "$path" ;;
     written) written ;;
     commit) commit ;;

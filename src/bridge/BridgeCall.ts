@@ -95,6 +95,17 @@ export class BridgeCall {
     if (status !== "0" && status !== String(brokenPipe)) throw io("it could not be read to its end")
   }
 
+  /**
+   * Returns the names of a file's turns: of its place, which are the identity of its directory and its name there; and of
+   * itself, where it has several names, for then it is not replaced but written in place.
+   */
+  async turns(path: string): Promise<ReadonlyArray<string>> {
+    checkPath(path)
+    const known = await this.dialog.request("identify", path)
+    const end = known.lastIndexOf("/")
+    return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
+  }
+
   /** Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow. */
   async begin(path: string): Promise<FifoSink> {
     checkPath(path)
@@ -102,10 +113,14 @@ export class BridgeCall {
     return this.pour("file")
   }
 
-  /** Gives the file its new content; rejects with Refused. */
-  async commit(content: FifoSink): Promise<void> {
+  /** Waits until the new content is whole; rejects with Refused. */
+  async complete(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("written")
+  }
+
+  /** Gives the file its new content, which is complete; rejects with Refused. */
+  async commit(): Promise<void> {
     await this.dialog.request("commit")
   }
 

@@ -49,12 +49,12 @@ export class RequestReader {
 
   constructor(private readonly budget: Budget) {}
 
-  /** Takes bytes; returns the request once it is complete, and `refused` for what can't become one. */
-  read(chunk: Buffer): CallRequest | "refused" | undefined {
+  /** Takes bytes; returns the request once it is complete, `refused` for what can't become one, and `excess` for too much. */
+  read(chunk: Buffer): CallRequest | "refused" | "excess" | undefined {
     this.chunks.push(chunk)
     this.length += chunk.length
     this.budget.left -= chunk.length
-    if (this.budget.left < 0) return "refused"
+    if (this.budget.left < 0) return "excess"
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) this.ended++
     if (this.expected === undefined && this.ended >= headers) {
       const words = Number(this.fields(headers)[headers - 1] ?? "")
@@ -64,6 +64,11 @@ export class RequestReader {
     if (this.expected === undefined || this.ended < this.expected) return undefined
     const [cwd = "", input, , name = "", ...args] = this.fields(this.expected)
     return { name, args, cwd, hasInput: input === "some" }
+  }
+
+  /** The name of the command, as far as it is read. */
+  get name(): string {
+    return this.ended > headers ? (this.fields(headers + 1)[headers] ?? "") : ""
   }
 
   /** Stops reading, and returns what was taken of the budget. */

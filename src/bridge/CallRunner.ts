@@ -3,13 +3,10 @@
  *
  * @since 0.1.0
  */
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
-import * as Stream from "effect/Stream"
 import { type CommandCall, type Handler, isLineHandler } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
@@ -18,14 +15,12 @@ import type { CommandError, FailureCategory } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import type { CommandInput } from "../domain/CommandInput.js"
 import * as CommandResult from "../domain/CommandResult.js"
-import { FileError, type Files } from "../files/Files.js"
+import { FileTurns } from "../files/FileTurns.js"
 import type { CallEnding } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
+import * as BridgeFiles from "./BridgeFiles.js"
 import type { CallRequest } from "./CallRequest.js"
-import { Gone } from "./FifoSink.js"
-import type { FifoSource } from "./FifoSource.js"
-import { Refused } from "./StubDialog.js"
 
 /**
  * Makes the commands of the registry callable, as they are registered at the time of each call.
@@ -40,6 +35,7 @@ export const make = Effect.fnUntraced(function* (
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
   const audience = yield* FiberRef.get(Advice.audience)
+  const turns = new FileTurns()
   const ended: Array<CallEnding> = []
   let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
 
@@ -56,7 +52,7 @@ export const make = Effect.fnUntraced(function* (
     prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
     run: (call, request, input) => {
       const fiber = Runtime.runFork(runtime)(
-        within(run(registry.find(request.name), toCommandCall(call, request, input), registry.list()))
+        within(run(registry.find(request.name), toCommandCall(call, request, input, turns), registry.list()))
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
@@ -87,87 +83,23 @@ const run = (
         (cause) => CommandExit.logDefect(call.name, cause)
       )
 
-const toCommandCall = (call: BridgeCall, request: CallRequest, input: CommandInput | undefined): CommandCall => ({
+const toCommandCall = (
+  call: BridgeCall,
+  request: CallRequest,
+  input: CommandInput | undefined,
+  turns: FileTurns
+): CommandCall => ({
   name: request.name,
   args: request.args,
   cwd: request.cwd,
-  stdin: request.hasInput ? standardInput(call) : input,
+  stdin: request.hasInput ? BridgeFiles.standardInput(call) : input,
   write: (chunk) =>
     Effect.catchAll(
       Effect.tryPromise(() => call.put(chunk)),
       () => Effect.interrupt
     ),
-  files: files(call)
+  files: BridgeFiles.make(call, turns)
 })
-
-const standardInput = (call: BridgeCall): CommandInput =>
-  Stream.unwrapScoped(
-    Effect.map(
-      Effect.acquireRelease(
-        Effect.catchAll(
-          Effect.try(() => call.input()),
-          () => Effect.interrupt
-        ),
-        (source) => Effect.sync(() => source.close())
-      ),
-      bytes
-    )
-  )
-
-const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
-  Stream.repeatEffectChunkOption(
-    Effect.flatMap(
-      Effect.promise(() => source.next()),
-      (chunks) => (chunks === undefined ? Effect.fail(Option.none()) : Effect.succeed(Chunk.unsafeFromArray(chunks)))
-    )
-  )
-
-/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
-const toFileError =
-  (path: string) =>
-  (error: Refused | Gone): Effect.Effect<never, FileError> =>
-    error instanceof Refused
-      ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
-      : Effect.interrupt
-
-const kinds = ["missing", "directory", "denied", "special", "io"] as const
-
-const files = (call: BridgeCall): Files => {
-  const ask = <A>(path: string, question: () => Promise<A>) =>
-    Effect.catchAll(
-      Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
-      toFileError(path)
-    )
-
-  return {
-    read: (path, options = {}) =>
-      Stream.unwrapScoped(
-        Effect.gen(function* () {
-          const source = yield* ask(path, () => call.read(path, options))
-          let isEnded = false
-          const end = Effect.suspend(() => {
-            if (isEnded) return Effect.void
-            isEnded = true
-            source.close()
-            return ask(path, () => call.endRead())
-          })
-          yield* Effect.addFinalizer(() => Effect.ignore(end))
-          return Stream.concat(bytes(source), Stream.execute(end))
-        })
-      ),
-    write: (path, content) =>
-      Effect.acquireUseRelease(
-        ask(path, () => call.begin(path)),
-        (pour) =>
-          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
-            Stream.runDrain,
-            Effect.zipRight(Effect.uninterruptible(ask(path, () => call.commit(pour))))
-          ),
-        (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))
-      )
-  }
-}
 
 interface CallOutput extends CallEnding {
   readonly stdout: string

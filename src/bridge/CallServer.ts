@@ -110,6 +110,14 @@ export class CallServer implements OpenBridge {
     return this.running.size > 0
   }
 
+  isCaller(pid: number): boolean {
+    try {
+      return Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`\0${this.directory.path}/${Stub.names.stub}\0`)
+    } catch {
+      return false
+    }
+  }
+
   /** Dismisses all callers, and waits until they have removed what they had begun. */
   readonly dismiss = Effect.asVoid(
     Effect.promise(() =>

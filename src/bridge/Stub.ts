@@ -73,6 +73,9 @@ export const program = (directory: string): string => within(directory, BashText
  */
 export const stub = (directory: string): string => within(directory, BashText.stub)
 
+/** The body of a function that calls a command by its name. */
+const called = (name: string) => BashText.functions.replace(/^\w+\(\) /, "").replace(' "$@" )\n', ` ${name} "$@" )`)
+
 /**
  * Makes the functions by which a shell calls commands: a function takes longer words than a program can. `read` also is
  * a builtin of bash, and its function decides between the two.
@@ -81,10 +84,11 @@ export const stub = (directory: string): string => within(directory, BashText.st
  * @category texts
  */
 export const functions = (directory: string, commands: ReadonlyArray<string>): string =>
-  [
-    within(directory, BashText.functions),
-    ...commands
-      .filter((name) => /^\w+$/.test(name) && name !== "read")
-      .map((name) => `${name}() { __synapse_call ${name} "$@"; }\n`),
-    commands.includes("read") ? within(directory, BashText.read) : ""
-  ].join("")
+  within(
+    directory,
+    [
+      BashText.functions,
+      ...commands.filter((name) => /^\w+$/.test(name) && name !== "read").map((name) => `${name}() ${called(name)}\n`),
+      commands.includes("read") ? BashText.read.replaceAll("__SYNAPSE_CALL__", () => called("read")) : ""
+    ].join("")
+  )

@@ -23,6 +23,9 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string
 /** Milliseconds that a caller has to complete its request. */
 const patience = 10_000
 
+/** The message for words that are too long, the same as in `call.bash`, for a caller that did not print it. */
+const tooLong = "not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file"
+
 /** The most bytes of incomplete replies; a caller that sends more is closed. */
 const maxReply = 64 * 1024
 
@@ -60,11 +63,20 @@ export class StubDialog {
     }
     this.late = setTimeout(() => this.close(), patience).unref()
     let reader: RequestReader | undefined = new RequestReader(budget)
+    let isExcess = false
     this.ask.on("data", (chunk: Buffer) => {
+      // The rest is not kept; the caller hears why when it has said all.
+      if (isExcess) return
       if (reader === undefined) return this.takeReplies(chunk)
       const request = reader.read(chunk)
       if (request === "refused") return this.close()
       if (request === undefined) return
+      if (request === "excess") {
+        isExcess = true
+        const { name } = reader
+        reader.close()
+        return this.refuse(`${name.slice(0, 100)}: ${tooLong}\n`)
+      }
       reader.close()
       reader = undefined
       clearTimeout(this.late)
@@ -120,6 +132,16 @@ export class StubDialog {
   /** Closes the dialog, whatever becomes of the caller. */
   close(): void {
     this.ask.destroy()
+  }
+
+  /** Tells the caller, as soon as it listens, to say something and to end. */
+  private refuse(said: string): void {
+    try {
+      this.tell("say", "2", said)
+      this.tell("exit", "1")
+    } catch {
+      // The caller has ended, or was dismissed.
+    }
   }
 
   private takeReplies(chunk: Buffer): void {

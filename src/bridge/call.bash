@@ -1,19 +1,38 @@
 # Calls a command of ours: `$1` is its name, then come its words. The stub goes on from there.
 #
 # Sourced by a subshell, so that nothing of it stays; a shell that is killed shows no more of it than one line. Descriptor
-# 40 is `ask`. `@directory@` stands for the session's directory, quoted.
+# 46 is `ask`, the highest that a call uses: where it can be opened, all can. `@directory@` stands for the session's
+# directory, quoted.
+__synapse=
 {
-  if ! { \builtin read -t 60 -rN1 __synapse <@directory@/tickets && \builtin printf %s "$__synapse" >&40; }; then
-    \builtin printf '%s: too many commands of Synapse at once, or its pipes are gone: try again\n' "$1" >&2
-    \builtin exit 126
-  fi
-} 40<>@directory@/calls
-{
-  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then
-    \builtin printf '%s\0' "$PWD" none "$#" "$@" >&40
+  { \builtin read -t 60 -rN1 __synapse <@directory@/tickets && \builtin printf %s "$__synapse" >&46; } 46<>@directory@/calls ||
+    __synapse=
+} 2>/dev/null
+if [[ ! $__synapse ]]; then
+  if [[ ! -p @directory@/calls || ! -p @directory@/tickets ]]; then
+    \builtin printf '%s: not run: a command has deleted the pipes of Synapse; the next call has new ones\n' "$1" >&2
+  elif { { :; } 46</dev/null; } 2>/dev/null; then
+    \builtin printf '%s: not run: too many commands of Synapse at once: try again\n' "$1" >&2
   else
-    \builtin printf '%s\0' "$PWD" some "$#" "$@" >&40
+    \builtin printf '%s: not run: the shell may open too few files (ulimit -n), 64 are enough: restart=true starts a new shell\n' "$1" >&2
   fi
+  \builtin exit 126
+fi
+{
+  if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then __synapse_input=none; else __synapse_input=some; fi
+  # Whoever takes no more of a request than it may be closes the pipe. bash goes on writing then, byte for byte, so that long
+  # words have a process of their own, which ends.
+  __synapse_words=$*
+  if (( ${#__synapse_words} < 1000000 )); then
+    \builtin trap '' PIPE
+    \builtin printf '%s\0' "$PWD" "$__synapse_input" "$#" "$@" >&46
+  else
+    ( \builtin printf '%s\0' "$PWD" "$__synapse_input" "$#" "$@" >&46 )
+  fi 2>/dev/null || {
+    \builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\n' "$1" >&2
+    \builtin exit 1
+  }
+  \builtin trap - PIPE
   \builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse"
-} 40>@directory@/slot-"$__synapse-ask"
+} 46>@directory@/slot-"$__synapse-ask"
 \builtin exit 126

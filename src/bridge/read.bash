@@ -1,38 +1,46 @@
-# Whether every word is a name that bash's own `read` would take. No regular expression: BASH_REMATCH is the user's.
-__synapse_are_names() {
+# Decides on words that `read` did not know at once: `__synapse_own` stays empty where bash's own is to run.
+#
+# It is ours where bash would refuse the words as no names of variables. It is ours, too, where they are one name, or
+# none, at the top level of the session's own command, with nothing that could be read: there, bash could but fail. Not in
+# a condition beside a loop, which might have no end.
+__synapse_choose() {
+  if [[ ${1-} == -- ]]; then
+    \builtin shift
+    if (( ! $# )); then \builtin return; fi
+  elif [[ $# -lt 2 && ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* && /dev/stdin -ef /dev/null ]]; then
+    # In a condition, no failure ends a shell.
+    ( \builtin set -e; ((0)); \builtin exit 0 )
+    if (( $? )) || ! __synapse_loops "${BASH_SOURCE[2]}"; then __synapse_own=yes; fi
+  fi
   while (( $# )); do
-    [[ $1 == [a-zA-Z_]* ]] || \builtin return 1
-    case ${1%%\[*\]} in *[!a-zA-Z0-9_]*) \builtin return 1 ;; esac
+    # A long word is none, and bash would take for ever to look through it.
+    if [[ $1 != [a-zA-Z_]* || ${#1} -gt 4095 || ${1%%\[*\]} == *[!a-zA-Z0-9_]* ]]; then __synapse_own=yes; fi
     \builtin shift
   done
 }
 
-# Whether the line that the session runs speaks of `read`, and of no loop that would wait for its end.
-__synapse_is_said() {
-  case $(<@directory@/command) in
-    *while* | *until*) \builtin return 1 ;;
-    *read*) \builtin return 0 ;;
-    *) \builtin return 1 ;;
-  esac
-}
+# Whether a command's text has a loop that lasts as long as its condition. In a subshell: BASH_REMATCH is the user's.
+__synapse_loops() (
+  before='(^|[;&|({!`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
+  [[ $(<"$1") =~ ${before}[[:space:]]*(while|until)[[:space:]] ]]
+)
 
-# `read` is the command of ours where bash's own would refuse its words as no names of variables; and where they are such
-# names, if nothing can be read from standard input, and the line that runs speaks of `read` and of no such loop. All else
-# is for bash's own, with the words as they came.
+# `read` is bash's own with options and with names of variables, and ours with other words: `__synapse_choose` decides.
+# What is said most is decided first, and shows no more than that in a trace.
 # shellcheck disable=SC2162
 read() {
   case ${1-} in
-    -h | --help | --offset* | --limit*) __synapse_call read "$@" ;;
-    --) if __synapse_are_names "${@:2}"; then \builtin read "$@"; else __synapse_call read "$@"; fi ;;
-    -*) \builtin read "$@" ;;
+    -h | --help | --offset* | --limit*) __SYNAPSE_CALL__ ;;
+    -[!-]*) \builtin read "$@" ;;
     *)
-      if ! __synapse_are_names "$@"; then
-        __synapse_call read "$@"
-      elif [[ /dev/stdin -ef /dev/null ]] && __synapse_is_said; then
-        __synapse_call read "$@"
-      else
+      # shellcheck disable=SC2199
+      if [[ " $@" != @(\ |*[!a-zA-Z0-9_\ ]*|*\ [0-9]*) && ! /dev/stdin -ef /dev/null ]]; then
         \builtin read "$@"
+      else
+        { \builtin local - __synapse_own=; \builtin set +vxeuET; } 2>/dev/null
+        __synapse_choose "$@"
+        if [[ $__synapse_own ]]; then __SYNAPSE_CALL__; else \builtin read "$@"; fi
       fi ;;
   esac
 }
-\builtin export -f read __synapse_are_names __synapse_is_said __synapse_call
+\builtin export -f read __synapse_choose __synapse_loops

@@ -1,8 +1,9 @@
 # The caller's side of a call, with its rights: does what it is told to, until it is told to end. `$1` is the slot.
 #
-# Descriptors: 40 `ask`, open as long as the caller lives, which says so to the other side: no child may hold it; 41 `answer`;
-# 42 the caller's standard input; 43 a file that is read; 44 a temporary file; 45 `down`. They are high enough not to be a
-# user's, and low enough for every limit: a caller's own must be there for what it reads and writes (`read <(command)`).
+# Descriptors: 40 `down`; 41 `answer`; 42 the caller's standard input; 43 a file that is read; 44 a temporary file; 46 `ask`,
+# open as long as the caller lives, which says so to the other side: no child may hold it. With a limit of 47, bash itself
+# takes 45, for this file. They are high enough not to be a user's, and low enough for most limits: a caller's own must be
+# there for what it reads and writes (`read <(command)`).
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin LC_ALL=C
 slot=@directory@/slot-$1
 exec 41<"$slot-answer" || exit
@@ -13,7 +14,7 @@ temporary='' target='' inplace='' file='' poured='' pumps=()
 # What `next` reads.
 what='' to='' text='' path='' skip='' regular='' code=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
-reply() { printf '%s\0' "$1" "${2-}" >&40; }
+reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
 discard() {
@@ -27,7 +28,7 @@ discard() {
 # shellcheck disable=SC2317
 leave() {
   if [[ $old ]]; then
-    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
   fi
   if (( ${#pumps[@]} )); then kill "${pumps[@]}" 2>/dev/null; fi
@@ -50,32 +51,55 @@ open() {
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
     if (( $2 )); then
-      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+      tail -n "+$(($2 + 1))" <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     else
-      cat <&43 >"$slot-up" 40>&- 41<&- 42<&- &
+      cat <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     fi
     file=$! pumps+=($!)
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 40>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
+}
+# Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
+# so that no `$(…)` will do.
+resolve() {
+  target=$1
+  if [[ -L $1 ]]; then
+    IFS= read -r -d '' target < <(readlink -fz -- "$1" 46>&- 41<&- 42<&-)
+  elif [[ $1 && $1 != */* ]]; then
+    target=./$1
+  fi
+}
+# Tells by what a file can be known, under all of its names: by its directory and its name there, which stay when it is
+# replaced; and where it has several (hard links), by itself.
+identify() {
+  local directory=. lines
+  resolve "$1"
+  if [[ $target == */* ]]; then directory=${target%/*}/; fi
+  lines=$(stat -L -c '%d:%i %h' -- "$directory" "$target" 2>/dev/null 46>&- 41<&- 42<&-)
+  local place=${lines%%$'\n'*} itself=''
+  if [[ $lines == *$'\n'* && $lines != *' 1' ]]; then itself=${lines##*$'\n'}; fi
+  reply ok "${place:+${place%% *}/${target##*/}}/${itself%% *}"
 }
 # Before there is a new file, everything that will stand against it is found out.
 begin() {
   target=$1 inplace=''
   if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
-  if [[ -L $target ]] && ! target=$(readlink -f -- "$1"); then
+  if ! resolve "$1"; then
     reply io 'a symbolic link that leads nowhere'
     return
   fi
-  if [[ -e $target && ! -f $target ]]; then reply special 'not a regular file'; return; fi
+  if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
+  # By way of a descriptor.
+  if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
   local directory=. error
   if [[ $target == */* ]]; then directory=${target%/*}/; fi
   if [[ -e $target ]]; then
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
-    if ! error=$(mkdir -p -- "$directory" 2>&1 40>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
+    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
   fi
   # Until it has the old one's mode, nobody else may read it.
   local mask
@@ -100,7 +124,7 @@ begin() {
 # A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -109,10 +133,10 @@ elsewhere() {
 }
 # What comes down goes there, to its end.
 pour() {
-  exec 45<"$slot-down"
-  cat <&45 >&"$1" 40>&- 41<&- 42<&- 44>&- &
+  exec 40<"$slot-down"
+  cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
   poured=$! pumps+=($!)
-  exec 45<&-
+  exec 40<&-
   reply ok
 }
 written() {
@@ -125,18 +149,18 @@ written() {
     refuse 'could not be written' "$error"
   fi
 }
-# As it was, but for its content: the mode, the owner, and what else can be kept.
+# As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
 alike() {
   local both
-  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-
-  both=$(stat -c '%a %u %g' -- "$target" "$temporary" 2>/dev/null 40>&- 41<&- 42<&-)
+  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
+  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
 }
 commit() {
   local error
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 40>&- 41<&- 42<&-); then
+    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
       temporary=
       reply ok
@@ -150,18 +174,18 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 40>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 40>&- 41<&- 42<&-); then
+  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
     refuse 'could not be kept' "${error-}"
-  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 40>&- 41<&- 42<&-); then
+  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
     rm -f -- "$old"
     old=
     discard
     reply ok
   else
-    cat -- "$old" >|"$target" 40>&- 41<&- 42<&-
+    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
     old=
     discard
@@ -174,9 +198,10 @@ while next what; do
     say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
-    input) cat <&42 >"$slot-input" 40>&- 41<&- 42<&- & pumps+=($!) ;;
+    input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
+    identify) next path && identify "$path" ;;
     begin) next path && begin "$path" ;;
     written) written ;;
     commit) commit ;;

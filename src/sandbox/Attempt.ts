@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type * as Negotiation from "./Negotiation.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
@@ -30,6 +31,20 @@ export interface AttemptDoor {
   readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
 }
 
+/**
+ * The functions by which commands are run and grants are given.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> {
+  /**
+   * Gives up the command that is the next to begin, where none runs: what a restart ends is that one, though its sandbox
+   * is not there yet. One that comes with a restart of its own is left alone.
+   */
+  readonly giveUp: () => void
+}
+
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
@@ -38,14 +53,13 @@ const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && err
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({
-  current,
-  directory,
-  onBegin,
-  remember,
-  rememberForGood
-}: AttemptDoor): Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> => {
+export const make = ({ current, directory, onBegin, remember, rememberForGood }: AttemptDoor): Attempts => {
   let notices: Array<string> = []
+  /** The attempts that wait for their sandbox or their turn, in their order, and those that were given up. */
+  const waiting = new Set<object>()
+  const givenUp = new WeakSet<object>()
+  /** The number of attempts that have begun and not ended. */
+  let running = 0
 
   /**
    * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
@@ -104,15 +118,31 @@ export const make = ({
           notices = []
           return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
         })
-      return inTurn(cwd, (backend, turn) =>
-        Effect.zipRight(
-          options?.restarted ?? Effect.void,
-          Effect.catchIf(run(backend, turn), isCrash, () =>
-            // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
-            Effect.zipRight(current.retire(backend), inTurn(cwd, run))
-          )
+      const self = {}
+      const runInTurn = (backend: SandboxBackend, turn: SandboxTurn) =>
+        Effect.suspend(() => {
+          waiting.delete(self)
+          if (givenUp.has(self)) return Job.restarted()
+          running++
+          return Effect.zipRight(
+            options?.restarted ?? Effect.void,
+            Effect.catchIf(run(backend, turn), isCrash, () =>
+              // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
+              Effect.zipRight(current.retire(backend), inTurn(cwd, run))
+            )
+          ).pipe(Effect.ensuring(Effect.sync(() => void running--)))
+        })
+      return Effect.suspend(() => {
+        if (options?.restarted === undefined) waiting.add(self)
+        return Effect.ensuring(
+          inTurn(cwd, runInTurn),
+          Effect.sync(() => waiting.delete(self))
         )
-      )
+      })
+    },
+    giveUp: () => {
+      const [next] = waiting
+      if (running === 0 && next !== undefined) givenUp.add(next)
     },
     keep: (backend, grant, forGood) =>
       Effect.gen(function* () {

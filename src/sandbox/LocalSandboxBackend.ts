@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
@@ -54,8 +55,8 @@ export const make = (
     const scope = yield* Effect.scope
     const runFork = Runtime.runFork(yield* Effect.runtime())
     const decision = PolicyDecision.make(policy)
-    const preflight = Preflight.make(policy, decision)
-    const attribute = Attribution.make(policy, decision)
+    const preflight = Preflight.steps(policy, decision)
+    const attribute = Attribution.steps(policy, decision)
     const running = yield* RunningSandbox.make(policy)
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
@@ -106,17 +107,22 @@ export const make = (
       before: string,
       cwd: string,
       result: CommandResult.CommandResult
-    ): SandboxResult => {
-      if (result.exitCode === ExitCode.success) return { ...result, blocked: false }
-      const denials = attribute({
+    ): Effect.Effect<SandboxResult> => {
+      if (result.exitCode === ExitCode.success) return Effect.succeed({ ...result, blocked: false })
+      const outcome = {
         command,
         directories: [cwd, before],
         stderr: result.stderr,
         masks: running.masks(),
         traffic: running.network()?.settle()
-      })
-      const denial = Attribution.causeOf(denials, result)
-      return denial === undefined ? { ...result, blocked: false } : { ...result, ...blocked(denial) }
+      }
+      return Effect.map(
+        Slices.run(() => attribute(outcome)),
+        (denials) => {
+          const denial = Attribution.causeOf(denials, result)
+          return denial === undefined ? { ...result, blocked: false } : { ...result, ...blocked(denial) }
+        }
+      )
     }
 
     const run = (
@@ -140,7 +146,7 @@ export const make = (
         ),
         Effect.zipLeft(rescan),
         Effect.flatMap((result) =>
-          Effect.map(session.cwd, (after) => trace(command, cwd, after, withNotice(result, notice)))
+          Effect.flatMap(session.cwd, (after) => trace(command, cwd, after, withNotice(result, notice)))
         )
       )
 
@@ -152,13 +158,17 @@ export const make = (
       (execute: BashSession.Execute): Execute =>
       (command, options) =>
         executed(
-          Effect.flatMap(session.cwd, (cwd) => {
-            const denial = preflight(command, { cwd, home: userHome })
-            if (denial !== undefined && !running.isGranted(denial.resource)) return Effect.succeed(refused(denial))
-            return running.isDue()
-              ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
-              : run(execute, command, cwd, options)
-          })
+          Effect.flatMap(session.cwd, (cwd) =>
+            Effect.flatMap(
+              Slices.run(() => preflight(command, { cwd, home: userHome })),
+              (denial) => {
+                if (denial !== undefined && !running.isGranted(denial.resource)) return Effect.succeed(refused(denial))
+                return running.isDue()
+                  ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
+                  : run(execute, command, cwd, options)
+              }
+            )
+          )
         )
 
     return {
@@ -182,7 +192,8 @@ export const make = (
           )
         }),
       restart: session.restart,
-      cwd: session.cwd
+      cwd: session.cwd,
+      setStatus: session.setStatus
     }
   })
 

@@ -1,6 +1,6 @@
 /**
  * Follows the sandbox that runs around a session's shell: its masks, its grants and its network, and how they are
- * changed while it runs. When the shell is started anew, its sandbox is a new one too.
+ * changed while it runs. The sandbox outlives the shells in it: it ends when the session's shells are restarted.
  *
  * @since 0.1.0
  */
@@ -27,7 +27,7 @@ import { type Grant, NotThere } from "./SandboxBackend.js"
  * @category models
  */
 export interface RunningSandbox {
-  /** Wraps the session's shells, each in a sandbox of its own. */
+  /** Wraps the session's shells, which follow one another in one sandbox. */
   readonly launcher: ShellLauncher
   /** Returns whether a sandbox runs. */
   readonly isThere: () => boolean

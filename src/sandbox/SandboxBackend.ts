@@ -92,6 +92,8 @@ export interface SandboxBackend {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
+  /** Sets `$?` of the next command, after a command that ran without the shell. */
+  readonly setStatus?: ((status: number) => Effect.Effect<void>) | undefined
   /** Ends the session, and releases the platform's resources. */
   readonly dispose: Effect.Effect<void>
 }
@@ -123,7 +125,8 @@ export const unsandboxed = (session: BashSession): Omit<SandboxBackend, "dispose
       use({ execute: nothingBlocked(execute), grant: () => Effect.void, revoke: () => Effect.void })
     ),
   restart: session.restart,
-  cwd: session.cwd
+  cwd: session.cwd,
+  setStatus: session.setStatus
 })
 
 /**

@@ -65,6 +65,8 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
     readonly cwd: Effect.Effect<string>
+    /** Sets `$?` of the next command, after a command that ran without the shell. */
+    readonly setStatus: (status: number) => Effect.Effect<void>
     /**
      * Returns whether the path is a regular file that the policy lets commands read. Answers synchronously, so that
      * calls keep their order.
@@ -98,6 +100,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     },
     restart: session.restart,
     cwd: session.cwd,
+    setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
     isFile: (path) => Effect.sync(() => isFile(path)),
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
@@ -151,14 +154,25 @@ export const layer: Layer.Layer<
         : Effect.succeed(settings.enabled !== false)
     const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
+    /** The status that was set while there was no sandbox. */
+    let status: number | undefined
+
+    const withStatus = <E>(create: Effect.Effect<SandboxBackend, E>): Effect.Effect<SandboxBackend, E> =>
+      Effect.tap(create, ({ setStatus }) => {
+        const before = status
+        status = undefined
+        return before === undefined ? Effect.void : (setStatus?.(before) ?? Effect.void)
+      })
+
     const current = CurrentSandbox.make((cwd) =>
       Effect.gen(function* () {
-        if (!(yield* isEnabled)) return { create: unsandboxed.create(cwd), destroy: ({ dispose }) => dispose }
+        if (!(yield* isEnabled))
+          return { create: withStatus(unsandboxed.create(cwd)), destroy: ({ dispose }) => dispose }
         const { provider } = yield* Effect.mapError(config.load, toFailure)
         const policy = yield* build(cwd)
         yield* config.claim(policy)
         const { create, destroy } = yield* providers.find(provider)
-        return { create: create(policy), destroy }
+        return { create: withStatus(create(policy)), destroy }
       })
     )
     const { get: getSandbox, shutdown } = current
@@ -193,20 +207,22 @@ export const layer: Layer.Layer<
 
     /** The number of commands that have begun. */
     let begun = 0
-    const negotiate = Negotiation.make({
-      ask: permission.ask,
-      ...Attempt.make({
-        current,
-        directory,
-        onBegin: () => {
-          begun++
-        },
-        remember,
-        rememberForGood: ({ resource }) => addPermanentWhitelist(resource)
-      })
+    const attempts = Attempt.make({
+      current,
+      directory,
+      onBegin: () => {
+        begun++
+      },
+      remember,
+      rememberForGood: ({ resource }) => addPermanentWhitelist(resource)
     })
+    const negotiate = Negotiation.make({ ask: permission.ask, ...attempts })
 
-    const restart = Effect.suspend(() => current.peek()?.backend.restart ?? Effect.void)
+    const restartNow = Effect.suspend(() => current.peek()?.backend.restart ?? Effect.void)
+    const restart = Effect.suspend(() => {
+      attempts.giveUp()
+      return restartNow
+    })
 
     yield* Effect.addFinalizer(() => current.close)
     return SandboxManager.of({
@@ -218,9 +234,9 @@ export const layer: Layer.Layer<
           options.restart === true
             ? Nesting.refuse(
                 bridge,
-                Effect.flatMap(Effect.fork(restart), (restarting) => {
+                Effect.flatMap(Effect.zipRight(Effect.sync(attempts.giveUp), Effect.fork(restartNow)), (restarting) => {
                   const before = begun
-                  const again = Effect.suspend(() => (begun === before ? Effect.void : restart))
+                  const again = Effect.suspend(() => (begun === before ? Effect.void : restartNow))
                   return negotiate(command, { ...options, restarted: Effect.zipRight(Fiber.join(restarting), again) })
                 })
               )
@@ -235,6 +251,12 @@ export const layer: Layer.Layer<
             isFile(path) &&
             (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
           )
+        }),
+      setStatus: (code) =>
+        Effect.suspend(() => {
+          const { backend } = current.peek() ?? {}
+          if (backend === undefined) status = code
+          return backend?.setStatus?.(code) ?? Effect.void
         }),
       cwd: Effect.suspend(() => current.peek()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox,

@@ -11,6 +11,7 @@ import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { CommandDispatch } from "./CommandDispatch.js"
@@ -73,6 +74,8 @@ export interface BashSession {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory, as of the last command that ended. */
   readonly cwd: Effect.Effect<string>
+  /** Sets `$?` of the next command, after a command that ran without the shell. */
+  readonly setStatus?: (status: number) => Effect.Effect<void>
 }
 
 const spanned = Span.within("BashSession.execute")
@@ -95,10 +98,12 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
 export const turnOver = (): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: "this turn is over: what `exclusive` gave is for its time only" })
 
-const nulByte = () =>
-  new InvalidUsage({
-    reason: "The command holds a NUL byte, which no shell can take. Write it as \\0 in a printf."
-  })
+/** Refuses a text that would not arrive in the shell as it is. */
+const refusalOf = (text: string): InvalidUsage | undefined => {
+  const half = HalfCharacter.find(text)
+  const what = text.includes("\0") ? "a NUL byte, which no shell can take. Write it as \\0 in a printf" : half
+  return what === undefined ? undefined : new InvalidUsage({ reason: `The command holds ${what}.` })
+}
 
 /**
  * Makes a session. The launcher starts its shell with the first command, and another one whenever the shell has ended.
@@ -123,18 +128,18 @@ export const make = (
     const executeBy =
       (dispatch: CommandDispatch): Execute =>
       (text, options) =>
-        text.includes("\0")
-          ? nulByte()
-          : spanned(
-              Effect.withFiberRuntime((fiber) =>
-                dispatch.run({
-                  text,
-                  timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
-                  listener: fiber.getFiberRef(CommandListener.current),
-                  input: fiber.getFiberRef(CommandInput.current)
-                })
-              )
-            )
+        refusalOf(text) ??
+        spanned(
+          Effect.withFiberRuntime((fiber) =>
+            dispatch.run({
+              text,
+              timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
+              listener: fiber.getFiberRef(CommandListener.current),
+              input: fiber.getFiberRef(CommandInput.current),
+              stdin: fiber.getFiberRef(CommandInput.ofLine)
+            })
+          )
+        )
 
     const turns = new TurnQueue()
     const execute = executeBy(new CommandDispatch(turns, options))
@@ -164,6 +169,10 @@ export const make = (
           )
         ),
       restart: lifecycle.restart,
-      cwd: Effect.sync(() => state.cwd)
+      cwd: Effect.sync(() => state.cwd),
+      setStatus: (status) =>
+        Effect.sync(() => {
+          state.status = status
+        })
     }
   })

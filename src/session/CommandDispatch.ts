@@ -72,16 +72,20 @@ export class CommandDispatch {
   }
 
   private prepared(job: Job.Job, isAgain: boolean): Answer {
-    const { ready, take } = this.options.lifecycle
-    return Effect.zipRight(
-      ready,
-      Effect.async<CommandResult, ExecutionFailed>((resume) => {
-        const shell = take()
-        // The shell was ended in between.
-        if (shell === undefined) return resume(this.prepared(job, isAgain))
-        return this.feed(job, shell, isAgain, resume)
-      })
-    )
+    const { ready, restarts, take } = this.options.lifecycle
+    return Effect.suspend(() => {
+      const before = restarts()
+      return Effect.zipRight(
+        ready,
+        Effect.async<CommandResult, ExecutionFailed>((resume) => {
+          if (restarts() !== before) return resume(Job.restarted())
+          const shell = take()
+          // The shell was ended in between.
+          if (shell === undefined) return resume(this.prepared(job, isAgain))
+          return this.feed(job, shell, isAgain, resume)
+        })
+      )
+    })
   }
 
   /** Feeds a command whose turn it is; returns the effect which ends it when it is interrupted. */

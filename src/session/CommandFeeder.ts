@@ -6,11 +6,15 @@
  * @since 0.1.0
  */
 import { ExecutionFailed } from "../domain/CommandError.js"
+import * as CommandMark from "./CommandMark.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
+import { CommandStdin } from "./CommandStdin.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
 import type { PipePair } from "./PipePool.js"
 import type { Plumbing } from "./Plumbing.js"
+import * as ProcessTable from "./ProcessTable.js"
+import * as PromptWatch from "./PromptWatch.js"
 import * as Protocol from "./Protocol.js"
 import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
@@ -45,6 +49,28 @@ export type Fed =
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
 
+/** The most times that a command's lines are written to a shell which does not read them. */
+const attempts = 3
+
+/** Tells what was killed at a prompt, so that the shell could go on. */
+const eaten = (names: ReadonlyArray<string>): string =>
+  `${names.length === 0 ? "A builtin" : names.join(", ")} waited for input while no command ran (in a trap or a prompt's ` +
+  "command) and was stopped: give it </dev/null there."
+
+const unsure =
+  "The exit code may not be the command's own: a variable named __synapse_… is readonly, or the shell may open too few files (ulimit -n)."
+
+/** Code that bash gives a command which an interrupt has ended. */
+const interrupted = 130
+
+interface ActiveCommand {
+  readonly run: CommandRun
+  readonly plumbing: Plumbing
+  /** Looks after the shell, should it be stuck. */
+  readonly watch: () => () => void
+  endWatch: () => void
+}
+
 /**
  * Feeds commands, and keeps track of the one that runs.
  *
@@ -52,10 +78,12 @@ export type Fed =
  * @category models
  */
 export class CommandFeeder {
-  private active: { readonly run: CommandRun; readonly plumbing: Plumbing } | undefined
-  /** The number of status frames in a row whose exit code may not be the command's own. */
-  private unsure = 0
+  private active: ActiveCommand | undefined
+  /** Called when the running command has ended. */
+  private onEnded: () => void = () => {}
   private readonly longRunTimer: NodeJS.Timeout
+  /** The marks that the shells have set for their next commands. */
+  private readonly marks = new WeakMap<Shell, string>()
 
   constructor(
     private readonly settings: Settings,
@@ -79,25 +107,50 @@ export class CommandFeeder {
       directory.writeCommand(job.text)
     } catch (error) {
       pool.give(pipes)
-      const reason = `the command could not be handed over: ${error instanceof Error ? error.message : String(error)}`
+      const what = error instanceof Error ? error.message : String(error)
+      const reason = `the command could not be handed over, and has not run: ${what} (${directory.path})`
       done({ _tag: "NotHandedOver", error: new ExecutionFailed({ kind: "io", reason }) })
       return undefined
     }
-    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience)
-    this.active = { run, plumbing }
+    const marks = { mark: this.marks.get(shell), nextMark: CommandMark.make(directory.sessionId) }
+    this.marks.set(shell, marks.nextMark)
+    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, marks)
+    const stdin = job.stdin === undefined ? undefined : new CommandStdin(directory.stdin, job.stdin)
     /** True once the shell has reported all that it has to report of this command. */
     let isHeard = false
+    let left = attempts
+    let nonces = Protocol.makeNonces()
+    const before = this.state.takeBefore(job.text)
+    const active: ActiveCommand = {
+      run,
+      plumbing,
+      watch: () =>
+        PromptWatch.begin({
+          shell,
+          isOver: () => isHeard,
+          probe: () => Protocol.probe(nonces, marks.nextMark),
+          onFreed: (names) => this.state.noteOnce(eaten(names))
+        }),
+      endWatch: () => {}
+    }
+    this.active = active
+    run.onStop = () => shell.write(Protocol.probe(nonces, marks.nextMark))
     const end = (fed: Fed) => {
       this.active = undefined
       done(fed)
+      this.onEnded()
     }
     const giveBack = (fed: Fed) => {
       isHeard = true
+      active.endWatch()
+      stdin?.close()
       run.giveBack()
       end(fed)
     }
     const finish = (status: number) => {
       isHeard = true
+      active.endWatch()
+      stdin?.close()
       this.state.status = status
       const missing = plumbing.takeMissing()
       void run.finish(status).then((outcome) => {
@@ -116,29 +169,47 @@ export class CommandFeeder {
       }
       const frame = shell.frames.status(body)
       if (frame === undefined) return
-      if (!run.begun) return giveBack({ _tag: "Unable", shell })
-      // An interruption may have hit the reserved word itself; a command that is ended has no code of its own to hide.
-      if (!frame.sure && run.stopped === undefined) {
-        // Removing the aliases did not help: something else hides the exit code, and would forever.
-        if (this.unsure++ > 0) return giveBack({ _tag: "Unable", shell })
-        this.reveal(shell)
-      } else this.unsure = 0
-      this.state.reply = frame.reply
-      if (frame.cwd !== "") this.state.cwd = frame.cwd
+      // What is reported here comes after the command's own line, which has not run then, and never will.
+      if (!run.begun) return --left > 0 ? deliver() : giveBack({ _tag: "Unable", shell })
+      this.state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
+      if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) this.state.note(unsure)
       finish(frame.status)
     }
     const onExit = (exitCode: number) => {
-      this.unsure = 0
       if (isHeard) return
       if (run.begun || run.stopped !== undefined) return finish(exitCode)
       giveBack({ _tag: "NotBegun", exitCode })
     }
-    const nonce = Protocol.makeNonce()
-    shell.hear(nonce, { onFrame, onExit })
-    if (this.state.reply !== "") shell.write(Protocol.setReply(this.state.reply))
-    shell.write(Protocol.run(directory, pipes.paths, nonce, this.state.status))
+    const paths = stdin === undefined ? pipes.paths : { ...pipes.paths, stdin: directory.stdin }
+    const deliver = () => {
+      nonces = Protocol.makeNonces()
+      shell.hear(nonces.ended, { onFrame, onExit })
+      shell.frames.expect(nonces.ended, nonces.begun)
+      if (this.state.reply !== "") shell.write(Protocol.setReply(this.state.reply))
+      shell.write(Protocol.run(directory, paths, nonces, before, marks.nextMark))
+    }
+    deliver()
+    stdin?.open()
     this.longRunTimer.refresh()
     return run
+  }
+
+  /** Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. */
+  freeze(): void {
+    const { plumbing, run } = this.active ?? {}
+    if (plumbing === undefined || run === undefined) return
+    const { calls } = plumbing
+    run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
+  }
+
+  /** Kills what `freeze` has stopped; resolves when the command has ended. */
+  kill(): Promise<void> {
+    const { active } = this
+    if (active === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.onEnded = resolve
+      active.run.kill()
+    })
   }
 
   /** Stops waiting for the running command to end by itself, because the shell is about to be ended. */
@@ -155,13 +226,6 @@ export class CommandFeeder {
     if (this.active === undefined || this.active.run.over) return
     this.active.run.attach()
     this.active.plumbing.attach()
-  }
-
-  private reveal(shell: Shell): void {
-    shell.write(Protocol.dropAliases)
-    this.state.note(
-      "The exit code is not the command's own: an alias with the name of a reserved word (select, in, do or done) hides it. " +
-        "Such aliases were removed."
-    )
+    this.active.endWatch = this.active.watch()
   }
 }

@@ -3,14 +3,18 @@
  *
  * @since 0.1.0
  */
+import * as GlobalValue from "effect/GlobalValue"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
+import { LateOutput } from "./LateOutput.js"
 import { type Captured, OutputCapture } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
+import * as PipeHolders from "./PipeHolders.js"
 import type { PipePair, PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { Settings } from "./SessionSettings.js"
 import type { Shell } from "./Shell.js"
+import { Substitutions } from "./Substitutions.js"
 
 /**
  * The reason why a command is ended before it has ended by itself.
@@ -32,10 +36,19 @@ export interface Outcome {
   readonly stopped: StopReason | undefined
   readonly stdout: Captured
   readonly stderr: Captured
+  /** The notice about what is still printed after its end; undefined where nothing can be. */
+  readonly notice: string | undefined
 }
 
-/** Milliseconds to wait for the output of a process substitution after its command has ended. */
-const substitutionGrace = 200
+/** The parents of what each living shell starts, which stay the same. */
+const parents = GlobalValue.globalValue("synapse/CommandRun/parents", () => new WeakMap<Shell, ReadonlyArray<number>>())
+
+const parentsOf = (shell: Shell): ReadonlyArray<number> => {
+  const known = shell.alive ? parents.get(shell) : undefined
+  const found = known ?? PipeHolders.parents(shell.spawned, shell.innerPid)
+  if (shell.alive) parents.set(shell, found)
+  return found
+}
 
 /** Matches bash's own message that it has no terminal to give to a child; no program can print it with this pid. */
 const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
@@ -50,6 +63,8 @@ export class CommandRun {
   begun = false
   over = false
   stopped: StopReason | undefined
+  /** Called when the command begins to be ended. */
+  onStop: () => void = () => {}
   /** The number of bytes of its output. */
   heard = 0
   /** Stops waiting for a listener that is still busy. */
@@ -61,7 +76,13 @@ export class CommandRun {
   private readonly stderr: OutputCapture
   private readonly startedAt = performance.now()
   private deadline: NodeJS.Timeout | undefined
-  private endInterruption: (() => void) | undefined
+  private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
+  private killFrozen: (() => Promise<void>) | undefined
+  /** Resolves when nothing of a command that was stopped is left. */
+  private cleared: Promise<void> | undefined
+  /** The pipes that other processes held when they were read last. */
+  private held = { stdout: false, stderr: false, any: false }
+  private substitutions: Substitutions | undefined
 
   constructor(
     readonly job: Job,
@@ -69,13 +90,14 @@ export class CommandRun {
     private readonly pool: PipePool,
     readonly pipes: PipePair,
     private readonly directory: SessionDirectory,
-    settings: Settings,
-    private readonly patience: Interruption.Patience
+    private readonly settings: Settings,
+    private readonly patience: Interruption.Patience,
+    private readonly marks: Pick<Interruption.Target, "mark" | "nextMark">
   ) {
     const options = {
       limit: settings.outputLimit,
       fileLimit: settings.outputFileLimit,
-      file: () => directory.nextOutput()
+      file: () => directory.output.make("")
     }
     this.stdout = new OutputCapture(options)
     this.stderr = new OutputCapture(options)
@@ -86,29 +108,44 @@ export class CommandRun {
     if (this.over) return
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
-    this.deadline = setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - this.elapsed()))
+    this.deadline = this.untilTimeout()
   }
 
   /** Begins to end what the command runs; of several reasons, the first counts. */
-  stop(reason: StopReason): void {
+  stop(reason: Exclude<StopReason, "restart">): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
     this.leaveListener()
-    if (this.over) return
+    this.substitutions?.stop()
+    if (this.over) {
+      this.cleared = Interruption.clear(this.target)
+      return
+    }
+    this.onStop()
     clearTimeout(this.deadline)
-    this.endInterruption = Interruption.begin({
-      shell: this.shell,
-      startedAt: this.startedAt,
-      begun: () => this.begun,
-      useForce: (force) => this.directory.useForce(force),
-      patience: this.patience
-    })
+    this.endInterruption = Interruption.begin(this.target, this.patience)
+  }
+
+  /** Stops all that the command runs, and the shell, so that nothing more of it runs; `kill` must follow. */
+  freeze(isSpared: (pid: number) => boolean): void {
+    this.stopped ??= "restart"
+    clearTimeout(this.deadline)
+    void this.endInterruption?.(true)
+    this.killFrozen = Interruption.freeze(this.target, isSpared)
+  }
+
+  /** Kills what `freeze` has stopped. */
+  kill(): void {
+    this.leaveListener()
+    this.substitutions?.stop()
+    this.cleared = this.killFrozen?.()
   }
 
   /** Stops interrupting the command, because the shell itself is about to be ended. */
   abandon(): void {
     this.settle()
     this.stopped ??= "restart"
+    this.substitutions?.stop()
   }
 
   /** Gives the pipes back, because the shell has ended before it began the command. */
@@ -121,18 +158,18 @@ export class CommandRun {
 
   /** Collects the output of a command whose status is known. No signal is sent to it after this. */
   async finish(status: number): Promise<Outcome> {
-    const { deadline } = this
+    let { deadline } = this
     this.deadline = undefined
     this.settle()
+    if (this.cleared !== undefined) await this.cleared
     let held = this.drain()
-    if (held.any && this.job.text.includes(">(")) {
-      for (const until = performance.now() + substitutionGrace; held.any && performance.now() < until; ) {
-        await new Promise((resolve) => setTimeout(resolve, 2))
-        held = this.drain()
-      }
+    if (held.any) {
+      deadline ??= this.untilTimeout()
+      await this.endSubstitutions()
+      held = this.drain()
     }
-    if (held.any) this.pool.giveWhenQuiet(this.pipes)
-    else this.pool.give(this.pipes)
+    const notice = held.any ? this.keepLateOutput() : undefined
+    if (!held.any) this.pool.give(this.pipes)
     if (this.untold.size > 0 && this.stopped === undefined) {
       const left = new Promise<void>((resolve) => {
         this.leaveListener = resolve
@@ -140,24 +177,77 @@ export class CommandRun {
       await Promise.race([Promise.all(this.untold.values()), left])
     }
     clearTimeout(deadline)
-    return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish() }
+    if (this.cleared !== undefined) await this.cleared
+    return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish(), notice }
+  }
+
+  /** Waits for the command's process substitutions. */
+  private async endSubstitutions(): Promise<void> {
+    const substitutions = new Substitutions(
+      {
+        paths: [this.pipes.paths.stdout, this.pipes.paths.stderr],
+        drain: () => this.drain().any,
+        follow: (ended) => this.follow(ended)
+      },
+      parentsOf(this.shell),
+      this.startedAt
+    )
+    this.substitutions = substitutions
+    if (this.stopped !== undefined) substitutions.stop()
+    await substitutions.end()
+    this.substitutions = undefined
+  }
+
+  /** Directs what background processes still write to a file, and returns the notice about it. */
+  private keepLateOutput(): string | undefined {
+    const { outputFileLimit } = this.settings
+    let late: LateOutput | undefined
+    let notice: string | undefined
+    try {
+      if (outputFileLimit > 0) late = new LateOutput(this.directory.output, outputFileLimit)
+      if (late !== undefined) notice = `Later output goes to ${late.path}`
+    } catch (error) {
+      notice = `Later output is dropped: ${(error as Error).message}`
+    }
+    if (this.pool.giveWhenQuiet(this.pipes, late)) return notice
+    late?.end()
+    return "Later output comes with later results: too many background processes hold theirs. Redirect it (`> file 2>&1`)."
   }
 
   /** Ends the timeout and the interruption. */
   settle(): void {
     this.over = true
     clearTimeout(this.deadline)
-    this.endInterruption?.()
+    this.cleared ??= this.endInterruption?.()
   }
 
-  private elapsed(): number {
-    return performance.now() - this.startedAt
+  private get target(): Interruption.Target {
+    return {
+      ...this.marks,
+      shell: this.shell,
+      directory: this.directory,
+      pipes: this.pipes.paths,
+      startedAt: this.startedAt,
+      begun: () => this.begun
+    }
+  }
+
+  private untilTimeout(): NodeJS.Timeout {
+    const elapsed = performance.now() - this.startedAt
+    return setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - elapsed))
   }
 
   private drain() {
     const stdout = this.pipes.stdout.drain(this.intoStdout)
     const stderr = this.pipes.stderr.drain(this.intoStderr)
-    return { any: stdout || stderr }
+    this.held = { stdout, stderr, any: stdout || stderr }
+    return this.held
+  }
+
+  /** Reads what is held as it comes. */
+  private follow(ended: () => void): void {
+    if (this.held.stdout) this.pipes.stdout.follow(this.intoStdout, ended)
+    if (this.held.stderr) this.pipes.stderr.follow(this.intoStderr, ended)
   }
 
   /** Passes output on to the listener, in order: a chunk waits while the listener is busy with the one before it. */

@@ -12,6 +12,13 @@
 export const maxReply = 65_536
 
 /**
+ * The most characters of a directory that are reported.
+ *
+ * @since 0.1.0
+ */
+export const maxCwd = 4096
+
+/**
  * The frame that reports the end of a command.
  *
  * @since 0.1.0
@@ -19,12 +26,16 @@ export const maxReply = 65_536
  */
 export interface StatusFrame {
   readonly status: number
-  /** False where an alias with the name of a reserved word of the protocol may hide the command's own exit code. */
+  /** False where the command's own line could not report: after an interrupt, or where it has not run at all. */
   readonly sure: boolean
-  /** The shell's directory; empty where the shell does not know it. */
+  /** The shell's options, as in `$-`. */
+  readonly options: string
+  /** The shell's directory; empty where the shell does not know it, or it is too long to be one. */
   readonly cwd: string
-  /** The value of REPLY, byte for byte as Latin-1. */
+  /** The value of REPLY, byte for byte as Latin-1; empty where it is too long. */
   readonly reply: string
+  /** The aliases that were removed, because they are reserved words of the protocol. */
+  readonly removed: ReadonlyArray<string>
 }
 
 /** The most characters without a frame that are kept. */
@@ -32,8 +43,11 @@ const maxPending = 8 * 1024 ** 2
 
 const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
 
+/** Returns the text; empty where it is longer. */
+const within = (text: string, most: number): string => (text.length > most ? "" : text)
+
 /**
- * Finds the frames of one nonce in what a shell prints on its own standard output; anything else there is dropped.
+ * Finds the frames of one command in what a shell prints on its own standard output; anything else there is dropped.
  *
  * @since 0.1.0
  * @category frames
@@ -41,19 +55,29 @@ const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
 export class FrameReader {
   private pending = ""
   private nonce = ""
+  private beginning: string | undefined
 
-  /** Accepts only frames of this nonce from now on. */
-  expect(nonce: string): void {
+  /**
+   * Accepts only frames of this nonce from now on; the one that reports a begin may have another nonce, and comes first.
+   */
+  expect(nonce: string, begun?: string): void {
     this.nonce = nonce
+    this.beginning = begun === undefined ? undefined : `\x1e${begun} A ${begun}\x1e`
     this.pending = ""
   }
 
-  /** Returns the bodies of the frames that the chunk completes. */
+  /** Returns the bodies of the frames that the chunk completes; `A` for the frame that reports a begin. */
   read(chunk: Buffer): Array<string> {
     this.pending += chunk.toString("latin1")
     const opening = `\x1e${this.nonce} `
     const closing = ` ${this.nonce}\x1e`
     const bodies: Array<string> = []
+    const begin = this.beginning === undefined ? -1 : this.pending.indexOf(this.beginning)
+    if (begin >= 0) {
+      bodies.push("A")
+      this.pending = this.pending.slice(begin + (this.beginning?.length ?? 0))
+      this.beginning = undefined
+    }
     for (;;) {
       const start = this.pending.indexOf(opening)
       const end = start < 0 ? -1 : this.pending.indexOf(closing, start + opening.length - 1)
@@ -66,18 +90,19 @@ export class FrameReader {
   }
 
   /**
-   * Parses the body of a status frame; undefined for any other body. The body `A` reports that the command has begun.
+   * Parses the body of a status frame; undefined for any other body.
    */
   status(body: string): StatusFrame | undefined {
-    const match = /^(\??)(\d{1,3}) /.exec(body)
-    const middle = body.indexOf(` ${this.nonce} `)
-    if (match === null || middle < 0) return undefined
-    const reply = body.slice(middle + this.nonce.length + 2)
+    const [head = "", cwd, reply, removed] = body.split(` ${this.nonce} `)
+    const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
+    if (match === null || cwd === undefined || reply === undefined || removed === undefined) return undefined
     return {
       status: Number(match[2]),
       sure: match[1] === "",
-      cwd: utf8(body.slice(match[0].length, middle)),
-      reply: reply.length > maxReply ? "" : reply
+      options: match[3] ?? "",
+      cwd: utf8(within(cwd, maxCwd * 4)),
+      reply: within(reply, maxReply),
+      removed: removed.split(" ").filter((name) => name !== "")
     }
   }
 }

@@ -3,7 +3,10 @@
  *
  * @since 0.1.0
  */
+import * as CommandMark from "./CommandMark.js"
+import * as CommandProcesses from "./CommandProcesses.js"
 import * as ProcessTable from "./ProcessTable.js"
+import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { Shell } from "./Shell.js"
 
 /**
@@ -34,35 +37,73 @@ const askEvery = 75
 const killEvery = 10
 
 /**
+ * The command that is interrupted.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Target {
+  readonly shell: Shell
+  readonly directory: SessionDirectory
+  readonly pipes: PipePaths
+  /** The time of `performance.now()` when the command began. */
+  readonly startedAt: number
+  /** Tells whether the shell has begun it. */
+  readonly begun: () => boolean
+  /** The mark of its processes, and that of the next command's; undefined where the shell set it at its start. */
+  readonly mark: string | undefined
+  readonly nextMark: string
+}
+
+/** Returns the signs of the target's processes; `shell` is the shell's pid. */
+const signsOf = ({ directory, mark, nextMark, pipes, startedAt }: Target, shell: number): CommandProcesses.Signs => {
+  // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
+  const actual = CommandMark.of(shell)
+  const marks = [mark, actual === nextMark ? undefined : actual].filter((one) => one !== undefined)
+  return {
+    shell,
+    sessionId: directory.sessionId,
+    since: ProcessTable.ticksAt(startedAt),
+    marks: new Set(marks),
+    pipes,
+    older: new Set()
+  }
+}
+
+/**
+ * Ends what a command has left behind that has ended itself. Resolves when nothing of it is left.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const clear = (target: Target): Promise<void> => CommandProcesses.end(signsOf(target, target.shell.pid))
+
+/**
+ * Stops a command with its shell, before anything more of it runs, but for what `isSpared` names. The returned function
+ * kills what is stopped, and resolves when nothing of it is left.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) =>
+  CommandProcesses.freeze(signsOf(target, target.shell.pid), isSpared, () => target.shell.kill())
+
+/**
  * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
- * later signal would hit the next command. `startedAt` is the time of `performance.now()` when the command began;
- * `begun` tells whether the shell has begun it.
+ * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
+ * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const begin = (options: {
-  readonly shell: Shell
-  readonly startedAt: number
-  readonly begun: () => boolean
-  /** Tells the shell that its command is ended by force. */
-  readonly useForce: (force: boolean) => void
-  readonly patience: Patience
-}): (() => void) => {
-  const { begun, patience, shell, useForce } = options
-  const since = ProcessTable.ticksAt(options.startedAt)
+export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
+  const { begun, directory, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
   let asking: NodeJS.Timeout | undefined
   let forced = false
-
-  /** The shell's pid, which is looked up once. */
-  let shellPid: number | undefined
-  const started = (from: number) =>
-    ProcessTable.descendants(
-      ProcessTable.list().filter((one) => one.started >= since),
-      from
-    )
+  /** Looked up once. */
+  let signs: CommandProcesses.Signs | undefined
 
   const ask = (pids: ReadonlyArray<number>, shellPid: number) => {
     clearTimeout(asking)
@@ -77,8 +118,12 @@ export const begin = (options: {
   const step = () => {
     const elapsed = performance.now() - began
     if (elapsed >= patience.kill) {
-      for (const one of started(shell.pid)) ProcessTable.signal(one.pid, "SIGKILL")
-      shell.kill()
+      signs ??= signsOf(target, shell.pid)
+      void CommandProcesses.freeze(
+        signs,
+        () => false,
+        () => shell.kill()
+      )()
       return
     }
     if (!begun()) {
@@ -87,10 +132,11 @@ export const begin = (options: {
     }
     if (elapsed >= patience.ask && !forced) {
       forced = true
-      useForce(true)
+      directory.useForce(true)
     }
-    shellPid ??= shell.pid
-    const processes = started(shellPid)
+    signs ??= signsOf(target, shell.pid)
+    const processes = CommandProcesses.list(signs)
+    const shellPid = signs.shell
     ProcessTable.signal(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
       ask(
@@ -111,10 +157,11 @@ export const begin = (options: {
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
   }
   step()
-  return () => {
+  return (onlyStop = false) => {
     clearTimeout(timer)
     clearTimeout(asking)
-    if (forced) useForce(false)
+    if (forced) directory.useForce(false)
     forced = false
+    return signs === undefined || onlyStop ? Promise.resolve() : CommandProcesses.end(signs)
   }
 }

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
-import type { CommandInput } from "../domain/CommandInput.js"
+import type { CommandInput, Read } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -25,6 +25,8 @@ export interface Job {
   readonly listener: CommandListener
   /** The input of calls from within the shell that have no standard input of their own. */
   readonly input: CommandInput | undefined
+  /** The standard input of the command itself; where undefined, it is empty. */
+  readonly stdin?: Read | undefined
   /** Its result, once it has run. */
   result?: CommandResult.CommandResult
   /** True once its listener was told of the interruption. */
@@ -52,7 +54,7 @@ export interface Findings {
  * @category combinators
  */
 export const result = (
-  { status, stderr, stdout }: Outcome,
+  { notice, status, stderr, stdout }: Outcome,
   { called, missing, notices }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
@@ -62,7 +64,9 @@ export const result = (
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
   ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
   ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
-  ...(notices.length === 0 ? {} : { notices })
+  ...(notices.length === 0 && notice === undefined
+    ? {}
+    : { notices: notice === undefined ? notices : [...notices, notice] })
 })
 
 /**
@@ -88,6 +92,15 @@ export const answer = (
         })
   )
 }
+
+/**
+ * The error for a command whose turn it was when the session was restarted, before it had begun.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const restarted = (): ExecutionFailed =>
+  new ExecutionFailed({ kind: "shell", reason: "the session was restarted or ended before the command ran" })
 
 /**
  * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where

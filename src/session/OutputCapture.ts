@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import type { OutputFile } from "./OutputFiles.js"
 
 /**
  * The limits of a captured stream, and the file for all of it.
@@ -19,8 +20,8 @@ export interface CaptureOptions {
   readonly limit: number
   /** The most bytes of the file; 0 for no file. */
   readonly fileLimit: number
-  /** Returns the path of the file; called only where a file is needed. */
-  readonly file: () => string
+  /** Makes the file, or throws; called only where a file is needed. */
+  readonly file: () => OutputFile
 }
 
 /**
@@ -79,7 +80,7 @@ export class OutputCapture {
   private ring: Buffer | undefined
   private ringEnd = 0
   private total = 0
-  private fd: number | undefined
+  private file: OutputFile | undefined
   private path: string | undefined
   private written = 0
   /** The reason why the file does not hold everything. */
@@ -103,22 +104,27 @@ export class OutputCapture {
   /** Closes the file and returns the text. The file stays where the text was cut. */
   finish(): Captured {
     const tail = this.readTail()
-    if (this.fd !== undefined) Fs.closeSync(this.fd)
-    this.fd = undefined
+    this.close()
     const { limit } = this.options
     if (tail === undefined) {
       if (this.total === 0) return { text: "" }
       const text = Buffer.concat(this.head, this.headLength).toString()
       if (text.length <= limit) return { text }
       this.overflow()
-      if (this.fd !== undefined) Fs.closeSync(this.fd)
-      this.fd = undefined
+      this.close()
       return this.cut(headOf(text, Math.ceil(limit / 2)), tailOf(text, Math.floor(limit / 2)))
     }
     let start = 0
     while (start < 3 && isContinuation(tail[start])) start++
     const head = Buffer.concat(this.head, this.headLength).toString()
     return this.cut(headOf(head, Math.ceil(limit / 2)), tailOf(tail.toString("utf8", start), Math.floor(limit / 2)))
+  }
+
+  private close(): void {
+    if (this.file === undefined) return
+    Fs.closeSync(this.file.fd)
+    this.file.settle()
+    this.file = undefined
   }
 
   private cut(head: string, tail: string): Captured {
@@ -139,9 +145,8 @@ export class OutputCapture {
     const all = Buffer.concat(this.head, this.headLength)
     if (this.options.fileLimit > 0) {
       try {
-        const path = this.options.file()
-        this.fd = Fs.openSync(path, "wx+", 0o600)
-        this.path = path
+        this.file = this.options.file()
+        this.path = this.file.path
       } catch (error) {
         this.cutFile = (error as Error).message
       }
@@ -152,13 +157,15 @@ export class OutputCapture {
   }
 
   private append(chunk: Buffer): void {
-    if (this.fd !== undefined) {
+    const { file } = this
+    if (file !== undefined) {
       const fits = Math.min(chunk.length, this.options.fileLimit - this.written)
       try {
         for (let done = 0; done < fits; ) {
-          const count = Fs.writeSync(this.fd, chunk, done, fits - done)
+          const count = Fs.writeSync(file.fd, chunk, done, fits - done)
           done += count
           this.written += count
+          file.grew(count)
         }
         if (fits === chunk.length) return
         this.cutFile = `it may grow to ${this.options.fileLimit} bytes`
@@ -167,9 +174,8 @@ export class OutputCapture {
       }
       // Further bytes go to the ring, which begins with the end of the file, so that a tail can span both.
       const before = Buffer.alloc(Math.min(this.half, this.written))
-      Fs.readSync(this.fd, before, 0, before.length, this.written - before.length)
-      Fs.closeSync(this.fd)
-      this.fd = undefined
+      Fs.readSync(file.fd, before, 0, before.length, this.written - before.length)
+      this.close()
       this.intoRing(before)
       this.intoRing(chunk.subarray(Math.min(fits, chunk.length)))
       return
@@ -196,9 +202,9 @@ export class OutputCapture {
       const at = this.ringEnd % this.ring.length
       return Buffer.concat([this.ring.subarray(at), this.ring.subarray(0, at)])
     }
-    if (this.fd === undefined) return undefined
+    if (this.file === undefined) return undefined
     const tail = Buffer.alloc(Math.min(this.half, this.written))
-    Fs.readSync(this.fd, tail, 0, tail.length, this.written - tail.length)
+    Fs.readSync(this.file.fd, tail, 0, tail.length, this.written - tail.length)
     return tail
   }
 }

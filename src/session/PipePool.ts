@@ -3,7 +3,10 @@
  *
  * @since 0.1.0
  */
-import { OutputPipe } from "./OutputPipe.js"
+import * as Descriptors from "./Descriptors.js"
+import * as FifoSocket from "./FifoSocket.js"
+import type { LateOutput } from "./LateOutput.js"
+import { OutputPipe, type Sink } from "./OutputPipe.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 
 /**
@@ -16,14 +19,30 @@ export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
 
+  /** Throws the file system's error. */
   constructor(readonly paths: PipePaths) {
     this.stdout = new OutputPipe(paths.stdout)
-    this.stderr = new OutputPipe(paths.stderr)
+    try {
+      this.stderr = new OutputPipe(paths.stderr)
+    } catch (error) {
+      this.stdout.close()
+      throw error
+    }
   }
 
   /** True where a command has deleted one of them. */
   get lost(): boolean {
     return this.stdout.lost || this.stderr.lost
+  }
+
+  /** Makes it fit for a command after `PipePool.giveWhenQuiet`; returns false where a command has deleted one of them. */
+  reopen(): boolean {
+    return this.stdout.reopen() && this.stderr.reopen()
+  }
+
+  close(): void {
+    this.stdout.close()
+    this.stderr.close()
   }
 
   /** Tests whether a shell's message says that it could not open one of them. */
@@ -33,12 +52,30 @@ export class PipePair {
 }
 
 /**
- * Milliseconds between two reads of a pipe whose output is dropped: one chunk each, so that a flood of output takes
- * little time.
+ * Milliseconds between two reads of a pipe that a background process writes to, one chunk each, so that a flood of output
+ * takes little time; and the same for a flood that has gone on for so many chunks.
  */
 const lateEvery = 5
+const floodEvery = 50
+const flood = 128
 
-const dropSlowly = () => new Promise<void>((resolve) => setTimeout(resolve, lateEvery).unref())
+const later = (milliseconds: number) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+
+/** Makes a sink that passes on what background processes print, and holds up the one that prints without end. */
+const slowly = (take: (chunk: Buffer) => void): Sink => {
+  let full = 0
+  return (chunk) => {
+    take(chunk)
+    full = chunk.length < FifoSocket.capacity ? 0 : full + 1
+    return later(full > flood ? floodEvery : lateEvery)
+  }
+}
+
+/** The most pairs that are read for background processes: two descriptors each, a quarter of what this process may have. */
+const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
 
 /**
  * Hands out pairs of FIFOs that no other process writes to, and takes them back.
@@ -49,20 +86,50 @@ const dropSlowly = () => new Promise<void>((resolve) => setTimeout(resolve, late
 export class PipePool {
   private readonly all = new Set<PipePair>()
   private free: Array<PipePair> = []
+  /** The number of pairs that background processes write to. */
+  private late = 0
 
-  constructor(private readonly directory: SessionDirectory) {}
+  /** `maxLate` is the most pairs that are read for background processes at a time. */
+  constructor(
+    private readonly directory: SessionDirectory,
+    private readonly maxLate = descriptorsAllow()
+  ) {}
 
-  /** Takes a pair that no other process writes to; undefined where none is left. */
+  /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
   take(): PipePair | undefined {
-    const pair = this.free.pop()
-    if (pair !== undefined) return pair
-    const paths = this.directory.takePair()
-    return paths === undefined ? undefined : this.open(paths)
+    try {
+      return this.next()
+    } catch {
+      return undefined
+    }
   }
 
-  /** Makes more pairs where none is left; rejects with mkfifo's error. */
+  /** Makes more pairs where none is left; rejects with the error of mkfifo or of the file system. */
   async fill(): Promise<void> {
-    if (this.free.length === 0 && !this.directory.hasPair) await this.directory.addPairs()
+    const ready = this.next()
+    if (ready !== undefined) return this.give(ready)
+    if (!this.directory.hasPair) await this.directory.addPairs()
+    const made = this.next()
+    if (made !== undefined) this.give(made)
+  }
+
+  private next(): PipePair | undefined {
+    for (let pair = this.free.at(-1); pair !== undefined; pair = this.free.at(-1)) {
+      const isOpen = pair.reopen()
+      this.free.pop()
+      if (isOpen) return pair
+      this.all.delete(pair)
+      pair.close()
+    }
+    const paths = this.directory.takePair()
+    if (paths === undefined) return undefined
+    try {
+      return this.open(paths)
+    } catch (error) {
+      // Where a command has deleted it, it is of no use any more.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.directory.givePair(paths)
+      throw error
+    }
   }
 
   give(pair: PipePair): void {
@@ -70,17 +137,28 @@ export class PipePool {
   }
 
   /**
-   * Takes back a pair that a background process still writes to: its output is dropped, so that the process does not
-   * block.
+   * Takes back a pair that a background process still writes to, and reads it until the process ends; `late` takes what
+   * it writes. Returns false, and gives the pair to the next command as it is, where so many are read already that no
+   * descriptors would be left: then that command gets what the process writes.
    */
-  giveWhenQuiet(pair: PipePair): void {
+  giveWhenQuiet(pair: PipePair, late: LateOutput | undefined): boolean {
+    if (this.late >= this.maxLate) {
+      this.give(pair)
+      return false
+    }
+    this.late++
     let open = 2
     const ended = () => {
       open--
-      if (open === 0 && this.all.has(pair)) this.give(pair)
+      if (open > 0) return
+      this.late--
+      late?.end()
+      if (this.all.has(pair)) this.give(pair)
     }
-    pair.stdout.untilEnd(dropSlowly, ended)
-    pair.stderr.untilEnd(dropSlowly, ended)
+    const sink = slowly((chunk) => late?.take(chunk))
+    pair.stdout.untilEnd(sink, ended)
+    pair.stderr.untilEnd(sink, ended)
+    return true
   }
 
   /** True where no process writes to any pair. */
@@ -89,10 +167,7 @@ export class PipePool {
   }
 
   close(): void {
-    for (const pair of this.all) {
-      pair.stdout.close()
-      pair.stderr.close()
-    }
+    for (const pair of this.all) pair.close()
     this.all.clear()
     this.free = []
   }

@@ -12,6 +12,14 @@ import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { OpenBridge, ShellBridge } from "./ShellBridge.js"
 
+const isFifo = (path: string): boolean => {
+  try {
+    return Fs.lstatSync(path).isFIFO()
+  } catch {
+    return false
+  }
+}
+
 const rename = (from: string, to: string): void => {
   try {
     Fs.renameSync(from, to)
@@ -19,6 +27,9 @@ const rename = (from: string, to: string): void => {
     // A command has deleted it.
   }
 }
+
+/** The most bytes of a state; a longer one is lost, and the result says so. */
+const maxState = 64 * 1024 ** 2
 
 /** The most characters of names not found that are kept; only the last name counts. */
 const maxMissing = 4096
@@ -37,13 +48,16 @@ export class Plumbing {
   private readonly statePipe: OutputPipe
   private readonly notFoundPipe: OutputPipe
   private state: Array<Buffer> = []
+  private stateLength = 0
   private missing = ""
+  private readonly bridgeFifos: ReadonlyArray<string>
 
   private constructor(
     readonly directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
     input: () => CommandInput | undefined
   ) {
+    this.bridgeFifos = bridge.fifos(directory.path)
     this.calls = bridge.open(directory, input)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
@@ -57,7 +71,7 @@ export class Plumbing {
     input: () => CommandInput | undefined
   ): Promise<Plumbing> {
     try {
-      await directory.addPairs([directory.state, directory.notFound, ...bridge.fifos(directory.path)])
+      await directory.addPairs([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
       return new Plumbing(directory, bridge, input)
     } catch (error) {
       directory.remove(false)
@@ -67,6 +81,12 @@ export class Plumbing {
 
   get lost(): boolean {
     return this.broken || this.directory.lost || this.calls.lost
+  }
+
+  /** True where all files of the session's directory are as they were made; a command may have changed them unseen. */
+  get isIntact(): boolean {
+    const pipes = [this.directory.state, this.directory.notFound, ...this.bridgeFifos]
+    return !this.lost && this.directory.isIntact && pipes.every(isFifo)
   }
 
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */
@@ -87,6 +107,7 @@ export class Plumbing {
   /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
   takeState(): string {
     this.statePipe.drain(this.intoState)
+    this.stateLength = 0
     return Buffer.concat(this.state.splice(0)).toString("latin1")
   }
 
@@ -107,7 +128,9 @@ export class Plumbing {
   }
 
   private readonly intoState = (chunk: Buffer) => {
-    this.state.push(Buffer.from(chunk))
+    this.stateLength += chunk.length
+    if (this.stateLength <= maxState) this.state.push(Buffer.from(chunk))
+    else this.state = []
   }
 
   private readonly intoMissing = (chunk: Buffer) => {

@@ -8,6 +8,7 @@
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
+import * as CommandMark from "./CommandMark.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 
 /**
@@ -56,14 +57,25 @@ const namesInProc = (): ReadonlyArray<string> => {
   }
 }
 
-const fromProc = (): Array<Process> => {
+/** The most looks at `/proc` for one list. */
+const maxLooks = 20
+
+/** Looks again at what is new where a process is gone before it was read, or before `isThere`: it may have left a child. */
+const fromProc = (isThere: (one: Process) => boolean = () => true): Array<Process> => {
   const processes: Array<Process> = []
-  for (const name of namesInProc()) {
-    const first = name.charCodeAt(0)
-    if (first < 48 || first > 57) continue
-    const stat = readText(`/proc/${name}/stat`)
-    const parsed = stat === undefined ? undefined : parseStat(stat)
-    if (parsed !== undefined) processes.push(parsed)
+  const seen = new Set<string>()
+  let isSure = false
+  for (let look = 0; look < maxLooks && !isSure; look++) {
+    isSure = true
+    for (const name of namesInProc()) {
+      const first = name.charCodeAt(0)
+      if (first < 48 || first > 57 || seen.has(name)) continue
+      seen.add(name)
+      const stat = readText(`/proc/${name}/stat`)
+      const parsed = stat === undefined ? undefined : parseStat(stat)
+      if (parsed !== undefined) processes.push(parsed)
+      if (parsed === undefined || !isThere(parsed)) isSure = false
+    }
   }
   return processes
 }
@@ -84,7 +96,29 @@ const fromPs = (): Array<Process> => {
  * @since 0.1.0
  * @category constructors
  */
-export const list: () => Array<Process> = process.platform === "linux" ? fromProc : fromPs
+export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
+
+/**
+ * Lists the processes that were started at `since` (`ticksAt`) or later. `older` takes the pids of the others, which are
+ * not looked at again: looks that follow soon take little time, however many processes there are.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const listSince = (since: number, older: Set<number>): Array<Process> => {
+  if (process.platform !== "linux") return list().filter((one) => one.started >= since)
+  const processes: Array<Process> = []
+  for (const name of namesInProc()) {
+    const first = name.charCodeAt(0)
+    if (first < 48 || first > 57 || older.has(Number(name))) continue
+    const stat = readText(`/proc/${name}/stat`)
+    const parsed = stat === undefined ? undefined : parseStat(stat)
+    if (parsed === undefined) continue
+    if (parsed.started >= since) processes.push(parsed)
+    else older.add(parsed.pid)
+  }
+  return processes
+}
 
 /**
  * Returns the processes below `root`, parents before their children.
@@ -108,26 +142,33 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
 
 /**
  * Returns all processes of a session: the descendants of its shell, those with the shell's session id, and those that
- * carry the session's mark in their environment (daemons, which have left the first two). Only those started at `since`
- * (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a root-owned program can't be read
- * by others, who could not send it signals either.
+ * carry the session's mark in their environment or a mark of its commands (daemons, which have left the first two).
+ * Only those started at `since` (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a
+ * root-owned program can't be read by others, who could not send it signals either.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const members = (shell: number, sessionId: string, since: number): Array<Process> => {
-  const processes = list().filter((one) => one.pid !== process.pid && one.started >= since)
+  const mark = `${sessionVariable}=${sessionId}\0`
+  const marked = new Set<number>()
+  const isThere = ({ pid, started }: Process): boolean => {
+    if (started < since) return true
+    if (
+      readText(`/proc/${pid}/environ`)?.includes(mark) === true ||
+      CommandMark.isOfSession(CommandMark.of(pid), sessionId)
+    ) {
+      marked.add(pid)
+      return true
+    }
+    return Fs.existsSync(`/proc/${pid}`)
+  }
+  const all = process.platform === "linux" ? fromProc(isThere) : fromPs()
+  const processes = all.filter((one) => one.pid !== process.pid && one.started >= since)
   // The kernel's own threads have 0 for parent and session.
   const found = new Map((shell > 0 ? descendants(processes, shell) : []).map((one) => [one.pid, one]))
-  const mark = `${sessionVariable}=${sessionId}\0`
   for (const one of processes) {
-    if (
-      one.pid === shell ||
-      (shell > 0 && one.session === shell) ||
-      (one.started > 0 && readText(`/proc/${one.pid}/environ`)?.includes(mark) === true)
-    ) {
-      found.set(one.pid, one)
-    }
+    if (one.pid === shell || (shell > 0 && one.session === shell) || marked.has(one.pid)) found.set(one.pid, one)
   }
   return [...found.values()]
 }
@@ -153,6 +194,21 @@ const exe = (pid: number): string | undefined => {
     return Fs.readlinkSync(`/proc/${pid}/exe`)
   } catch {
     return undefined
+  }
+}
+
+/**
+ * Returns the directory of a process; empty where it is gone, or can't be known.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const cwdOf = (pid: number): string => {
+  try {
+    const cwd = Fs.readlinkSync(`/proc/${pid}/cwd`)
+    return cwd.endsWith(" (deleted)") ? "" : cwd
+  } catch {
+    return ""
   }
 }
 
@@ -187,13 +243,13 @@ export const signal = (pid: number, name: NodeJS.Signals): void => {
 }
 
 /**
- * Kills a whole process group at once, which also ends processes that fork faster than they can be listed.
+ * Signals a whole process group at once, which also reaches processes that fork faster than they can be listed.
  *
  * @since 0.1.0
  * @category signals
  */
-export const killGroup = (group: number): void => {
-  if (group > 1) signal(-group, "SIGKILL")
+export const signalGroup = (group: number, name: NodeJS.Signals): void => {
+  if (group > 1) signal(-group, name)
 }
 
 /**

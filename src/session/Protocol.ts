@@ -8,62 +8,27 @@
  *
  * @since 0.1.0
  */
+import * as Os from "node:os"
 import type * as Context from "effect/Context"
 import { quote } from "../bash/Quote.js"
-import { maxReply } from "./FrameReader.js"
+import * as CommandMark from "./CommandMark.js"
+import * as CommandStdin from "./CommandStdin.js"
+import { maxCwd, maxReply } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { ShellBridge } from "./ShellBridge.js"
+import * as ShellState from "./ShellState.js"
 
 /** The bridge through which the shell calls our commands. */
 type Bridge = Context.Tag.Service<ShellBridge>
 
-/** The separator between the parts of a state; no shell text can hold it. */
-const separator = "\\0"
+/** SIGURG by its number, which bash finds faster than its name. */
+const urg = Os.constants.signals.SIGURG
 
-/**
- * Makes the EXIT trap, which writes the shell's state into the FIFO, as text that the next shell can source. The
- * options are a part of their own, since some must not be handed on. Where the FIFO is missing, the state is not
- * wanted.
- */
-const exitTrap = (directory: SessionDirectory): string => {
-  const state = quote(directory.state)
-  const parts = [
-    `\\builtin set +e; \\builtin printf "builtin cd -- %q\\n" "\${PWD-}"; \\builtin shopt -p; \\builtin umask -p; \\builtin trap -p`,
-    `\\builtin declare -p`,
-    `\\builtin declare -f; \\builtin declare -Fx; \\builtin alias -p; \\builtin printf "builtin set --"; ` +
-      `(( $# )) && \\builtin printf " %q" "$@"; \\builtin printf "\\n"`,
-    `\\builtin set +o`
-  ]
-  const body = parts.map((part) => `${part}; \\builtin printf "${separator}"`).join("; ")
-  // A subshell that is interrupted as it begins still has the trap; a shell that exits must not be interrupted.
-  // Opened for reading too: where the host is gone, opening a FIFO for writing would block forever.
-  return `[[ \${BASHPID-$$} = $$ && -p ${state} ]] && { \\builtin trap : URG; \\builtin trap - DEBUG RETURN; ${body}; } 1<>${state} 2>/dev/null`
-}
+/** The beginning of the command that runs the user's. */
+const sourcing = "\\builtin . "
 
-/** Matches options that would end the next shell, silence it, or make it keep a history. */
-const notHandedOn = /^set [-+]o (errexit|noexec|onecmd|history|histexpand|monitor|emacs|vi|privileged)\n/gm
-
-/**
- * Makes the text that the next shell sources from a state; undefined where the state is incomplete. `environment` holds
- * the names of the variables that the next shell starts with: those that the old one had unset are unset again.
- *
- * @since 0.1.0
- * @category state
- */
-export const restoration = (state: string, environment: ReadonlyArray<string>): string | undefined => {
-  const [settings, variables, definitions, options, end] = state.split("\0")
-  if (variables === undefined || options === undefined || end !== "") return undefined
-  const exported = new Set(Array.from(variables.matchAll(/^declare -\w*x\w* (\w+)/gm), (match) => match[1]))
-  const unset = environment.filter((name) => /^\w+$/.test(name) && !exported.has(name))
-  return [
-    settings,
-    unset.length > 0 ? `\\builtin unset -v ${unset.join(" ")}\n` : "",
-    variables,
-    definitions,
-    options?.replace(notHandedOn, ""),
-    "\\builtin trap - DEBUG RETURN\n"
-  ].join("")
-}
+/** The most characters of `$_` that are kept. */
+const maxLast = 16_384
 
 /**
  * Makes the function that bash calls for a command it did not find. It reports the name, which tells this case from any
@@ -82,8 +47,8 @@ const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string =
 }
 
 /**
- * Makes the file `definitions`: how the shell calls our commands, reports a command that it did not find, and writes
- * its state when it ends. A file is read at once, standard input byte by byte.
+ * Makes the file `definitions`: how the shell calls our commands, and reports a command that it did not find. A file is
+ * read at once, standard input in blocks.
  *
  * @since 0.1.0
  * @category lines
@@ -92,23 +57,45 @@ export const definitions = (directory: SessionDirectory, bridge: Bridge): string
   [
     bridge.definitions(directory.path),
     notFoundFunction(directory, bridge),
-    `\\builtin trap ${quote(exitTrap(directory))} EXIT\n`
+    CommandMark.set(CommandMark.make(directory.sessionId)),
+    ""
   ].join("\n")
+
+/**
+ * Returns the names of the functions that the session defines.
+ *
+ * @since 0.1.0
+ */
+export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArray<string> =>
+  Array.from(definitions(directory, bridge).matchAll(/^(\w+)\(\) /gm), (match) => match[1] ?? "")
 
 const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
 
+const trapExit = (directory: SessionDirectory) => `\\builtin trap ${quote(ShellState.exitTrap(directory.state))} EXIT`
+
 /**
- * Makes the text that moves a shell from one session directory to another.
+ * Makes the text that moves a shell from one session directory to another. Functions of the user's own that are named
+ * like ours stay.
  *
  * @since 0.1.0
  * @category lines
  */
-export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string =>
-  `${bridge.changePath(from.path, directory.path)}\n${define(directory)}`
+export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string => {
+  const keep = names(directory, bridge).map(
+    (name) =>
+      `__synapse_own=$(\\builtin declare -f ${name}); ` +
+      `case $__synapse_own in *__synapse_call* | *${quote(from.path)}*) ;; *) __synapse_kept+="$__synapse_own"$'\n' ;; esac\n`
+  )
+  return (
+    `${bridge.changePath(from.path, directory.path)}\n__synapse_kept=\n${keep.join("")}${define(directory)}` +
+    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${trapExit(directory)};${setTexts(directory)}\n`
+  )
+}
 
 /**
- * Makes the first lines that a shell reads. `cwd` is the directory to change to, if it is known; `restore` sources the
- * state of the last shell.
+ * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the
+ * answer then tells where the shell is. `restore` sources the state of the last shell, whose functions and aliases take
+ * the place of ours.
  *
  * @since 0.1.0
  * @category lines
@@ -118,19 +105,24 @@ export const startUp = (
   bridge: Bridge,
   nonce: string,
   restore: boolean,
-  cwd: string | undefined
+  cwd: string,
+  start: string
 ): string =>
   [
-    cwd === undefined ? "" : `\\builtin cd -- ${quote(cwd)} 2>/dev/null`,
+    `\\builtin cd -- ${quote(cwd)} 2>/dev/null||{ \\builtin cd -- ${quote(start)}; __synapse_elsewhere=$PWD; } 2>/dev/null`,
     bridge.enterPath(directory.path),
+    `\\builtin . ${quote(directory.definitions)}`,
     restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
+    // The state holds the old PWD.
+    `\\builtin [ "\${__synapse_elsewhere-}" ]&&PWD=$__synapse_elsewhere`,
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
-      "\\builtin unset -v HISTFILE MAILCHECK; PS0= PS1= PS2=",
-    define(directory),
+      `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
+    `${trapExit(directory)};${setTexts(directory)};${keepsLast.none}`,
     // A shell without `builtin` is not bash, and answers in its own way.
-    `\\builtin printf '\\036%s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" ${nonce}||` +
+    `\\builtin printf '\\036%s %s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" "\${__synapse_elsewhere-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
+    "\\builtin unset -v __synapse_elsewhere",
     ""
   ].join("\n")
 
@@ -138,75 +130,191 @@ export const startUp = (
  * Makes the trap that is set while a command runs. SIGURG makes the shell interrupt itself: first through a trap on INT
  * that the user may have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever
  * a trap ignores it, and would let a list go on after a child that died otherwise. While the shell waits for a child,
- * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped.
+ * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped. A shell that
+ * begins to exit is left alone the first time, since it would lose its state: its current command is the one of the
+ * protocol's that sources the user's.
  */
 const interruptTrap = (directory: SessionDirectory) =>
   quote(
-    `[[ -e ${quote(directory.force)} ]] && \\builtin trap - INT; ` +
-      "\\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; \\builtin kill -INT $$"
+    `\\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
+      "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; " +
+      `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] || \\builtin kill -INT $$`
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
 const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0))||" : `(\\builtin exit ${status})||`)
 
-/** The beginning of REPLY: one character more than is kept, which tells that it is too long. */
-const shortReply = `\${REPLY+\${REPLY:0:${maxReply + 1}}}`
+/** Makes the beginning of a variable: one character more than is kept, which tells that it is too long. */
+const short = (name: string, length: number) => `\${${name}+\${${name}:0:${length + 1}}}`
+
+/** The values that a status frame reports beside the status, between nonces. */
+const reported = [short("PWD", maxCwd), short("REPLY", maxReply)]
 
 /**
- * Makes the file `begin`, which is sourced before every command: it prints the first frame, in another way where the
- * user has disabled printf, and sets the trap for interruption. `$1` is the nonce.
+ * The reserved words of the protocol. An alias for one of them changes what every later line means.
+ *
+ * @since 0.1.0
+ */
+export const reserved: ReadonlyArray<string> = ["select", "in", "do", "done", "{", "}"]
+
+/** The names among them that are aliases. */
+const hiding = reserved.map((word) => `\${BASH_ALIASES[\\${word}]+${word === "}" ? "\\}" : word} }`).join("")
+
+/** Removes the aliases for reserved words, so that the next line means what it says. */
+const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).join(" ")} 2>/dev/null`
+
+/**
+ * The commands that keep bash from running what belongs to a prompt. There is none, and what such a text reads from
+ * standard input would be the lines of the protocol.
+ */
+const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
+
+/** The signals whose traps may read our lines while no command runs; those on INT, URG and EXIT are the protocol's. */
+const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU WINCH IO VTALRM PROF XCPU XFSZ"
+
+/** The trap while no command runs: SIGURG makes a prompt or a trap that reads our lines the last one. */
+const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
+
+/** The trap while a command runs. */
+const busyTrap = `\\builtin trap "\${__synapse_busy-:}" ${urg}`
+
+/** Sets the texts of both traps, once for a shell: bash takes a time for every character of a line. */
+const setTexts = (directory: SessionDirectory) =>
+  `__synapse_busy=${interruptTrap(directory)} ` +
+  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};${dropAliases};${noPrompts}`)}`
+
+/**
+ * The secrets of one command. `begun` marks the frame that reports its begin, and may become known to it; `ended` marks
+ * the last one, and stands where no trap, trace or prompt sees it before that frame is out.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Nonces {
+  readonly begun: string
+  readonly ended: string
+}
+
+/**
+ * The facts that the shell needs before a command: the status of the last one, options that are only set while a command
+ * runs, and text that a new shell runs once.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Before {
+  readonly status: number
+  readonly options: string
+  readonly once: string
+  /** True where the command may define aliases. */
+  readonly aliases: boolean
+  /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
+  readonly trace: "none" | "commands" | "input"
+}
+
+const takeLast = `__synapse_last=\${_:0:${maxLast}}`
+
+/**
+ * The traps that keep `$_`, which the end of a sourced file sets to that file's name. The first is set after every
+ * command for the next one.
+ */
+const keepsLast = {
+  none: `\\builtin trap '${takeLast}' RETURN`,
+  commands: `\\builtin trap '{ ${takeLast}; } &>/dev/null' RETURN;`,
+  input: "\\builtin trap - RETURN;"
+}
+
+/** Makes the command that prints one item, whatever the user has done to the builtins. */
+const selected = (item: string) => `select REPLY in ${item}; do :; done`
+
+/** Makes the item of a status frame. */
+const statusItem = (ended: string, status: string, aliases: string) => {
+  const values = reported.map((one) => `$' ${ended} '"${one}"`).join("")
+  return `$'\\036${ended} '${status}${values}$' ${ended} '"${aliases}"$' ${ended}\\036'`
+}
+
+/**
+ * Makes the redirection of the command's standard input, where it has one. Through `cat`, it is a pipe without a name:
+ * once its writer has gone, a FIFO that is opened again (`/dev/stdin`) would wait for another. It is no child of the
+ * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see.
+ */
+const standardInput = ({ stdin }: PipePaths): string =>
+  stdin === undefined ? "" : ` < <(${CommandStdin.cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
+
+/**
+ * Makes the lines that run the command in the directory and report how it ended.
+ *
+ * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
+ * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
+ * command began. Then the status is kept, and all that could see the second nonce is switched off. `select` is a
+ * reserved word that prints its item: it reports even where every builtin was redefined. A directory as its input is an
+ * error to read from, and leaves REPLY alone; yet some versions of bash empty it even then, so REPLY is reported too,
+ * and set again (`setReply`) before the next command. `$_` is kept by a trap, for after a sourced file it is that
+ * file's name.
+ *
+ * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
  *
  * @since 0.1.0
  * @category lines
  */
-export const begin = (directory: SessionDirectory): string =>
-  `\\builtin \\printf '\\036%s A %s\\036' "$1" "$1"||select REPLY in $'\\036'"$1 A $1"$'\\036'; do :; done </ 2>&1\n` +
-  `\\builtin trap ${interruptTrap(directory)} URG\n`
+export const run = (
+  directory: SessionDirectory,
+  pipes: PipePaths,
+  nonces: Nonces,
+  before: Before,
+  nextMark: string
+): string => {
+  const { begun, ended } = nonces
+  const again = before.options === "" ? "" : `\\builtin set -${before.options};`
+  const begin = selected(`$'\\036${begun} A ${begun}\\036'`)
+  const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
+  return (
+    // No alias for the brace can keep the frame from being printed, and let the command run.
+    `\n{ __synapse_status=;${busyTrap};${before.trace === "none" ? "" : keepsLast[before.trace]}${before.once}${again}` +
+    `\\builtin \\printf '\\036%s A %s\\036%.0s' ${begun} ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
+    `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
+    `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +
+    `${selected(statusItem(ended, '"$__synapse_status"', aliases))} </ 2>&1||\\builtin :;` +
+    `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast.none};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
+  )
+}
 
 /**
- * The file `end`, which is sourced after every command: it prints the last frame, where the line before could not, and
- * clears the trap. `$1` is the nonce.
+ * Makes the line that makes the shell report how a command ended whose own line could not, or that it has not begun, and
+ * brings the shell in order.
  *
  * @since 0.1.0
  * @category lines
  */
-export const end =
-  `\\builtin \\printf '\\036%s ?%s %s %s %s %s\\036' "$1" "$?" "\${PWD-}" "$1" "${shortReply}" "$1";` +
-  `\\builtin trap : URG;PS0= PS1= PS2=\n`
+export const probe = ({ ended }: Nonces, nextMark: string): string => {
+  const values = reported.map((one) => `${ended} "${one}"`).join(" ")
+  const status = `"\${__synapse_status:-$? $-}"`
+  // It is unset where an error has ended the line: the status is the error's then.
+  const guess = "${__synapse_status:+?}"
+  return (
+    `\\builtin \\printf '\\036%s %s%s %s %s %s %s %s  %s\\036' ${ended} "${guess}" ${status} ${values} ${ended} ${ended}||` +
+    `\\builtin eval ${quote(selected(statusItem(ended, `"${guess}"${status}`, "")))} </ 2>&1\n` +
+    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast.none};${CommandMark.set(nextMark)};${noPrompts}\n`
+  )
+}
 
 /**
- * Removes the aliases that have hidden an exit code (`StatusFrame.sure`).
+ * Makes a nonce, which a command can't guess and so can't forge a frame with: 64 random bits. The first 48 bits of an
+ * identifier and its last 16 hold no version; node draws the bits of many at once.
  *
  * @since 0.1.0
  */
-export const dropAliases = "\\builtin unalias select in do done 2>/dev/null\n"
+export const makeNonce = (): string => {
+  const random = crypto.randomUUID()
+  return `${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`
+}
 
 /**
- * Makes the lines that run the command in the directory and report how it ended. The shell reads them byte by byte,
- * with a system call each; so what is the same for every command lies in files.
- *
- * The first frame reports that the command began. `select` is a reserved word that prints its items: it reports even
- * where every builtin was redefined; the line after it is for the case that a word of that line is an alias. A
- * directory as its input is an error to read from, and leaves REPLY alone; yet some versions of bash empty it even
- * then, so REPLY is reported too, and set again (`setReply`) before the next command. A trap on DEBUG that is removed
- * in a file comes back after it.
- *
- * @since 0.1.0
- * @category lines
- */
-export const run = (directory: SessionDirectory, pipes: PipePaths, nonce: string, status: number): string =>
-  `\\builtin . ${quote(directory.begin)} ${nonce}\n` +
-  `${withStatus(status)}\\builtin . ${quote(directory.command)} </dev/null >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}\n` +
-  `\n` +
-  `select REPLY in $'\\036${nonce} '"$? \${PWD-}"$' ${nonce} '"${shortReply}"$' ${nonce}\\036'; do :; done </ 2>&1\n` +
-  `\\builtin . ${quote(directory.end)} ${nonce};\\builtin trap - DEBUG RETURN;\\unset -f unset builtin\n`
-
-/**
- * Makes a nonce, which a command can't guess and so can't forge a frame with: 76 random bits.
+ * Makes the secrets of one command.
  *
  * @since 0.1.0
  */
-export const makeNonce = (): string => crypto.randomUUID().replaceAll("-", "").slice(0, 20)
+export const makeNonces = (): Nonces => ({ begun: makeNonce(), ended: makeNonce() })
 
 /**
  * Makes the line that sets REPLY. It is a line of its own, since a readonly REPLY ends the line. The text is Latin-1,

@@ -8,7 +8,11 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import * as Protocol from "./Protocol.js"
+import * as DirectoryOwner from "./DirectoryOwner.js"
+import * as KeeperText from "./KeeperText.js"
+import { OutputFiles } from "./OutputFiles.js"
+import { Reserve } from "./Reserve.js"
+import * as SessionSettings from "./SessionSettings.js"
 
 /** The paths at which systems have mkfifo. */
 const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
@@ -23,6 +27,8 @@ const batch = 4
  * @category models
  */
 export interface PipePaths {
+  /** The standard input; where undefined, it is empty. */
+  readonly stdin?: string
   readonly stdout: string
   readonly stderr: string
 }
@@ -52,11 +58,22 @@ const makePrivate = (): string => {
       if (!owner.isDirectory() || owner.uid !== uid || (owner.mode & 0o077) !== 0) {
         throw new Error(`${parent} must be a directory of yours that nobody else may enter: remove it`)
       }
-      return Fs.mkdtempSync(Path.join(parent, "session-"))
+      const made = DirectoryOwner.make(parent, "session")
+      // Once the shell's start is under way.
+      setImmediate(() => void DirectoryOwner.sweep(parent))
+      return made
     } catch (error) {
       // Another session has ended in between, and has removed the empty parent.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
     }
+  }
+}
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.lstatSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
 
@@ -66,6 +83,19 @@ const removeEmpty = (path: string): void => {
     Fs.rmdirSync(path)
   } catch {
     // Other sessions are in it.
+  }
+}
+
+/** Removes a file or a directory with all that is in it, also where a command has taken away the right to look into it. */
+const removeAll = (path: string): void => {
+  for (let tries = 0; ; tries++) {
+    try {
+      return Fs.rmSync(path, { recursive: true, force: true })
+    } catch (error) {
+      const { code, path: at } = error as NodeJS.ErrnoException
+      if (code !== "EACCES" || at === undefined || tries > 1000) throw error
+      Fs.chmodSync(Fs.lstatSync(at).isDirectory() ? at : Path.dirname(at), 0o700)
+    }
   }
 }
 
@@ -81,6 +111,8 @@ export class SessionDirectory {
   readonly command: string
   /** The FIFO that an ending shell writes its state to. */
   readonly state: string
+  /** The FIFO of the standard input of a command that has one. */
+  readonly stdin: string
   /** The file with the state that the next shell starts with. */
   readonly restore: string
   /** The FIFO that the shell writes the names of commands to that it did not find. */
@@ -89,39 +121,62 @@ export class SessionDirectory {
   readonly force: string
   /** The file that every shell sources at its start. */
   readonly definitions: string
-  /** The files that the shell sources before a command (`begin`) and after it (`end`). */
-  readonly begin: string
-  readonly end: string
+  /** The file that the keeper runs, and reads at its start. */
+  readonly keeper: string
   private readonly commandFd: number
+  /** The files whose text never changes, and that which every start writes. */
+  private readonly texts = new Map<string, string>()
   private commandLength = 0
+  private readonly reserve: Reserve
   private free: Array<PipePaths> = []
   private pairs = 0
-  private outputs = 0
+  /** The files of its commands' output. */
+  readonly output: OutputFiles
 
-  /** Creates the directory; throws the file system's error. `addPairs` makes its FIFOs. */
-  constructor() {
+  /**
+   * Creates the directory; throws the file system's error. `addPairs` makes its FIFOs. `sessionId` marks the processes
+   * of its commands (`CommandMark`). All files of output may have as many bytes as those of one command.
+   */
+  constructor(
+    readonly sessionId: string,
+    { outputFileLimit }: Pick<SessionSettings.Settings, "outputFileLimit"> = SessionSettings.defaults
+  ) {
     this.path = makePrivate()
+    this.output = new OutputFiles(this.path, Fs.statSync(this.path).ino, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")
+    this.stdin = Path.join(this.path, "stdin")
     this.restore = Path.join(this.path, "restore")
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
     this.definitions = Path.join(this.path, "definitions")
-    this.begin = Path.join(this.path, "begin")
-    this.end = Path.join(this.path, "end")
+    this.keeper = Path.join(this.path, "keeper")
     this.commandFd = Fs.openSync(this.command, "wx", 0o600)
-    Fs.writeFileSync(this.begin, Protocol.begin(this), { mode: 0o600 })
-    Fs.writeFileSync(this.end, Protocol.end, { mode: 0o600 })
+    this.reserve = new Reserve(Path.join(this.path, "reserve"))
+    this.writeText(this.keeper, KeeperText.keeper)
   }
 
   /**
    * Writes the text that the shell sources next. The file is rewritten in place, since truncating it first takes ten
-   * times as long.
+   * times as long. Where it can't be written whole, it is emptied: the shell must never run a part of a command, nor the
+   * rest of another.
    */
   writeCommand(text: string): void {
     const bytes = Buffer.from(text.endsWith("\n") ? text : `${text}\n`)
-    for (let done = 0; done < bytes.length; ) {
-      done += Fs.writeSync(this.commandFd, bytes, done, bytes.length - done, done)
+    this.reserve.use(() => this.overwrite(bytes))
+  }
+
+  private overwrite(bytes: Buffer): void {
+    const before = this.commandLength
+    // What may lie in the file if this fails.
+    this.commandLength = Math.max(before, bytes.length)
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        done += Fs.writeSync(this.commandFd, bytes, done, bytes.length - done, done)
+      }
+    } catch (error) {
+      Fs.ftruncateSync(this.commandFd, 0)
+      throw error
     }
     if (bytes.length < this.commandLength) Fs.ftruncateSync(this.commandFd, bytes.length)
     this.commandLength = bytes.length
@@ -129,7 +184,43 @@ export class SessionDirectory {
 
   /** Writes the text that every shell sources at its start. */
   define(text: string): void {
-    Fs.writeFileSync(this.definitions, text, { mode: 0o600 })
+    this.reserve.use(() => this.writeText(this.definitions, text))
+  }
+
+  /** Makes a file anew: without a sandbox, a command may have put a link or a FIFO in the place of the old one. */
+  private replace(path: string, content: string | Buffer): void {
+    const next = `${path}.${crypto.randomUUID()}`
+    try {
+      Fs.writeFileSync(next, content, { mode: 0o600, flag: "wx" })
+      Fs.renameSync(next, path)
+    } catch (error) {
+      Fs.rmSync(next, { force: true })
+      throw error
+    }
+  }
+
+  private writeText(path: string, text: string): void {
+    this.replace(path, text)
+    this.texts.set(path, text)
+  }
+
+  /** True where no command has changed what the shells read. */
+  get isIntact(): boolean {
+    try {
+      const { ino } = Fs.fstatSync(this.commandFd)
+      if ((Fs.lstatSync(this.path).mode & 0o777) !== 0o700 || Fs.lstatSync(this.command).ino !== ino) return false
+      // What is no regular file might never end.
+      return Array.from(this.texts).every(
+        ([path, text]) => Fs.lstatSync(path).isFile() && Fs.readFileSync(path, "utf8") === text
+      )
+    } catch {
+      return false
+    }
+  }
+
+  /** Writes the state that the next shell sources at its start, as Latin-1. */
+  hand(state: string): void {
+    this.reserve.use(() => this.replace(this.restore, Buffer.from(state, "latin1")))
   }
 
   /** True where a command has deleted the directory. */
@@ -140,7 +231,7 @@ export class SessionDirectory {
   /** Tells the shell whether its command is ended by force. */
   useForce(force: boolean): void {
     try {
-      if (force) Fs.writeFileSync(this.force, "")
+      if (force) this.replace(this.force, "")
       else Fs.rmSync(this.force, { force: true })
     } catch {
       // The command has deleted the directory: the interruption goes on without the file.
@@ -150,6 +241,11 @@ export class SessionDirectory {
   /** Takes a pair of unused FIFOs; undefined where there is none. */
   takePair(): PipePaths | undefined {
     return this.free.pop()
+  }
+
+  /** Takes back a pair that could not be opened. */
+  givePair(paths: PipePaths): void {
+    this.free.push(paths)
   }
 
   /** True where there is a pair of unused FIFOs. */
@@ -180,24 +276,21 @@ export class SessionDirectory {
     })
   }
 
-  /** Returns a new path for the file of an output. */
-  nextOutput(): string {
-    const directory = Path.join(this.path, "output")
-    Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
-    return Path.join(directory, `${++this.outputs}.txt`)
-  }
-
   /** Removes the directory; with `keepOutputFiles`, the files of outputs stay. */
   remove(keepOutputFiles: boolean): void {
+    const { nlink } = Fs.fstatSync(this.commandFd)
     Fs.closeSync(this.commandFd)
-    if (keepOutputFiles && this.outputs > 0) {
+    // A command may have taken the right to enter it; one that was moved away is not there any more.
+    if (nlink > 0 && isDirectory(this.path)) Fs.chmodSync(this.path, 0o700)
+    this.output.close()
+    if (keepOutputFiles && this.output.isUsed) {
       for (const name of Fs.readdirSync(this.path)) {
-        if (name !== "output") Fs.rmSync(Path.join(this.path, name), { recursive: true, force: true })
+        if (name !== "output") removeAll(Path.join(this.path, name))
       }
       removeEmpty(Path.join(this.path, "output"))
       removeEmpty(this.path)
     } else {
-      Fs.rmSync(this.path, { recursive: true, force: true })
+      removeAll(this.path)
     }
     removeEmpty(Path.dirname(this.path))
   }

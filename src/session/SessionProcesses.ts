@@ -21,8 +21,11 @@ const pollEvery = 10
 /** Milliseconds after which the rest is left alone: what another user owns (sudo) can't be ended from here. */
 const giveUp = 4 * farewell
 
+/** The most looks for what was started while the others were stopped; all else waits for that. */
+const mostLooks = 10
+
 /**
- * Finds a session's processes by their ancestor, and by the mark in their environment.
+ * Finds a session's processes by their ancestor, and by the mark in their environment and limits.
  *
  * @since 0.1.0
  * @category models
@@ -33,10 +36,10 @@ export class SessionProcesses {
   private readonly since = ProcessTable.ticksAt(performance.now())
 
   /**
-   * Asks all processes to end, and kills those that do not. `lead` is the pid of the spawned shell, 0 where there is
-   * none.
+   * Asks all processes to end, and kills those that do not. `lead` is the pid of the spawned process, 0 where there is
+   * none, and `shell` that of the shell.
    */
-  end(lead: number): Effect.Effect<void> {
+  end(lead: number, shell: number | undefined): Effect.Effect<void> {
     return Effect.suspend(() => {
       const began = performance.now()
       let isAsked = false
@@ -44,10 +47,11 @@ export class SessionProcesses {
         const left = this.members(lead)
         const elapsed = performance.now() - began
         if (left.length === 0 || elapsed > giveUp) return true
-        if (elapsed >= farewell) this.killAll(left, lead)
+        if (elapsed >= farewell) this.killAll(lead)
         else if (!isAsked) {
           // An interactive bash ignores SIGTERM.
-          for (const one of left) ProcessTable.signal(one.pid, one.pid === lead ? "SIGHUP" : "SIGTERM")
+          const isShell = (pid: number) => pid === lead || pid === shell
+          for (const one of left) ProcessTable.signal(one.pid, isShell(one.pid) ? "SIGHUP" : "SIGTERM")
         }
         isAsked = true
         return false
@@ -58,19 +62,34 @@ export class SessionProcesses {
 
   /** Kills all processes, without waiting. */
   kill(lead: number): void {
-    this.killAll(this.members(lead), lead)
+    this.killAll(lead)
   }
 
-  private members(lead: number) {
+  /** Lists all processes of the session. */
+  members(lead: number): ReadonlyArray<ProcessTable.Process> {
     return ProcessTable.members(lead, this.sessionId, this.since)
   }
 
-  private killAll(processes: ReadonlyArray<ProcessTable.Process>, lead: number): void {
-    for (const one of processes) {
-      if (one.group === lead) ProcessTable.killGroup(lead)
-      ProcessTable.signal(one.pid, "SIGKILL")
+  /** Stops all before it kills them: what forks all the time is never there to be killed one by one. */
+  private killAll(lead: number): void {
+    const frozen = new Map<number, ProcessTable.Process>()
+    for (let look = 0; look < mostLooks; look++) {
+      const fresh = this.members(lead).filter(({ pid }) => !frozen.has(pid))
+      if (fresh.length === 0) break
+      for (const one of fresh) {
+        frozen.set(one.pid, one)
+        signalAll(one, lead, "SIGSTOP")
+      }
     }
+    for (const one of frozen.values()) signalAll(one, lead, "SIGKILL")
   }
+}
+
+/** Signals a process, and its group if that is of our own process session; no fork of a group escapes that. */
+const signalAll = (one: ProcessTable.Process, lead: number, name: "SIGSTOP" | "SIGKILL"): void => {
+  // A group lies in one process session; each shell has a group of its own in the session of its keeper.
+  if (one.session === lead) ProcessTable.signalGroup(one.group, name)
+  ProcessTable.signal(one.pid, name)
 }
 
 /** The sessions that are open in this process, with one exit listener for all of them. */

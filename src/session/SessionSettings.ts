@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Path from "node:path"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -10,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as WholeNumber from "../domain/WholeNumber.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 
 /**
  * The settings of a session: how it starts its shells, and the limits on a command's time and output.
@@ -96,13 +98,17 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<Ses
     ).pipe(Effect.flatMap(checked))
   )
 
-/** Fails where a program gave a number that is none: the session would end the process over it, or every command. */
+/**
+ * Fails where a program gave a number that is none, or where there is no current directory to start in: the session
+ * would end the process over it, or every command.
+ */
 const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
   Either.map(
     Either.all([
       WholeNumber.check("timeout", settings.timeout, 1),
       WholeNumber.check("outputLimit", settings.outputLimit, 1),
-      WholeNumber.check("outputFileLimit", settings.outputFileLimit, 0)
+      WholeNumber.check("outputFileLimit", settings.outputFileLimit, 0),
+      settings.cwd !== undefined && Path.isAbsolute(settings.cwd) ? Either.void : WorkingDirectory.current()
     ]),
     () => settings
   )

@@ -3,7 +3,20 @@
  *
  * @since 0.1.0
  */
-import * as Protocol from "./Protocol.js"
+import type { StatusFrame } from "./FrameReader.js"
+import type { Before } from "./Protocol.js"
+import * as ShellState from "./ShellState.js"
+
+/** Matches a command that may switch on `set -v`. */
+const readsAloud = /\bset\b[^\n]*[-\s]\w*v|verbose/
+
+/** Matches a command that may define an alias. */
+const mayAlias = /alias|ALIAS|\b(source|eval)\b|(^|[\s;&|(])\.\s/
+
+/** Matches a command that may switch on `set -x`, or a trap on DEBUG; also by what it sources, or evaluates. */
+const mayTrace = /\b(set|trap|source|eval)\b|(^|[\s;&|(])\.\s/
+
+const nothing: Pick<ShellState.Restoration, "once" | "options"> = { once: "", options: "" }
 
 /**
  * The part of a shell's state that the session has to know outside of it.
@@ -20,9 +33,17 @@ export class SessionState {
   reply = ""
   /** Bash text that gives the next shell the state of the last; undefined where there is no state to hand on. */
   restoration: string | undefined
-  private notices: Array<string> = []
+  /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
+  isTraced = false
+  /** True where the shell prints what it reads (`set -v`). */
+  private isVerbose = false
+  /** The part of the last shell's state that only a command's own line can restore. */
+  private rest = nothing
+  /** The names of ours that the user was told to have replaced. */
+  private readonly told = new Set<string>()
+  private notices: Array<string | (() => string | undefined)> = []
 
-  constructor(private readonly directory: string) {
+  constructor(readonly directory: string) {
     this.cwd = directory
   }
 
@@ -32,12 +53,45 @@ export class SessionState {
     this.status = 0
     this.reply = ""
     this.restoration = undefined
+    this.isTraced = false
+    this.isVerbose = false
+    this.rest = nothing
+    this.told.clear()
     this.notices = []
   }
 
-  /** Adds a notice, which comes with the next result. */
-  note(notice: string): void {
+  /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
+  takeBefore(text: string): Before {
+    const { rest, status } = this
+    const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
+    const isVerbose = this.isVerbose || readsAloud.test(text)
+    const trace = isVerbose ? "input" : options !== "" || mayTrace.test(text) ? "commands" : "none"
+    this.rest = nothing
+    return { status, trace, aliases: mayAlias.test(text), once: rest.once, options }
+  }
+
+  /** Adds a notice, which comes with the next result; a function is called only then, and may find that there is none. */
+  note(notice: string | (() => string | undefined)): void {
     this.notices.push(notice)
+  }
+
+  /** Adds a notice, unless it is there already. */
+  noteOnce(notice: string): void {
+    if (!this.notices.includes(notice)) this.notices.push(notice)
+  }
+
+  /** Keeps what the shell has reported at the end of a command. */
+  learn({ cwd, options, removed, reply }: StatusFrame): void {
+    this.reply = reply
+    this.isTraced = options.includes("x")
+    this.isVerbose = options.includes("v")
+    if (cwd !== "") this.cwd = cwd
+    this.noteRemoved(removed)
+  }
+
+  private noteRemoved(names: ReadonlyArray<string>): void {
+    if (names.length === 0) return
+    this.note(`No alias may have the name of a reserved word that the session needs: removed ${names.join(", ")}.`)
   }
 
   /** Replaces all notices by one. */
@@ -46,15 +100,22 @@ export class SessionState {
   }
 
   takeNotices(): ReadonlyArray<string> {
-    return this.notices.splice(0)
+    return this.notices.splice(0).flatMap((notice) => (typeof notice === "string" ? notice : (notice() ?? [])))
   }
 
-  /**
-   * Keeps the state that an ended shell has written, for the next shell. `environment` holds the names of the variables
-   * that the next shell starts with.
-   */
-  handOver(said: string, environment: ReadonlyArray<string>): void {
+  /** Keeps the state that an ended shell has written, for the next shell. */
+  handOver(said: string, next: ShellState.Next): void {
     this.reply = ""
-    this.restoration = Protocol.restoration(said, environment)
+    const restoration = ShellState.restoration(said, next)
+    this.restoration = restoration?.text
+    this.rest = restoration ?? nothing
+    this.noteRemoved(restoration?.removed ?? [])
+    const closed = restoration?.closed ?? []
+    if (closed.length > 0) this.note(`Descriptors that the shell had opened are closed: ${closed.join(", ")}.`)
+    const own = restoration?.own.filter((name) => !this.told.has(name)) ?? []
+    if (own.length === 0) return
+    for (const name of own) this.told.add(name)
+    const quoted = (prefix: string) => own.map((name) => `\`${prefix}${name}\``).join(", ")
+    this.note(`Your own ${quoted("")} go before the session's; call those as ${quoted("command ")}.`)
   }
 }

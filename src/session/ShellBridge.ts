@@ -37,6 +37,8 @@ export interface OpenBridge {
   readonly lost: boolean
   /** True while a call is being answered. */
   readonly isBusy: boolean
+  /** Tells whether a process is a caller's side of a call, which cleans up when it is dismissed. */
+  readonly isCaller: (pid: number) => boolean
   /** Interrupts every call, and waits until their callers have ended and cleaned up. */
   readonly dismiss: Effect.Effect<void>
   /** Closes the FIFOs. */
@@ -86,7 +88,14 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
  */
 export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () => ({
   fifos: () => [],
-  open: () => ({ offer: () => {}, lost: false, isBusy: false, dismiss: Effect.void, close: () => {} }),
+  open: () => ({
+    offer: () => {},
+    lost: false,
+    isBusy: false,
+    isCaller: () => false,
+    dismiss: Effect.void,
+    close: () => {}
+  }),
   definitions: () => "",
   enterPath: () => "",
   changePath: () => "",

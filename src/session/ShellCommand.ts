@@ -19,16 +19,16 @@ export interface Spawnable {
 }
 
 /**
- * The options that the protocol needs. `--norc --noprofile` keep the user's files out (S26). `-i` makes bash survive
- * SIGINT, `${x:?}`, a failed `exec` and syntax errors, and read its input in blocks; `--noediting` keeps readline out
- * of it.
+ * The options of the keeper, which starts the shells: `--norc --noprofile` keep the user's files out (S26), `-p` the
+ * functions in the environment, which reach the shells all the same.
  */
-const protocolOptions = ["--norc", "--noprofile", "--noediting", "-i"]
+const keeperOptions = ["--norc", "--noprofile", "-p"]
 
 /**
- * Splits `shellCommand` into words as a shell does (quotes and backslashes, no expansions), and appends the options
- * that the protocol needs: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f /tmp/test.sb
- * /bin/bash --norc --noprofile …`. A wrapper must pass its further arguments on to bash.
+ * Splits `shellCommand` into words as a shell does (quotes and backslashes, no expansions), and appends the
+ * keeper's options, which its file follows: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f
+ * /tmp/test.sb /bin/bash --norc --noprofile …`. A wrapper must pass its further arguments on to bash, and should pass
+ * on descriptor 3.
  *
  * @since 0.1.0
  * @category constructors
@@ -45,5 +45,5 @@ export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsa
   const [program, ...args] = words
   return program === undefined || program === ""
     ? Either.left(new InvalidUsage({ reason: "shellCommand is empty: name a bash, for example /bin/bash" }))
-    : Either.right({ program, args: [...args, ...protocolOptions] })
+    : Either.right({ program, args: [...args, ...keeperOptions] })
 }

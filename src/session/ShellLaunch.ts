@@ -1,5 +1,5 @@
 /**
- * Launches a shell, and holds its resources until the shell has ended.
+ * Launches the keeper of a session's shells, with the first of them, and holds its resources until it has ended.
  *
  * @since 0.1.0
  */
@@ -7,48 +7,81 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { ExecutionFailed } from "../domain/CommandError.js"
-import * as Shell from "./Shell.js"
-import type { Launch, LaunchRequest, ShellLauncher } from "./ShellLauncher.js"
+import * as NoShell from "./NoShell.js"
+import type { SessionDirectory } from "./SessionDirectory.js"
+import type * as Shell from "./Shell.js"
+import type { Spawnable } from "./ShellCommand.js"
+import * as ShellKeeper from "./ShellKeeper.js"
+import type { ShellLauncher } from "./ShellLauncher.js"
 
 /**
- * A shell that was launched and has answered.
+ * The options of `launch`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface LaunchOptions {
+  readonly launcher: ShellLauncher
+  /** The command line of the session's shells, from the settings. */
+  readonly shell: Spawnable
+  readonly directory: SessionDirectory
+  readonly environment: Readonly<Record<string, string>>
+  /** The directory that the process starts in. */
+  readonly cwd: string
+  /** Lets the first shell read its first lines; fails with what is wrong with it. */
+  readonly greet: (shell: Shell.Shell) => Effect.Effect<void, string>
+  /** Called once for each shell, when it has ended and its output is read. */
+  readonly onExit: (gone: Shell.Shell) => void
+}
+
+/**
+ * A keeper that was launched, and its first shell, which has answered.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LaunchedShell {
   readonly shell: Shell.Shell
-  /** Waits until the shell has ended and its launch's resources are released. */
+  readonly keeper: ShellKeeper.ShellKeeper
+  /** Waits until the keeper has ended and its launch's resources are released. */
   readonly over: Effect.Effect<void>
 }
 
 /**
- * Launches a shell. A fiber of its own keeps the launch's scope open as long as the shell lives. A launch on trial that
- * fails is repeated once.
+ * Launches a keeper. A fiber of its own keeps the launch's scope open as long as the keeper lives. A launch on trial
+ * that fails is repeated once. Fails where no shell can be started, with the shell's own message if there is one.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const launch = (
-  launcher: ShellLauncher,
-  request: LaunchRequest,
-  start: (launch: Launch) => Shell.StartOptions
-): Effect.Effect<LaunchedShell, ExecutionFailed> =>
+export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, ExecutionFailed> =>
   Effect.gen(function* () {
-    const started = yield* Deferred.make<Shell.Shell, ExecutionFailed>()
+    const { cwd, directory, environment, greet, launcher, onExit } = options
+    const started = yield* Deferred.make<Omit<LaunchedShell, "over">, ExecutionFailed>()
+    const shell = { ...options.shell, args: [...options.shell.args, directory.keeper] }
     let isTrial = false
     const life = Effect.gen(function* () {
-      const launch = yield* launcher(request)
+      const launch = yield* launcher({ shell, directory: directory.path, environment })
       isTrial = launch.isTrial
-      const shell = yield* Shell.start(start(launch))
-      yield* Deferred.succeed(started, shell)
-      yield* Effect.promise(() => shell.ended)
+      const keeper = yield* Effect.acquireRelease(ShellKeeper.spawn({ launch, directory, cwd, onExit }), (keeper) =>
+        Effect.sync(() => keeper.kill())
+      )
+      const { first } = keeper
+      yield* Effect.mapError(greet(first), (what) => {
+        const { words } = first
+        const { args, program } = launch.spawnable
+        const name = [program, ...args.filter((word) => word !== directory.keeper)].join(" ")
+        return launch.explain(words) ?? NoShell.make(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
+      })
+      yield* launch.started(keeper.spawned)
+      yield* Deferred.succeed(started, { shell: first, keeper })
+      yield* Effect.promise(() => keeper.over)
     }).pipe(
       Effect.scoped,
       Effect.retry({ times: 1, while: () => isTrial }),
       Effect.catchAllCause((cause) => Deferred.failCause(started, cause))
     )
     const fiber = yield* Effect.forkDaemon(life)
-    const shell = yield* Deferred.await(started)
-    return { shell, over: Effect.asVoid(Fiber.await(fiber)) }
+    const launched = yield* Deferred.await(started)
+    return { ...launched, over: Effect.asVoid(Fiber.await(fiber)) }
   })

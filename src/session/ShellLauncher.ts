@@ -1,5 +1,5 @@
 /**
- * The interface of what starts a shell; a sandbox implements it to wrap the shell.
+ * The interface of what starts a session's shells; a sandbox implements it to wrap them.
  *
  * @since 0.1.0
  */
@@ -9,13 +9,13 @@ import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "./ShellCommand.js"
 
 /**
- * The shell to launch, with its directory and its environment.
+ * The keeper of the shells to launch, with its directory and its environment.
  *
  * @since 0.1.0
  * @category models
  */
 export interface LaunchRequest {
-  /** The shell's command line, from the settings. */
+  /** The command line of the keeper, which is a bash: that of the settings, with its script. */
   readonly shell: Spawnable
   /** The session's private directory, which the shell must see. */
   readonly directory: string
@@ -24,20 +24,20 @@ export interface LaunchRequest {
 }
 
 /**
- * The command line and the callbacks that start one shell.
+ * The command line and the callbacks that start one keeper.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Launch {
   readonly spawnable: Spawnable
-  /** Descriptors that the program gets as 3, 4, …. */
+  /** Descriptors that the program gets as 4, 5, …; it must pass on descriptor 3, which is the keeper's. */
   readonly descriptors: ReadonlyArray<number>
   readonly environment: Readonly<Record<string, string>>
   /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
   readonly isTrial: boolean
   /**
-   * Run with the pid of the spawned process once the shell answers, and before any command. Where it fails, the shell
+   * Run with the pid of the spawned process once the first shell answers, and before any command. Where it fails, all
    * is ended, and the command fails with the same error.
    */
   readonly started: (pid: number) => Effect.Effect<void, ExecutionFailed>
@@ -47,7 +47,7 @@ export interface Launch {
 
 /**
  * Prepares a launch. Fails, with what to do about it, where a shell must not be started. The scope is closed once the
- * shell has ended or could not be started.
+ * keeper has ended or could not be started: it outlives the shells.
  *
  * @since 0.1.0
  * @category models
@@ -55,7 +55,7 @@ export interface Launch {
 export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, ExecutionFailed, Scope.Scope>
 
 /**
- * A launcher which starts the shell itself, with all rights of the user.
+ * A launcher which starts the keeper itself, with all rights of the user.
  *
  * @since 0.1.0
  * @category constructors

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
+import { BackgroundNotice } from "./BackgroundNotice.js"
 import type { CommandFeeder, ReadyShell } from "./CommandFeeder.js"
 import * as NoShell from "./NoShell.js"
 import { Plumbing } from "./Plumbing.js"
@@ -21,6 +22,7 @@ import type * as Shell from "./Shell.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
+import type { ShellKeeper } from "./ShellKeeper.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 import * as ShellStart from "./ShellStart.js"
 import { TurnQueue } from "./TurnQueue.js"
@@ -47,6 +49,8 @@ export interface ShellLifecycle {
   readonly replace: (shell: Shell.Shell) => Effect.Effect<void>
   /** Ends the shell and all that it started, and forgets its state. */
   readonly restart: Effect.Effect<void>
+  /** The number of restarts that were asked for. */
+  readonly restarts: () => number
 }
 
 /**
@@ -85,14 +89,20 @@ export const make = ({
   /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
   const changing = new TurnQueue()
   let shell: Shell.Shell | undefined
+  /** The keeper of the shell, which outlives it. */
+  let keeper: ShellKeeper | undefined
   let plumbing: Plumbing | undefined
   /** Pipes whose directory a command has deleted, while a background process still writes to them. */
   const former: Array<Plumbing> = []
-  /** Waits until the resources of the last shell's launch are released. */
+  /** Waits until the keeper has ended, and the resources of its launch are released. */
   let over: Effect.Effect<void> = Effect.void
   /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
   let restarts = 0
+  let asked = 0
   let isDisposed = false
+  const background = new BackgroundNotice(processes, () =>
+    keeper === undefined || shell === undefined ? undefined : { keeper, shell }
+  )
 
   /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
@@ -101,13 +111,20 @@ export const make = ({
   const onExit = (gone: Shell.Shell) => {
     if (gone !== shell || plumbing === undefined) return
     shell = undefined
-    state.handOver(plumbing.takeState(), Object.keys(environment))
-    if (state.restoration === undefined && restarts === 0) {
+    state.handOver(plumbing.takeState(), {
+      environment: Object.keys(environment),
+      ours: Protocol.names(plumbing.directory, bridge),
+      directory: plumbing.directory.path,
+      refused: Protocol.reserved
+    })
+    if (restarts > 0) return
+    if (state.restoration === undefined) {
       state.note(
-        `The shell ended without handing on its state (it was killed, replaced by exec, or has an EXIT trap of its own): ` +
+        `The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): ` +
           `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
       )
     }
+    if (keeper !== undefined) state.note(background.of(keeper))
   }
 
   const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.job?.input)
@@ -120,6 +137,7 @@ export const make = ({
     onExit,
     onStarted: (started) => {
       shell = started.shell
+      keeper = started.keeper
       plumbing = started.plumbing
       over = started.over
     },
@@ -131,12 +149,13 @@ export const make = ({
   /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
   const move = (from: Plumbing) =>
     Effect.gen(function* () {
-      const to = yield* NoShell.attempt(() => lay(new SessionDirectory()))
+      const to = yield* NoShell.attempt(() => lay(new SessionDirectory(processes.sessionId, settings)))
       plumbing = to
       if (from.pool.idle) from.close(settings.keepOutputFiles)
       else former.push(from)
       yield* NoShell.attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
       shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
+      keeper?.alsoRemove(to.directory.path)
     })
 
   const prepare = Effect.gen(function* () {
@@ -148,8 +167,10 @@ export const make = ({
       // One that ended while its pipes were still being made has told nobody.
       if (shell === ending) shell = undefined
     }
-    if (plumbing?.lost === true) yield* move(plumbing)
-    if (plumbing === undefined || shell === undefined) yield* start(plumbing)
+    if (plumbing !== undefined && (plumbing.lost || (shell === undefined && !plumbing.isIntact))) yield* move(plumbing)
+    if (plumbing === undefined || shell === undefined) {
+      yield* start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
+    }
     if (plumbing === undefined || shell?.alive !== true) {
       return yield* NoShell.make("the shell ended as soon as it had started")
     }
@@ -157,36 +178,53 @@ export const make = ({
     yield* NoShell.attempt(() => pool.fill())
   })
 
+  /** Ends the calls of our commands, which remove what they had begun. */
+  const dismiss = Effect.suspend(() =>
+    plumbing?.calls.isBusy === true
+      ? Effect.timeoutOption(plumbing.calls.dismiss, SessionProcesses.farewell)
+      : Effect.void
+  )
+
   /** Asks all that the session started to end, then kills it. */
   const endAll = Effect.gen(function* () {
     if (plumbing === undefined) return
     plumbing.wantState(false)
-    if (plumbing.calls.isBusy) yield* Effect.timeoutOption(plumbing.calls.dismiss, SessionProcesses.farewell)
-    const ending = shell
+    yield* dismiss
+    const ending = keeper
     ending?.end()
-    // An idle shell ends by itself, and runs the user's EXIT trap.
+    // An idle shell ends by itself, and runs the user's EXIT trap; its keeper follows.
     if (ending !== undefined && feeder.job === undefined) {
       yield* Effect.timeoutOption(
-        Effect.promise(() => ending.ended),
+        Effect.promise(() => ending.over),
         SessionProcesses.farewell
       )
     }
-    yield* processes.end(ending?.spawned ?? 0)
+    yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
     yield* over
     plumbing.wantState(true)
   })
 
+  /** Ends the command that runs, before anything more of it does. */
+  const endCommand = Effect.gen(function* () {
+    feeder.freeze()
+    yield* dismiss
+    yield* Effect.timeoutOption(
+      Effect.promise(() => feeder.kill()),
+      SessionProcesses.farewell
+    )
+    feeder.abandon()
+  })
+
   const restart = Effect.suspend(() => {
     restarts++
+    asked++
     return change(
-      Effect.suspend(() => {
-        feeder.abandon()
-        return endAll
-      }).pipe(
+      Effect.zipRight(endCommand, endAll).pipe(
         Effect.ensuring(
           Effect.sync(() => {
             restarts--
             state.reset()
+            background.reset()
           })
         )
       )
@@ -196,8 +234,30 @@ export const make = ({
   const take = (): ReadyShell | undefined => {
     if (restarts > 0 || isDisposed || plumbing === undefined || shell?.alive !== true) return undefined
     const pipes = plumbing.pool.take()
-    return pipes === undefined ? undefined : { shell, plumbing, pipes }
+    if (pipes === undefined) return undefined
+    background.begin()
+    return { shell, plumbing, pipes }
   }
+
+  const replace = (unable: Shell.Shell) =>
+    Effect.suspend(() => {
+      // Where a command has damaged the session's files, the shell is not to blame, and gets new ones.
+      if (plumbing?.isIntact === false) {
+        plumbing.broken = true
+        return Effect.void
+      }
+      unable.kill()
+      return Effect.map(
+        Effect.promise(() => unable.ended),
+        () => {
+          state.restoration = undefined
+          state.noteOnly(
+            `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
+              `this one ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
+          )
+        }
+      )
+    })
 
   const lifecycle: ShellLifecycle = {
     peek: () => {
@@ -209,25 +269,14 @@ export const make = ({
     },
     ready: Effect.suspend(() => (isDisposed ? ended() : change(prepare))),
     take,
-    replace: (unable) =>
-      Effect.suspend(() => {
-        unable.kill()
-        return Effect.promise(() => unable.ended)
-      }).pipe(
-        Effect.tap(() => {
-          state.restoration = undefined
-          state.noteOnly(
-            `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
-              `this one ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
-          )
-        })
-      ),
-    restart
+    replace,
+    restart,
+    restarts: () => asked
   }
 
   /** Kills everything at once when this process exits, which leaves no time to ask or to wait. */
   const abort = () => {
-    processes.kill(shell?.spawned ?? 0)
+    processes.kill(keeper?.spawned ?? 0)
     plumbing?.close(settings.keepOutputFiles)
   }
 
@@ -237,6 +286,7 @@ export const make = ({
       Effect.suspend(() => {
         isDisposed = true
         feeder.close()
+        background.close()
         return restart
       }).pipe(
         Effect.tap(() => {

@@ -1,13 +1,13 @@
 /**
- * Starts a shell with the state of the last one.
+ * Starts a shell with the state of the last one, in the same keeper where that still runs.
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ExecutionFailed } from "../domain/CommandError.js"
+import * as Descriptors from "./Descriptors.js"
 import * as NoShell from "./NoShell.js"
 import type { Plumbing } from "./Plumbing.js"
 import * as Protocol from "./Protocol.js"
@@ -17,12 +17,25 @@ import type { SessionState } from "./SessionState.js"
 import type * as Shell from "./Shell.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
+import { sessionVariable } from "./ShellEnvironment.js"
+import type { ShellKeeper } from "./ShellKeeper.js"
 import * as ShellLaunch from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 
 /** A shell that has started, and its pipes. */
 interface StartedShell extends ShellLaunch.LaunchedShell {
   readonly plumbing: Plumbing
+}
+
+/**
+ * The shell before the one to start: its pipes, and its keeper, where that can start another one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Last {
+  readonly plumbing: Plumbing | undefined
+  readonly launched: Omit<ShellLaunch.LaunchedShell, "shell"> | undefined
 }
 
 /**
@@ -45,10 +58,12 @@ export interface StartOptions {
   readonly state: SessionState
 }
 
+const canKeep = (keeper: ShellKeeper | undefined) => keeper?.alive === true && keeper.keeps
+
 /**
  * Makes the function that starts the shells of a session, in the pipes of the last one; undefined for the first shell,
  * whose pipes are made at the same time. A shell gets the state of the last; where that state ends every new shell
- * (`PROMPT_COMMAND=exit`), it starts without it.
+ * (`PROMPT_COMMAND=exit`), it starts without it. Where the keeper starts no more shells, another one is launched.
  *
  * @since 0.1.0
  * @category constructors
@@ -63,28 +78,44 @@ export const make = ({
   settings,
   shell,
   state
-}: StartOptions): ((known: Plumbing | undefined) => Effect.Effect<void, ExecutionFailed>) => {
-  const launch = (directory: SessionDirectory, isFirst: boolean) =>
-    Effect.suspend(() => {
-      // The directory that the first shell started in may be gone for a later one.
-      const spawnCwd = isFirst ? (settings.cwd ?? process.cwd()) : "/"
-      const restore = state.restoration !== undefined
-      return Effect.zipRight(
-        NoShell.attempt(() => directory.define(Protocol.definitions(directory, bridge))),
-        ShellLaunch.launch(launcher, { shell, directory: directory.path, environment }, (launch) => ({
-          launch,
-          directory,
-          bridge,
-          spawnCwd,
-          cwd: state.cwd,
-          restore,
-          onExit
-        }))
-      )
-    })
+}: StartOptions): ((last: Last) => Effect.Effect<void, ExecutionFailed>) => {
+  const greet = (directory: SessionDirectory) => (one: Shell.Shell) =>
+    Effect.map(
+      one.greet((nonce) =>
+        Protocol.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
+      ),
+      (elsewhere) => {
+        if (elsewhere === "") return
+        state.note(`The directory that the shell was in is gone: this command ran in ${elsewhere}.`)
+        state.cwd = elsewhere
+      }
+    )
 
-  const startOne = Effect.fnUntraced(function* (known: Plumbing | undefined) {
-    const directory = known?.directory ?? (yield* NoShell.attempt(() => new SessionDirectory()))
+  const define = (directory: SessionDirectory) =>
+    NoShell.attempt(() => directory.define(Protocol.definitions(directory, bridge)))
+
+  const launch = (directory: SessionDirectory, isFirst: boolean) =>
+    Effect.suspend(() =>
+      Effect.zipRight(
+        define(directory),
+        ShellLaunch.launch({
+          launcher,
+          shell,
+          directory,
+          environment,
+          // The directory that the first shell started in may be gone for a later one.
+          cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
+          greet: greet(directory),
+          onExit
+        })
+      )
+    )
+
+  const launchOne = Effect.fnUntraced(function* (known: Plumbing | undefined) {
+    if (known === undefined) yield* NoShell.attempt(Descriptors.ensure)
+    const directory =
+      known?.directory ??
+      (yield* NoShell.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
     const laying = known === undefined ? NoShell.attempt(() => lay(directory)) : Effect.succeed(known)
     const [laid, launched] = yield* Effect.all(
       [Effect.exit(laying), Effect.exit(launch(directory, known === undefined))],
@@ -94,16 +125,46 @@ export const make = ({
       state.restoration = undefined
       return onStarted({ ...launched.value, plumbing: laid.value })
     }
-    if (Exit.isSuccess(launched)) launched.value.shell.kill()
+    if (Exit.isSuccess(launched)) launched.value.keeper.kill()
     if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
     yield* Exit.zipRight(launched, laid)
   })
 
-  return (known) =>
+  /** Starts the next shell in a keeper that runs. */
+  const nextOne = (plumbing: Plumbing, { keeper, over }: NonNullable<Last["launched"]>) =>
+    Effect.flatMap(define(plumbing.directory), () => {
+      const next = keeper.next()
+      return Effect.matchEffect(greet(plumbing.directory)(next), {
+        onFailure: (what) => {
+          // One that does not answer would read what is meant for its successor.
+          if (next.alive) keeper.kill()
+          const { words } = next
+          return NoShell.make(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
+        },
+        onSuccess: () =>
+          Effect.sync(() => {
+            state.restoration = undefined
+            onStarted({ shell: next, keeper, over, plumbing })
+          })
+      })
+    })
+
+  const startOne = ({ launched, plumbing }: Last): Effect.Effect<void, ExecutionFailed> => {
+    if (plumbing === undefined || launched === undefined || !canKeep(launched.keeper)) return launchOne(plumbing)
+    return Effect.catchAll(nextOne(plumbing, launched), (error) => {
+      // The state of the last shell may be what is wrong.
+      if (state.restoration !== undefined) return error
+      launched.keeper.kill()
+      return Effect.zipRight(launched.over, launchOne(plumbing))
+    })
+  }
+
+  return (last) =>
     Effect.suspend(() => {
       const { restoration } = state
-      if (restoration === undefined || known === undefined) return startOne(known)
-      const withoutState = startOne(known).pipe(
+      const { plumbing } = last
+      if (restoration === undefined || plumbing === undefined) return startOne(last)
+      const withoutState = startOne(last).pipe(
         Effect.tap(() =>
           state.note(
             `The last shell's state let no other one live: ` +
@@ -117,10 +178,8 @@ export const make = ({
         )
       )
       return Effect.zipRight(
-        NoShell.attempt(() =>
-          Fs.writeFileSync(known.directory.restore, restoration, { encoding: "latin1", mode: 0o600 })
-        ),
-        Effect.catchAll(startOne(known), () => {
+        NoShell.attempt(() => plumbing.directory.hand(restoration)),
+        Effect.catchAll(startOne(last), () => {
           state.restoration = undefined
           return withoutState
         })

@@ -15,7 +15,10 @@ import * as KeepAlive from "./KeepAlive.js"
  */
 export class TurnQueue {
   private holder: object | undefined
-  private readonly waiting: Array<{ readonly turn: object; readonly begin: () => void }> = []
+  /** What begins each waiting turn, in the order of asking. */
+  private readonly waiting = new Map<object, () => void>()
+  /** Goes on where it stopped: the first key of a map is slow to find once many before it were deleted. */
+  private readonly order = this.waiting.keys()
 
   /** True where nobody has the turn. */
   get isFree(): boolean {
@@ -37,7 +40,7 @@ export class TurnQueue {
   take(turn: object): Effect.Effect<void> {
     return Effect.async((resume) => {
       if (this.tryTake(turn)) return resume(Effect.void)
-      this.waiting.push({ turn, begin: () => resume(Effect.void) })
+      this.waiting.set(turn, () => resume(Effect.void))
       return Effect.sync(() => this.leave(turn))
     })
   }
@@ -62,14 +65,15 @@ export class TurnQueue {
 
   /** Gives up the turn or the place in the queue; does nothing for whoever has neither. */
   leave(turn: object): void {
-    if (this.holder === turn) {
-      const next = this.waiting.shift()
-      this.holder = next?.turn
-      if (next === undefined) KeepAlive.release()
-      else next.begin()
-    } else {
-      const place = this.waiting.findIndex((one) => one.turn === turn)
-      if (place >= 0) this.waiting.splice(place, 1)
+    if (this.holder !== turn) {
+      this.waiting.delete(turn)
+      return
     }
+    const next = this.waiting.size === 0 ? undefined : this.order.next().value
+    this.holder = next
+    if (next === undefined) return KeepAlive.release()
+    const begin = this.waiting.get(next)
+    this.waiting.delete(next)
+    begin?.()
   }
 }

@@ -179,4 +179,15 @@ describe("read", () => {
   gives("shows little of itself in a trace", "set -x; read -r x <<<a", {
     stderr: "++ read -r x\n++ case ${1-} in\n++ builtin read -r x\n"
   })
+  gives("shows no more of itself where it is the command", "printf one >f; set -x; read ./f; read --help; set +x", {
+    stdout: "one",
+    stderr:
+      "++ read ./f\n++ case ${1-} in\n++ [[  ./f != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) ]]\n" +
+      "++ read --help\n++ case ${1-} in\nmissing: --help: No such file or directory\n++ set +x\n"
+  })
+  gives(
+    "shows five lines a turn of a loop in a trace",
+    "printf 'a b\\nc d\\n' >f; { set -x; while read x y; do :; done <f; set +x; } 2>trace; grep -c '^+' trace",
+    "18\n"
+  )
 })

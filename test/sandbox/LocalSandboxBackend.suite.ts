@@ -40,6 +40,38 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
+    it.live("keeps background processes, /dev/shm and /var/tmp when a command ends its shell", () =>
+      sandboxed(({ execute }) =>
+        Effect.gen(function* () {
+          yield* execute("echo shm >/dev/shm/file; echo tmp >/var/tmp/file; mkdir -p kept")
+          const { stdout: pid } = yield* execute("sleep 2201 >/dev/null 2>&1 & echo $!")
+          for (const command of ["exit 1", "set -e; false", "exec true", "kill -9 $$"]) {
+            yield* execute(command)
+            const { stdout } = yield* execute(`cat /dev/shm/file /var/tmp/file; kill -0 ${pid.trim()} && echo there`)
+            assert.strictEqual(stdout, "shm\ntmp\nthere\n", command)
+          }
+          assert.deepInclude(yield* execute("f=.en; cat ${f}v"), hidden)
+        })
+      )
+    )
+
+    it.live("names the background processes that a command has killed with their sandbox", () =>
+      sandboxed(({ execute }) =>
+        Effect.gen(function* () {
+          yield* execute("sleep 2202 >/dev/null 2>&1 &")
+          const notices: Array<string> = []
+          // They are looked at a moment after a command.
+          yield* Effect.sleep("500 millis")
+          notices.push(...((yield* execute("kill -9 -1; sleep 1")).notices ?? []))
+          notices.push(...((yield* execute("echo on")).notices ?? []))
+          assert.match(
+            notices.join("\n"),
+            /^The session's first process was killed, and background processes with it: \d+ sleep 2202\.$/m
+          )
+        })
+      )
+    )
+
     it.live("S61: has neither after it was built anew", () =>
       sandboxed((manager, { outside, project }) =>
         Effect.gen(function* () {

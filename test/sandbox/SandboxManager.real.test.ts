@@ -27,13 +27,13 @@ const inHouse = <A, E>(
     )
   )
 
-/** The first two of these shells start, and end as soon as a command comes. */
+/** The first two of these processes start a shell, which ends as soon as a command's line comes. */
 const dying = (cwd: string) => {
   const path = `${cwd}/shell`
   const text = `#!/bin/bash
 [[ $(wc -l <'${cwd}/starts') -ge 2 ]] && exec /bin/bash "$@"
 echo $$ >>'${cwd}/starts'
-exec /bin/bash "$@" < <(while IFS= read -r line; do [[ $line == */begin* ]] && exit; printf '%s\\n' "$line"; done)
+exec /bin/bash "$@" < <(while IFS= read -r line; do [[ $line == '{ __synapse_status=;'* ]] && exit; printf '%s\\n' "$line"; done)
 `
   Fs.writeFileSync(`${cwd}/starts`, "")
   Fs.writeFileSync(path, text, { mode: 0o755 })

@@ -73,29 +73,49 @@ describe("FrameReader", () => {
     assert.deepStrictEqual(read(reader, frame("A")), ["A"])
   })
 
-  it("tells status, directory and REPLY", () => {
+  it("reports a begin by a nonce of its own, before all else", () => {
+    const reader = new FrameReader()
+    reader.expect(nonce, other)
+    assert.deepStrictEqual(read(reader, `${frame("A", other)}${frame("0 /")}${frame("A", other)}`), ["A", "0 /"])
+    assert.deepStrictEqual(read(reader, frame("1 /", other)), [])
+  })
+
+  it("tells status, options, directory, REPLY and removed aliases", () => {
     const reader = expecting()
-    assert.deepStrictEqual(reader.status(`42 /tmp/a b\n ${nonce} reply`), {
+    assert.deepStrictEqual(reader.status(`42 hBx ${nonce} /tmp/a b\n ${nonce} reply ${nonce} do in `), {
       status: 42,
       sure: true,
+      options: "hBx",
       cwd: "/tmp/a b\n",
-      reply: "reply"
+      reply: "reply",
+      removed: ["do", "in"]
     })
-    assert.deepStrictEqual(reader.status(`?2  ${nonce} `), { status: 2, sure: false, cwd: "", reply: "" })
-    assert.deepStrictEqual(reader.status(`0 /\xc3\xbc ${nonce} \xff`), {
-      status: 0,
-      sure: true,
-      cwd: "/ü",
-      reply: "\xff"
+    assert.deepStrictEqual(reader.status(`?2 h ${nonce}  ${nonce}  ${nonce} `), {
+      status: 2,
+      sure: false,
+      options: "h",
+      cwd: "",
+      reply: "",
+      removed: []
     })
-    const replyOf = (length: number) => reader.status(`0 / ${nonce} ${"x".repeat(length)}`)?.reply.length
-    assert.deepStrictEqual([65_536, 65_537].map(replyOf), [65_536, 0])
+    const of = (cwd: string, reply: string) => reader.status(`0 h ${nonce} ${cwd} ${nonce} ${reply} ${nonce} `)
+    assert.strictEqual(of("/\xc3\xbc", "\xff")?.cwd, "/ü")
+    assert.strictEqual(of("/", "\xff")?.reply, "\xff")
+    assert.deepStrictEqual(
+      [65_536, 65_537].map((length) => of("/", "x".repeat(length))?.reply.length),
+      [65_536, 0]
+    )
+    assert.deepStrictEqual(
+      [16_384, 16_385].map((length) => of("x".repeat(length), "")?.cwd.length),
+      [16_384, 0]
+    )
   })
 
   it("takes nothing else for an end", () => {
     const reader = expecting()
-    for (const body of ["", "A", "0", "x /tmp", `1000 / ${nonce} `, `0 / ${other} `, `-1 / ${nonce} `]) {
+    for (const body of ["", "A", "0", "x /tmp", `1000 h ${nonce} / ${nonce}  ${nonce} `, `0 h ${nonce} / ${nonce} `]) {
       assert.strictEqual(reader.status(body), undefined)
     }
+    assert.strictEqual(reader.status(`0 h ${other} / ${other}  ${other} `), undefined)
   })
 })

@@ -4,6 +4,7 @@ import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import { OutputCapture } from "../../src/session/OutputCapture.js"
+import type { OutputFile } from "../../src/session/OutputFiles.js"
 
 let directory = ""
 let files = 0
@@ -15,8 +16,15 @@ beforeEach(() => {
 
 afterEach(() => Fs.rmSync(directory, { recursive: true, force: true }))
 
+const open = (path: string): OutputFile => ({
+  path,
+  fd: Fs.openSync(path, "wx+", 0o600),
+  grew: () => {},
+  settle: () => {}
+})
+
 const capture = (limit: number, fileLimit = 1_000_000) =>
-  new OutputCapture({ limit, fileLimit, file: () => Path.join(directory, `${++files}.txt`) })
+  new OutputCapture({ limit, fileLimit, file: () => open(Path.join(directory, `${++files}.txt`)) })
 
 const captured = (chunks: ReadonlyArray<Buffer>, limit: number, fileLimit?: number) => {
   const output = capture(limit, fileLimit)
@@ -160,7 +168,11 @@ describe("OutputCapture", () => {
     assert.deepStrictEqual(output.finish(), {
       text: "first\n[… 1000 bytes left out; not kept: no room …]\nfinal"
     })
-    const gone = new OutputCapture({ limit: 10, fileLimit: 1000, file: () => Path.join(directory, "nosuch", "file") })
+    const gone = new OutputCapture({
+      limit: 10,
+      fileLimit: 1000,
+      file: () => open(Path.join(directory, "nosuch", "file"))
+    })
     gone.push(Buffer.from("x".repeat(1000)))
     assert.match(gone.finish().text, /^x{5}\n\[… 990 bytes left out; not kept: ENOENT: .* …\]\nx{5}$/)
   })

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const child of children.splice(0)) {
     const gone = once(child, "exit")
     if (child.exitCode === null && child.signalCode === null) {
-      ProcessTable.killGroup(child.pid ?? 0)
+      ProcessTable.signalGroup(child.pid ?? 0, "SIGKILL")
       await gone
     }
   }
@@ -119,10 +119,10 @@ describe("ProcessTable", () => {
     })
     try {
       for (const pid of [0, 1, -1]) ProcessTable.signal(pid, "SIGKILL")
-      for (const group of [0, 1, -5]) ProcessTable.killGroup(group)
+      for (const group of [0, 1, -5]) ProcessTable.signalGroup(group, "SIGKILL")
       assert.deepStrictEqual(sent, [])
       ProcessTable.signal(2 ** 22 + 1, "SIGKILL")
-      ProcessTable.killGroup(2 ** 22 + 1)
+      ProcessTable.signalGroup(2 ** 22 + 1, "SIGKILL")
     } finally {
       kill.mockRestore()
     }
@@ -137,7 +137,7 @@ describe("ProcessTable", () => {
   it("ends a chain that forks as fast as it can", async () => {
     const pid = await start("f() { sleep 0.002; (f); }; echo; f")
     await until(() => ProcessTable.descendants(ProcessTable.list(), pid).length > 10)
-    ProcessTable.killGroup(pid)
+    ProcessTable.signalGroup(pid, "SIGKILL")
     await until(() => !ProcessTable.list().some((one) => one.group === pid))
     assert.deepStrictEqual(
       ProcessTable.list().filter((one) => one.group === pid),

@@ -5,7 +5,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as ShellCommand from "../../src/session/ShellCommand.js"
 
-const options = ["--norc", "--noprofile", "--noediting", "-i"]
+const options = ["--norc", "--noprofile", "-p"]
 
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Either.match(ShellCommand.parse(text), {

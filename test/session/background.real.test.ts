@@ -48,9 +48,11 @@ describe("background", () => {
         ),
         5
       )
-      assert.deepStrictEqual(yield* subject.run("exit 2"), result({ exitCode: 2 }))
+      const { notices = [], ...ended } = yield* subject.run("exit 2")
+      assert.deepStrictEqual(ended, result({ exitCode: 2 }))
+      assert.strictEqual(notices.join("").match(/\d+ sleep 101\d/g)?.length, 5, notices.join())
       assert.deepStrictEqual(yield* subject.run("echo next"), result({ stdout: "next\n" }))
-      assert.isAtLeast(alive(subject.mark, "sleep 101"), 4)
+      assert.strictEqual(alive(subject.mark, "sleep 101"), 5)
       yield* assertKept(subject)
     })
   )

@@ -88,30 +88,35 @@ describe("damage", () => {
   replaces("the shell is restricted", "set -r")
   replaces("no descriptor can be opened any more", "ulimit -n 5")
 
-  for (const [name, command, code] of [
-    ["a prompt's command that exits", "PROMPT_COMMAND='exit 3'", 3],
-    ["a trap on errors that exits", "trap 'exit 6' ERR; set -E; false", 6]
-  ] as const) {
-    inSession(`the state of the last shell ends every new one: ${name}`, (subject) =>
-      Effect.gen(function* () {
-        yield* prepare(subject)
-        const there = `${subject.directory}/kept here`
-        assert.deepStrictEqual(yield* subject.run(command), result({ exitCode: code }))
-        assert.deepStrictEqual(
-          yield* subject.run('echo "$? $PWD ${kept-}"'),
-          result({
-            stdout: `${code} ${there} \n`,
-            notices: [
-              "The last shell's state let no other one live: " +
-                `this command ran in a new shell in ${there}; variables, functions and options are lost.`
-            ]
-          })
-        )
-        yield* subject.run("kept='a  b'")
-        yield* assertKept(subject)
-      })
-    )
-  }
+  inSession("the state of the last shell ends every new one: a prompt's command that exits", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const there = `${subject.directory}/kept here`
+      assert.deepStrictEqual(
+        yield* subject.run("declare -r PROMPT_COMMAND='exit 3'; kill -INT $$"),
+        result({ exitCode: 3 })
+      )
+      assert.deepStrictEqual(
+        yield* subject.run('echo "$? $PWD ${kept-}"'),
+        result({
+          stdout: `3 ${there} \n`,
+          notices: [
+            "The last shell's state let no other one live: " +
+              `this command ran in a new shell in ${there}; variables, functions and options are lost.`
+          ]
+        })
+      )
+      yield* subject.run("kept='a  b'")
+      yield* assertKept(subject)
+    })
+  )
+
+  keeps("a trap on errors that exits is handed on, and ends no shell but by its command", [
+    ["trap 'exit 6' ERR; set -E; false", { exitCode: 6 }],
+    ["echo $?", { stdout: "6\n" }],
+    ["false; echo no", { exitCode: 6 }],
+    ["trap - ERR; set +E", {}]
+  ])
 
   keeps("a trap on DEBUG that exits is not handed on", [
     ["trap 'exit 7' DEBUG", { exitCode: 7 }],
@@ -171,4 +176,41 @@ describe("damage", () => {
       yield* assertKept(subject)
     })
   )
+})
+
+/** Each of these, done in the session's directory, would leave a shell that can run nothing. */
+const harms = [
+  "rm begin",
+  "rm end definitions",
+  "rm -rf ./*",
+  "echo 'echo no' >begin",
+  "rm begin; mkfifo begin",
+  "rm begin; ln -s /dev/zero begin",
+  "rm begin; mkdir begin",
+  "rm keeper; rm begin",
+  "find . -type p -delete; rm begin",
+  "chmod 000 begin; chmod 000 .",
+  "rm state not-found; touch state not-found",
+  "mv ../session-* ../moved"
+]
+
+describe("harm to the session's directory", () => {
+  for (const harm of harms) {
+    inSession(`${harm}: the next command runs all the same, or after a restart`, (subject) =>
+      Effect.gen(function* () {
+        yield* prepare(subject)
+        yield* subject.run(`(cd "$TMPDIR"/synapse-*/session-* && { ${harm}; })`)
+        yield* Effect.exit(subject.run("echo on", { timeout: 2000 }))
+        yield* subject.session.restart
+        for (const code of [0, 3]) {
+          assert.deepStrictEqual(
+            yield* subject.run(`echo on; exit ${code}`),
+            result({ stdout: "on\n", exitCode: code }),
+            harm
+          )
+        }
+        yield* subject.run('rm -rf "$TMPDIR"/synapse-*/moved')
+      })
+    )
+  }
 })

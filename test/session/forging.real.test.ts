@@ -1,5 +1,6 @@
 /** Against a real bash: nothing that a command prints or finds out passes for the end of a command. */
 import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { assertKept, inSession, keeps, prepare, result } from "../support/Session.js"
@@ -72,6 +73,41 @@ describe("forging", () => {
   keeps("a command's children see its three descriptors, and no other", [
     ["/bin/ls /proc/self/fd", { stdout: descriptorsOfChildren }],
     ["/bin/ls /proc/self/fd | cat; cat <(/bin/ls /proc/self/fd)", { stdout: descriptorsOfChildren.repeat(2) }]
+  ])
+
+  inSession("no trap, trace, prompt or function of the user's sees what marks the end of a command", (subject) =>
+    Effect.gen(function* () {
+      const { directory, run } = subject
+      yield* prepare(subject)
+      const log = `${directory}/log`
+      const note = `printf "%s\\n" "$BASH_COMMAND $_ $*" >> ${log}`
+      yield* run(`trap '${note}' DEBUG RETURN ERR; set -ET; shopt -s extdebug; PS4='$(${note})+'; set -x; false`)
+      yield* run(`trap '${note}' DEBUG; PS0='$(${note})' PS1='$(${note})'; (exit 3)`)
+      for (const name of ["builtin", ".", "trap", "printf", "unset", "eval", "set", "["]) {
+        yield* run(`${name}() { /bin/echo "$@" >> ${log}; command ${name} "$@"; }; true`)
+        yield* run("false; (exit 4)")
+      }
+      yield* run(`exec 7>>${log}; BASH_XTRACEFD=7; (exit 5)`)
+      yield* run(`{ set; declare -p; env; history; fc -l; cat /proc/$$/environ; } >> ${log} 2>&1`)
+      const text = Fs.readFileSync(log, "latin1")
+      assert.include(text, "__synapse_status=")
+      assert.notMatch(text, /select REPLY in \$'\\036/)
+      assert.notMatch(text, /\b[0-9a-f]{16}\b.*"\$__synapse_status"/)
+    })
+  )
+
+  keeps("the last argument and the last status are those of the command before", [
+    ["echo a b", { stdout: "a b\n" }],
+    ['echo "$_"', { stdout: "b\n" }],
+    ["f() { :; }; f 'x  y'; (exit 3)", { exitCode: 3 }],
+    ['echo "$? $_"', { stdout: "3 x  y\n" }],
+    ["true one; : two | cat; false three", { exitCode: 1 }],
+    ['echo "$? $_"', { stdout: "1 three\n" }],
+    ["set -x; : four", { stderr: "++ : four\n" }],
+    ['echo "$_"; set +x', { stdout: "four\n", stderr: "++ echo four\n++ set +x\n" }],
+    ["trap 'echo returned' RETURN", { stdout: "returned\n" }],
+    ["export -n x=1; echo six", { stdout: "six\n" }],
+    ["[[ $_ == six && $? == 0 ]]", {}]
   ])
 
   inSession("frames of another session mean nothing", (subject) =>

@@ -15,9 +15,9 @@ const serves: ReadonlyArray<Step> = [
   ["[[ $? = 6 ]]", {}]
 ]
 
-const hidden =
-  "The exit code is not the command's own: an alias with the name of a reserved word (select, in, do or done) hides it. " +
-  "Such aliases were removed."
+const removed = (name: string) => [
+  `No alias may have the name of a reserved word that the session needs: removed ${name}.`
+]
 
 describe("hostile state", () => {
   for (const name of names) {
@@ -43,10 +43,10 @@ describe("hostile state", () => {
     ...serves
   ])
 
-  keeps("an alias that hides an exit code is removed, and the result says so", [
-    ["alias do=mine", { exitCode: 2, notices: [hidden] }],
+  keeps("an alias with the name of a word that the protocol needs is removed, and the result says so", [
+    ["alias do=mine", { notices: removed("do") }],
     ...serves,
-    ["alias select='/bin/echo mine'; (exit 7)", { exitCode: 2, notices: [hidden] }],
+    ["alias select='/bin/echo mine'; (exit 7)", { exitCode: 7, notices: removed("select") }],
     ...serves,
     ["for i in 1 2; do /bin/echo $i; done", { stdout: "1\n2\n" }]
   ])
@@ -194,7 +194,13 @@ describe("hostile state", () => {
       yield* subject.run("mkdir gone; cd gone; rmdir ../gone")
       assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
       assert.deepStrictEqual(yield* subject.run("exit 3"), result({ exitCode: 3 }))
-      assert.deepStrictEqual(yield* subject.run('echo $?; cd "${OLDPWD}"'), result({ stdout: "3\n" }))
+      assert.deepStrictEqual(
+        yield* subject.run('echo $?; cd "${OLDPWD}"'),
+        result({
+          stdout: "3\n",
+          notices: [`The directory that the shell was in is gone: this command ran in ${subject.directory}.`]
+        })
+      )
       yield* assertKept(subject)
     })
   )

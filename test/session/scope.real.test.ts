@@ -32,6 +32,42 @@ describe("the scope's end", () => {
     })
   )
 
+  for (const [name, command, matches] of [
+    ["a daemon that clears its environment", "env -i setsid -f sleep N; echo on", /^sleep N$/],
+    ["a daemon that clears it, and ignores all", "trap '' HUP TERM INT; env -i setsid sleep N & echo on", /sleep N$/],
+    [
+      "what forks all the time",
+      "env -i setsid bash -c 'trap \"\" TERM HUP; f() { (read -t 0.01 <> <(:); f) & }; f; f; f; exec 0<&-' N >/dev/null 2>&1 & echo on",
+      / N$/
+    ]
+  ] as const) {
+    it.live(
+      `ends ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const nap = `4${process.pid}.${Math.floor(Math.random() * 1e9)}`
+          const own = new RegExp(matches.source.replace("N", nap))
+          const found = () =>
+            Fs.readdirSync("/proc").filter((pid) => {
+              try {
+                return own.test(Fs.readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").trim())
+              } catch {
+                return false
+              }
+            })
+          yield* withSession((subject) =>
+            Effect.gen(function* () {
+              yield* subject.run(command.replaceAll("N", nap))
+              const seen = yield* eventually(found, ({ length }) => length > 0)
+              assert.isNotEmpty(seen)
+            })
+          )
+          assert.deepStrictEqual(found(), [])
+        }),
+      60_000
+    )
+  }
+
   it.live(
     "ends a command that runs, and fails it",
     () =>
@@ -98,7 +134,7 @@ describe("the scope's end", () => {
     "a shell whose host has died ends by itself",
     () =>
       Effect.gen(function* () {
-        const directory = new SessionDirectory()
+        const directory = new SessionDirectory(crypto.randomUUID())
         yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
         const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
         directory.define(Protocol.definitions(directory, bridge))
@@ -106,7 +142,7 @@ describe("the scope's end", () => {
           detached: true,
           stdio: ["pipe", "ignore", "ignore"]
         })
-        child.stdin.end(`${Protocol.startUp(directory, bridge, "nonce", false, "/")}nosuch\n`)
+        child.stdin.end(`${Protocol.startUp(directory, bridge, "nonce", false, "/", "/")}nosuch\n`)
         const [code] = yield* Effect.promise(() => once(child, "exit"))
         assert.strictEqual(code, 127)
         directory.remove(false)

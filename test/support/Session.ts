@@ -16,11 +16,12 @@ import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 import * as ShellLauncher from "../../src/session/ShellLauncher.js"
+import { isLate } from "./Leftovers.js"
 
 /** What a test is given. */
 export interface Subject {
   readonly session: BashSession.BashSession
-  /** Runs a command and gives its whole result. */
+  /** Runs a command and gives its whole result, but for the notice about what is still printed in the background. */
   readonly run: (
     command: string,
     options?: BashSession.ExecuteOptions
@@ -100,6 +101,11 @@ export const make = BashSession.make(ShellLauncher.plain)
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
   Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
 
+const withoutLate = ({ notices = [], ...result }: CommandResult.CommandResult): CommandResult.CommandResult => {
+  const others = notices.filter((notice) => !isLate(notice))
+  return others.length === 0 ? result : { ...result, notices: others }
+}
+
 const use = <A, E, R>(
   body: (subject: Subject) => Effect.Effect<A, E, R>,
   settings: Partial<SessionSettings.Settings>,
@@ -110,7 +116,7 @@ const use = <A, E, R>(
     const mark = Path.basename(root)
     const before = descriptors()
     const answer = yield* Effect.flatMap(make, (session) =>
-      body({ session, run: session.execute, directory, mark })
+      body({ session, run: (...call) => Effect.map(session.execute(...call), withoutLate), directory, mark })
     ).pipe(
       Effect.scoped,
       Effect.provide(
@@ -171,7 +177,7 @@ export const assertKept = ({ directory, run }: Subject) =>
 
 /** After a command that cost the shell its state: that it said so, and that the next command runs where it was. */
 export const stateLost = (directory: string) => [
-  "The shell ended without handing on its state (it was killed, replaced by exec, or has an EXIT trap of its own): " +
+  "The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): " +
     `the next command runs in a new shell in ${directory}; variables, functions and options are lost.`
 ]
 

@@ -33,7 +33,7 @@ export interface Mask {
  */
 export interface Wrapped {
   readonly spawnable: Spawnable
-  /** Descriptors that the program gets as 3, 4, …; they are closed with the scope. */
+  /** Descriptors that the program gets as 4, 5, …; they are closed with the scope. Descriptor 3 is to reach the shell. */
   readonly descriptors: ReadonlyArray<number>
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>

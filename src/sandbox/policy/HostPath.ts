@@ -6,6 +6,17 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 
+/** The most bytes of a path that a system takes. */
+const longest = 4095
+
+/**
+ * Tests whether a path is longer than any that a system takes.
+ *
+ * @since 0.1.0
+ * @category looking
+ */
+export const isTooLong = (path: string): boolean => path.length > longest
+
 /**
  * Tests whether a path surely does not exist: false also where the user may not look.
  *

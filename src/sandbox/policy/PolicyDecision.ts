@@ -51,6 +51,9 @@ export interface PolicyDecision {
  */
 export const notWhitelisted: Rule = { pattern: "not whitelisted", path: "/", kind: "path", source: "default" }
 
+/** The names of a path, and of its links, that are followed for an explanation: some 30 ms at most. */
+const mostNames = 10_000
+
 /**
  * Tests whether a rule is `notWhitelisted`: it is the only one for the root, which no entry may name.
  *
@@ -120,7 +123,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   return {
     decide,
     explain: (path, directory, access) => {
-      const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`)
+      const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`, mostNames)
       const names = granted.find(real) === undefined ? links : []
       const byName = names.map(findDenied).find((verdict) => verdict !== undefined)
       return { ...(byName ?? decide(real, access)), real }

@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import * as Path from "node:path"
 import * as PathGlob from "./PathGlob.js"
 
 /** The number of symbolic links that Linux follows in one path. */
@@ -26,36 +25,50 @@ export interface Followed {
   readonly links: ReadonlyArray<string>
 }
 
-const readLink = (path: string): string | undefined => {
+/**
+ * The kind of file at a path: the target of a symbolic link; `other` for anything else, also where it is not known;
+ * `missing` where there is nothing, so that nothing lies below it either.
+ */
+type Place = { readonly target: string } | "other" | "missing"
+
+const look = (path: string): Place => {
   try {
-    return Fs.readlinkSync(path)
-  } catch {
-    return undefined
+    const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return "missing"
+    return stats.isSymbolicLink() ? { target: Fs.readlinkSync(path) } : "other"
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENAMETOOLONG" ? "missing" : "other"
   }
 }
 
 /**
- * Resolves a path name by name. After `mostLinks` links, further ones are taken for plain names, so that circles end.
+ * Resolves a path name by name. After `mostLinks` links, further ones are taken for plain names, so that circles end;
+ * and after `mostNames` names.
  */
-const walk = (path: string): Followed => {
+const walk = (path: string, mostNames: number): Followed => {
   const links: Array<string> = []
   const left = path.split("/").reverse()
   let real = "/"
+  let seen = 0
+  // The number of names at the end of `real` that are missing, below which there are no links.
+  let missing = 0
   for (let name = left.pop(); name !== undefined; name = left.pop()) {
     if (name === "" || name === ".") continue
     if (name === "..") {
-      real = Path.dirname(real)
+      real = real.slice(0, real.lastIndexOf("/")) || "/"
+      missing = Math.max(0, missing - 1)
       continue
     }
-    const place = Path.join(real, name)
-    const target = links.length < mostLinks ? readLink(place) : undefined
-    if (target === undefined) {
+    const place = real === "/" ? `/${name}` : `${real}/${name}`
+    const there = missing > 0 || links.length >= mostLinks || ++seen > mostNames ? "other" : look(place)
+    if (there === "other" || there === "missing") {
+      if (there === "missing" || missing > 0) missing++
       real = place
       continue
     }
     links.push(place)
-    if (target.startsWith("/")) real = "/"
-    left.push(...target.split("/").reverse())
+    if (there.target.startsWith("/")) real = "/"
+    left.push(...there.target.split("/").reverse())
   }
   return { real, links }
 }
@@ -64,17 +77,19 @@ const walk = (path: string): Followed => {
  * Resolves an absolute path as the kernel does: `..` after a link means the parent of the directory that the link leads
  * to.
  *
+ * @param mostNames the number of names after which symbolic links are taken for plain names: a bound for paths and
+ * links that a command has made up, of which nobody may be sure
  * @since 0.1.0
  * @category following
  */
-export const follow = (path: string): Followed => {
+export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
   try {
     // Most paths have no links: this finds that out in a tenth of the time.
     if (Fs.realpathSync.native(path) === path) return { real: path, links: [] }
   } catch {
     // Nothing exists at the path.
   }
-  return walk(path)
+  return walk(path, mostNames)
 }
 
 /**

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
 import { House } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
@@ -41,15 +42,18 @@ export const runBy = (
   Effect.gen(function* () {
     const written: { stdout: Array<Buffer>; stderr: Array<Buffer> } = { stdout: [], stderr: [] }
     const input = stdin[Symbol.iterator]()
+    const runtime = yield* Effect.runtime<never>()
+    const read = Effect.suspend(() => {
+      const { done, value } = input.next()
+      // @effect-diagnostics-next-line effectSucceedWithVoid:off
+      if (done === true) return Effect.succeed(undefined)
+      const chunk = Effect.isEffect(value) ? value : Effect.succeed(value)
+      return Effect.map(chunk, (each) => Buffer.from(each))
+    })
     const stdio = Stdio.of({
       write: (stream, chunk) => void written[stream].push(Buffer.from(chunk)),
-      read: Effect.suspend(() => {
-        const { done, value } = input.next()
-        // @effect-diagnostics-next-line effectSucceedWithVoid:off
-        if (done === true) return Effect.succeed(undefined)
-        const chunk = Effect.isEffect(value) ? value : Effect.succeed(value)
-        return Effect.map(chunk, (each) => Buffer.from(each))
-      }),
+      read,
+      pull: () => Runtime.runPromise(runtime)(read),
       hasInput: () => stdin.length > 0,
       isTerminal: () => false
     })

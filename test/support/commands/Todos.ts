@@ -30,7 +30,11 @@ export const made = Effect.gen(function* () {
         cwd: "/",
         stdin,
         write: () => Effect.void,
-        files: { read: () => Stream.dieMessage("read"), write: () => Effect.dieMessage("write") }
+        files: {
+          read: () => Stream.dieMessage("read"),
+          write: () => Effect.dieMessage("write"),
+          exclusive: () => Effect.dieMessage("exclusive")
+        }
       },
       {}
     )

@@ -21,8 +21,8 @@ export interface Seen {
 export interface House {
   /** The directory that the shell begins in, by its real path. */
   readonly cwd: string
-  /** The answer to a call of the tool Bash with these parameters. */
-  readonly handle: (params: object) => Effect.Effect<ToolReturn>
+  /** The answer to a call of the tool Bash with these parameters. Two at once need an id each. */
+  readonly handle: (params: object, id?: string) => Effect.Effect<ToolReturn>
   /** The streams and the exit code of the answer. */
   readonly run: (command: string) => Effect.Effect<Seen>
   /** Gives a file of the directory this content. */
@@ -39,20 +39,32 @@ export const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}
 
 const seen = ({ extras: { exitCode, stderr, stdout } }: ToolReturn): Seen => ({ exitCode, stdout, stderr })
 
-/** A test with a house of its own. */
-export const inHouse = (name: string, use: (house: House) => Effect.Effect<unknown>): void =>
+/** A test with a house of its own, in a sandbox where there can be one and nothing else is asked for. */
+export const inHouse = (
+  name: string,
+  use: (house: House) => Effect.Effect<unknown>,
+  enabled: boolean = isSandboxed
+): void => inHouseOf(enabled, name, use)
+
+/** Two tests, each with a house of its own: with and without a sandbox. */
+export const inHouses = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
+  if (isSandboxed) inHouseOf(true, name, use)
+  inHouseOf(false, name, use)
+}
+
+const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect.Effect<unknown>): void =>
   it.live(
-    isSandboxed ? name : `${name} (without a sandbox)`,
+    enabled ? name : `${name} (without a sandbox)`,
     () =>
       Effect.scoped(
         Effect.gen(function* () {
           const cwd = yield* Directory.make
           const outside = yield* Directory.make
-          const sandbox = { home: `${outside}/home`, temporary: outside, enabled: isSandboxed }
+          const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
           yield* Effect.provide(
             Effect.flatMap(Toolset, (toolset) => {
-              const handle = (params: object) =>
-                toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify(params) })
+              const handle = (params: object, id = "1") =>
+                toolset.handle({ id, name: "Bash", arguments: JSON.stringify(params) })
               return use({
                 cwd,
                 handle,

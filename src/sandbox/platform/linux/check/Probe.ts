@@ -51,6 +51,9 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
       timeout: patience,
       killSignal: "SIGKILL"
     })
+    child.once("error", (error) => resume(Effect.succeed({ ok: false, stdout: "", said: error.message })))
+    // Where this process has run out of descriptors, the child has no streams either.
+    if (child.pid === undefined) return
     const heard = { stdout: "", said: "" }
     const hear = (name: keyof typeof heard) => (chunk: Buffer) => {
       heard[name] = (heard[name] + chunk.toString()).slice(-longest)
@@ -63,7 +66,6 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
       feed.on("error", () => {})
       feed.end(bytes)
     }
-    child.once("error", (error) => resume(Effect.succeed({ ok: false, stdout: "", said: error.message })))
     child.once("close", (code) => resume(Effect.succeed({ ok: code === 0, ...heard })))
     return Effect.sync(() => child.kill("SIGKILL"))
   })

@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as DirectoryOwner from "../../../../session/DirectoryOwner.js"
 import type { Mask } from "../../SandboxPlatform.js"
 
 /**
@@ -64,20 +65,6 @@ const startTable = (plan: PlanDirectory, masks: ReadonlyArray<Mask>): string => 
   return masks.length === 0 ? said : maskTable(plan, masks, true) + said
 }
 
-/** Milliseconds after which the directory of a launcher that is gone is removed. */
-const abandoned = 3_600_000
-
-/** Removes the directories of launchers that were killed. */
-const sweep = (sessions: string): void => {
-  for (const name of Fs.readdirSync(sessions)) {
-    const pid = /^sandbox-(\d+)-/.exec(name)?.[1]
-    if (pid === undefined || Fs.existsSync(`/proc/${pid}`)) continue
-    const path = Path.join(sessions, name)
-    const age = Date.now() - (Fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > abandoned) Fs.rmSync(path, { recursive: true, force: true })
-  }
-}
-
 /**
  * Creates the directory with its placeholders in the directory of all sessions; throws the file system's error.
  *
@@ -85,8 +72,7 @@ const sweep = (sessions: string): void => {
  * @category constructors
  */
 export const make = (sessions: string): PlanDirectory => {
-  sweep(sessions)
-  const path = Fs.mkdtempSync(Path.join(sessions, `sandbox-${process.pid}-`))
+  const path = DirectoryOwner.make(sessions, "sandbox")
   const root = Path.join(path, "placeholders")
   const placeholders = { root, file: Path.join(root, "file"), directory: Path.join(root, "directory") }
   const masked = Path.join(path, "masked")

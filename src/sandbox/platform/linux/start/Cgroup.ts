@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as SessionProcesses from "../../../../session/SessionProcesses.js"
 
 /** The directory that cgroups are mounted on. */
 const mounted = "/sys/fs/cgroup"
@@ -62,16 +63,24 @@ const make = (processes: number): string | undefined => {
   return undefined
 }
 
+const isRemoved = (path: string): boolean => {
+  try {
+    Fs.rmdirSync(path)
+    return true
+  } catch (error) {
+    // Busy until the last process in it has gone.
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+  }
+}
+
 const remove = (path: string, tries = 500): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    try {
-      Fs.rmdirSync(path)
-      return Effect.void
-    } catch {
-      // Busy until the last process in it has gone.
-      return tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 1)
-    }
-  })
+  Effect.suspend(() => (isRemoved(path) || tries === 0 ? Effect.void : Effect.delay(remove(path, tries - 1), 1)))
+
+/** Removes the group while the process exits, after its processes were killed. */
+const removeAtOnce = (path: string): void => {
+  const pause = new Int32Array(new SharedArrayBuffer(4))
+  for (let tries = 200; !isRemoved(path) && tries > 0; tries--) Atomics.wait(pause, 0, 0, 1)
+}
 
 /**
  * Moves this process into the cgroup that it is in already. The first move into a cgroup takes the kernel up to 25 ms,
@@ -94,8 +103,11 @@ export const warm: Effect.Effect<void> = Effect.sync(() => {
 export const acquire = (processes: number): Effect.Effect<string | undefined, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => make(processes)),
-      (path) => (path === undefined ? Effect.void : remove(path))
+      Effect.sync(() => {
+        const path = make(processes)
+        return path === undefined ? undefined : { path, forget: SessionProcesses.atExit(() => removeAtOnce(path)) }
+      }),
+      (group) => (group === undefined ? Effect.void : Effect.tap(remove(group.path), group.forget))
     ),
-    (path) => (path === undefined ? undefined : Path.join(path, "cgroup.procs"))
+    (group) => (group === undefined ? undefined : Path.join(group.path, "cgroup.procs"))
   )

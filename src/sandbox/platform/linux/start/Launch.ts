@@ -32,7 +32,8 @@ export const processes = 512
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
 /**
- * The bash script that prepares the sandbox and becomes bubblewrap. `$1` is the plan's directory, `$2` the program
+ * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the keeper's
+ * socket. `$1` is the plan's directory, `$2` the program
  * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
  * gate, `$5` bubblewrap; the shell follows.
  *
@@ -51,8 +52,9 @@ plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
 shift 5
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
-  if (( fd > 2 )); then exec {fd}>&-; fi
+  if (( fd > 3 )); then exec {fd}>&-; fi
 done
+if [[ ! -S /proc/self/fd/3 ]]; then exec 3>&-; fi
 ulimit -c 0
 if [[ $mount ]]; then ulimit -u ${processes}; fi 2>/dev/null
 enter() {

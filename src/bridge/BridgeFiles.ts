@@ -1,0 +1,122 @@
+/**
+ * The files and the standard input of a call, as its caller sees them.
+ *
+ * @since 0.1.0
+ */
+import * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { CommandInput } from "../domain/CommandInput.js"
+import { FileError, type Files } from "../files/Files.js"
+import type { FileTurns } from "../files/FileTurns.js"
+import type { BridgeCall } from "./BridgeCall.js"
+import { Gone } from "./FifoSink.js"
+import type { FifoSource } from "./FifoSource.js"
+import { Refused } from "./StubDialog.js"
+
+/**
+ * Returns the standard input of a call; it is opened when it is read.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const standardInput = (call: BridgeCall): CommandInput =>
+  Stream.unwrapScoped(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.catchAll(
+          Effect.try(() => call.input()),
+          () => Effect.interrupt
+        ),
+        (source) => Effect.sync(() => source.close())
+      ),
+      bytes
+    )
+  )
+
+const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
+  Stream.repeatEffectChunkOption(
+    Effect.flatMap(
+      Effect.promise(() => source.next()),
+      (chunks) => (chunks === undefined ? Effect.fail(Option.none()) : Effect.succeed(Chunk.unsafeFromArray(chunks)))
+    )
+  )
+
+/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
+const toFileError =
+  (path: string) =>
+  (error: Refused | Gone): Effect.Effect<never, FileError> =>
+    error instanceof Refused
+      ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
+      : Effect.interrupt
+
+const kinds = ["missing", "directory", "denied", "special", "io"] as const
+
+/**
+ * Makes the files of a call; `turns` are those of all calls.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (call: BridgeCall, turns: FileTurns): Files => {
+  /** The number of `exclusive` that run. A write within one takes no turn: it has its own, or could wait for itself. */
+  let held = 0
+
+  /** Runs an effect in the turns of a file, which whoever waits for them gives up when its caller ends. */
+  const inTurn = <A, E>(path: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
+    held > 0
+      ? effect
+      : Effect.flatMap(
+          ask(path, () => call.turns(path)),
+          (names) => turns.takeAll(names, effect)
+        )
+
+  const ask = <A>(path: string, question: () => Promise<A>) =>
+    Effect.catchAll(
+      Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
+      toFileError(path)
+    )
+
+  return {
+    read: (path, options = {}) =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const source = yield* ask(path, () => call.read(path, options))
+          let isEnded = false
+          const end = Effect.suspend(() => {
+            if (isEnded) return Effect.void
+            isEnded = true
+            source.close()
+            return ask(path, () => call.endRead())
+          })
+          yield* Effect.addFinalizer(() => Effect.ignore(end))
+          return Stream.concat(bytes(source), Stream.execute(end))
+        })
+      ),
+    write: (path, content) =>
+      Effect.acquireUseRelease(
+        ask(path, () => call.begin(path)),
+        (pour) =>
+          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
+          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
+            Stream.runDrain,
+            Effect.zipRight(ask(path, () => call.complete(pour))),
+            Effect.zipRight(inTurn(path, Effect.uninterruptible(ask(path, () => call.commit()))))
+          ),
+        (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))
+      ),
+    exclusive: (path, effect) =>
+      inTurn(
+        path,
+        Effect.suspend(() => {
+          held++
+          return Effect.ensuring(
+            effect,
+            Effect.sync(() => void held--)
+          )
+        })
+      )
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The files of a session's output: those with all of an output that was cut, and those with what is printed in the
+ * background. Together they have a limit, over which the oldest are removed.
+ *
+ * A command without the sandbox can change their directory: it is held by a descriptor, and links are not followed.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } = Fs.constants
+
+const name = "output"
+
+/**
+ * A file of output, open for reading and writing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OutputFile {
+  readonly path: string
+  readonly fd: number
+  /** Counts bytes that were written to it, or with a negative number, removed; this may remove older files. */
+  readonly grew: (bytes: number) => void
+  /** Tells that it does not grow any more. Until then, it is removed only after all those that do not. */
+  readonly settle: () => void
+}
+
+interface Entry {
+  readonly name: string
+  bytes: number
+  /** True while more is expected to come: it goes after all others. */
+  isOpen: boolean
+}
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
+
+/**
+ * Makes the files of a session's output, and removes the oldest.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class OutputFiles {
+  private fd: number | undefined
+  private entries: Array<Entry> = []
+  private total = 0
+  private made = 0
+
+  /**
+   * Makes nothing yet. `session` is the session's directory, `inode` its number; `limit` the most bytes of all files.
+   */
+  constructor(
+    private readonly session: string,
+    private readonly inode: number,
+    private readonly limit: number
+  ) {}
+
+  /** Makes a new file, `<prefix><number>.txt`; throws the file system's error. */
+  make(prefix: string): OutputFile {
+    const entry: Entry = { name: `${prefix}${++this.made}.txt`, bytes: 0, isOpen: true }
+    const fd = this.openIn(entry.name, O_RDWR | O_CREAT | O_EXCL)
+    this.entries.push(entry)
+    return this.file(entry, fd)
+  }
+
+  /** Opens one of its files again, to append to it; undefined where it was removed or replaced. */
+  again(path: string, inode: number): OutputFile | undefined {
+    const entry = this.entries.find((one) => this.pathOf(one.name) === path)
+    if (entry === undefined) return undefined
+    try {
+      const fd = this.openIn(entry.name, O_RDWR | O_APPEND)
+      if (Fs.fstatSync(fd).ino === inode) return this.file(entry, fd)
+      Fs.closeSync(fd)
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+    return undefined
+  }
+
+  /** True where it has made a file. */
+  get isUsed(): boolean {
+    return this.made > 0
+  }
+
+  close(): void {
+    if (this.fd !== undefined) Fs.closeSync(this.fd)
+    this.fd = undefined
+  }
+
+  private file(entry: Entry, fd: number): OutputFile {
+    return {
+      path: this.pathOf(entry.name),
+      fd,
+      grew: (bytes) => this.grow(entry, bytes),
+      settle: () => {
+        entry.isOpen = false
+      }
+    }
+  }
+
+  private pathOf(file: string): string {
+    return Path.join(this.session, name, file)
+  }
+
+  /** Opens a file in the directory, which is made where it is missing. */
+  private openIn(file: string, flags: number): number {
+    const open = (fd: number) =>
+      Fs.openSync(this.within(fd, Path.join(this.session, name), file), flags | O_NOFOLLOW, 0o600)
+    if (this.fd !== undefined) {
+      try {
+        return open(this.fd)
+      } catch (error) {
+        if (!isMissing(error) || Fs.fstatSync(this.fd).nlink > 0) throw error
+        this.close()
+      }
+    }
+    this.fd = this.openDirectory()
+    return open(this.fd)
+  }
+
+  private openDirectory(): number {
+    const session = Fs.openSync(this.session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    try {
+      if (Fs.fstatSync(session).ino !== this.inode) throw new Error(`${this.session} was replaced`)
+      const path = this.within(session, this.session, name)
+      try {
+        Fs.mkdirSync(path, { mode: 0o700 })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+      }
+      return Fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    } finally {
+      Fs.closeSync(session)
+    }
+  }
+
+  /** The path of a file in a directory that is open; elsewhere than on Linux, its own path. */
+  private within(fd: number, directory: string, file: string): string {
+    return process.platform === "linux" ? `/proc/self/fd/${fd}/${file}` : Path.join(directory, file)
+  }
+
+  private grow(entry: Entry, bytes: number): void {
+    if (!this.entries.includes(entry)) return
+    entry.bytes += bytes
+    this.total += bytes
+    while (this.total > this.limit) {
+      const oldest = this.entries.find((one) => !one.isOpen) ?? this.entries.find((one) => one !== entry)
+      if (oldest === undefined) return
+      this.removeOne(oldest)
+    }
+  }
+
+  private removeOne(entry: Entry): void {
+    this.entries = this.entries.filter((one) => one !== entry)
+    this.total -= entry.bytes
+    if (this.fd === undefined) return
+    Fs.rmSync(this.within(this.fd, Path.join(this.session, name), entry.name), { force: true })
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Reads what Linux tells of a process in `/proc`: its family, the signals that it ignores, its open pipes. A process that
+ * has ended or can't be read gives nothing.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+const attempt = <A>(read: () => A): A | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** The buffer for all files: they are read one at a time. */
+const shared = Buffer.allocUnsafeSlow(16_384)
+
+/** Reads a file with three calls of the system, where `readFileSync` takes five. */
+const text = (path: string): string | undefined =>
+  attempt(() => {
+    const fd = Fs.openSync(path, "r")
+    try {
+      let text = ""
+      for (let count = shared.length; count === shared.length; ) {
+        count = Fs.readSync(fd, shared, 0, shared.length, null)
+        text += shared.toString("latin1", 0, count)
+      }
+      return text
+    } finally {
+      Fs.closeSync(fd)
+    }
+  })
+
+/**
+ * The fields of a process's `stat` that tell where it comes from and whether it works.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Stat {
+  readonly state: string
+  readonly parent: number
+  readonly group: number
+  /** The session id; `setsid` makes a new one. */
+  readonly session: number
+  /** The clock ticks that it has run for. */
+  readonly worked: number
+  readonly threads: number
+  /** The start time in clock ticks since boot. */
+  readonly started: number
+}
+
+/**
+ * Reads a process's `stat`; undefined where it has ended.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const stat = (pid: number): Stat | undefined => {
+  const line = text(`/proc/${pid}/stat`)
+  // The name of the program may hold anything, parentheses too.
+  const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
+  const [state = "", parent, group, session] = fields
+  if (state === "" || state === "Z" || state === "X") return undefined
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    worked: Number(fields[11]) + Number(fields[12]),
+    threads: Number(fields[17]),
+    started: Number(fields[19])
+  }
+}
+
+/** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
+const keyboard = 0b110n
+
+/**
+ * Reads whether a process ignores the signals of the keyboard, and the size of its table of descriptors.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const status = (pid: number): { readonly isDeaf: boolean; readonly tableSize: number } | undefined => {
+  const status = text(`/proc/${pid}/status`)
+  if (status === undefined) return undefined
+  const ignored = BigInt(`0x${/^SigIgn:\s*(\S+)$/m.exec(status)?.[1] ?? "0"}`)
+  return { isDeaf: (ignored & keyboard) === keyboard, tableSize: Number(/^FDSize:\s*(\d+)$/m.exec(status)?.[1] ?? 0) }
+}
+
+/**
+ * Reads the name of the kernel's function that a sleeping process waits in; empty where the system does not tell.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const waitsIn = (pid: number): string => {
+  const name = text(`/proc/${pid}/wchan`) ?? ""
+  return name === "0" ? "" : name
+}
+
+const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`)) ?? ""
+
+/** The names of shells that `&` of a command may come from. */
+const shells = /\/(ba|da|k|mk|z|a)?sh$/
+
+/**
+ * Tests whether a process runs a shell.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const isShell = (pid: number): boolean => shells.test(program(pid))
+
+/** Programs that stop ignoring SIGINT and SIGQUIT when they start. */
+const forgetful = /\/(node|nodejs|bun|deno|electron)$/
+
+/**
+ * Tests whether a process runs a program that does not keep ignoring the signals of the keyboard.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const isForgetful = (pid: number): boolean => forgetful.test(program(pid))
+
+/**
+ * A descriptor of a process: the file, as `/proc` names it, and whether it is open for writing.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Descriptor {
+  readonly number: number
+  readonly file: string
+  readonly writes: boolean
+}
+
+const descriptor = (pid: number, number: string, isWanted: (file: string) => boolean): Descriptor | undefined =>
+  attempt(() => {
+    const path = `/proc/${pid}/fd/${number}`
+    const file = Fs.readlinkSync(path)
+    // The modes of the link are those that the file was opened with.
+    return isWanted(file)
+      ? { number: Number(number), file, writes: (Fs.lstatSync(path).mode & 0o200) !== 0 }
+      : undefined
+  })
+
+/**
+ * Reads a process's descriptors for files whose names are wanted; of all, or of the standard ones only.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const descriptors = (
+  pid: number,
+  which: "all" | "standard",
+  isWanted: (file: string) => boolean
+): ReadonlyArray<Descriptor> => {
+  const numbers = (which === "all" ? attempt(() => Fs.readdirSync(`/proc/${pid}/fd`)) : undefined) ?? ["0", "1", "2"]
+  return numbers.flatMap((number) => descriptor(pid, number, isWanted) ?? [])
+}
+
+const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number> | undefined =>
+  text(`/proc/${pid}/task/${thread}/children`)
+    ?.split(" ")
+    .flatMap((one) => (one === "" ? [] : Number(one)))
+
+/**
+ * Reads the pids of the children of a process's main thread, in the order in which it got them; undefined where the
+ * system does not tell. They include those that it has got from a process that ended.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const mainChildren = (pid: number): ReadonlyArray<number> | undefined => childrenOf(pid, pid)
+
+/**
+ * Reads the pids of the children of all of a process's threads.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const children = (pid: number): ReadonlyArray<number> =>
+  (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
+
+/**
+ * Reads a process's pids in the PID namespaces that it lies in, the innermost last.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const namespacePids = (pid: number): ReadonlyArray<number> =>
+  /^NSpid:\s*(.*)$/m
+    .exec(text(`/proc/${pid}/status`) ?? "")?.[1]
+    ?.split(/\s+/)
+    .map(Number) ?? []

@@ -1,0 +1,120 @@
+# shellcheck shell=bash
+# Runs the interactive shells of a session, one after another, so that what runs in the background outlives a shell.
+#
+# Descriptor 3 is a socket to the program, which says who it is, a secret word and the session's directory; later further
+# directories, or `quit`. If it ends without that word, the program is dead. Where no wrapper passes it on (docker exec,
+# sudo), this process becomes the shell. The names are odd, for a variable of the environment must reach the shells.
+__synapse_next() { TMOUT='' IFS='' read -r -d '' "$@"; }
+
+__synapse_greeted() {
+  __synapse_next -t 10 -u 3 __synapse_word && [[ $__synapse_word == synapse-keeper ]] &&
+    __synapse_next -u 3 __synapse_token && __synapse_next -u 3 __synapse_directory
+} 2>/dev/null
+
+# Reads the state, the parent, the group and the session of a process.
+__synapse_fields() {
+  local stat=''
+  __synapse_next stat <"/proc/$1/stat"
+  # shellcheck disable=SC2206
+  fields=(${stat##*)})
+}
+
+# Whether a process, whose fields are read, is in the process session $2, or carries the session's mark in its limits
+# (`CommandMark.ts`) or in its environment.
+__synapse_is_ours() {
+  local limits='' variable
+  if (( $2 > 1 && fields[3] == $2 )); then return 0; fi
+  __synapse_next limits <"/proc/$1/limits"
+  # shellcheck disable=SC2206
+  limits=(${limits##*realtime timeout})
+  if [[ ${limits[0]-} == [0-9]* ]] && (( limits[0] >> 28 == 16#4${SYNAPSE_SESSION:0:7} )); then return 0; fi
+  while __synapse_next variable; do
+    if [[ $variable == "SYNAPSE_SESSION=$SYNAPSE_SESSION" ]]; then return 0; fi
+  done <"/proc/$1/environ"
+  return 1
+}
+
+# Stops all that the session has started, into `frozen`: what forks all the time is never there to be killed one by one.
+# Each process is looked at once, so that the looks become short; one that is gone meanwhile may have left a child.
+__synapse_freeze() {
+  local pass pid again=yes fields
+  local -A seen=()
+  for (( pass = 0; pass < 100; pass++ )); do
+    if [[ ! $again ]]; then break; fi
+    again=''
+    for pid in /proc/[0-9]*; do
+      pid=${pid#/proc/}
+      if [[ ${seen[$pid]-} ]] || (( pid == BASHPID || pid == $$ )); then continue; fi
+      seen[$pid]=yes
+      __synapse_fields "$pid"
+      if [[ ${fields[0]-Z} == [ZX] ]]; then again=yes; continue; fi
+      if ! __synapse_is_ours "$pid" "$1" || ! kill -STOP "$pid"; then continue; fi
+      again=yes
+      frozen+=("$pid")
+      # No fork of a group escapes a signal to all of it.
+      if (( fields[2] > 1 && fields[2] != $2 )); then
+        kill -STOP -- "-${fields[2]}"
+        frozen+=("-${fields[2]}")
+      fi
+    done
+  done
+}
+
+# Waits for the death of the program; then kills all that the session has started, and removes its directories.
+__synapse_guard() {
+  local order directories=("$__synapse_directory") fields own pass frozen
+  while __synapse_next -u 3 order; do
+    if [[ $order == quit ]]; then exit; fi
+    directories+=("$order")
+  done
+  __synapse_fields self
+  own=("${fields[@]}")
+  for (( pass = 0; pass < 500; pass++ )); do
+    frozen=()
+    __synapse_freeze "${own[3]}" "${own[2]}"
+    # All at once: the death of one wakes its stopped children.
+    if (( ${#frozen[@]} == 0 )) || ! kill -KILL -- "${frozen[@]}"; then break; fi
+  done
+  kill -KILL $$
+  command -p rm -rf -- "${directories[@]}"
+}
+
+# The shell has a process group of its own, so that `kill 0` does not reach this process.
+__synapse_start() {
+  set -m
+  # The keeper is no level of its own.
+  (SHLVL=$((SHLVL - 1)); exec "$BASH" --norc --noprofile --noediting -i 2>&4 3>&- 4>&-) &
+  __synapse_shell=$!
+  set +m
+}
+
+__synapse_keep() {
+  exec 4>&2 2>/dev/null
+  # Handlers, for a signal that is ignored would be ignored by the shells too.
+  trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU
+  printf K >&3
+  __synapse_start
+  cd /
+  # The second process of a PID namespace ends with the first, and all the others with them.
+  if (( $$ != 2 )); then
+    __synapse_guard </dev/null >/dev/null 4>&- &
+    __synapse_guard=$!
+  fi
+  while :; do
+    while wait "$__synapse_shell"; __synapse_code=$?; kill -0 "$__synapse_shell"; do :; done
+    printf 'E%s\0' "$__synapse_code" >&3
+    # What the last shell has not read is not for the next one.
+    while [[ ${__synapse_line-} != "$__synapse_token" ]]; do
+      TMOUT='' IFS='' read -r __synapse_line || break 2
+    done
+    __synapse_line=''
+    __synapse_start
+  done
+  # The guard knows whether the program has ended the input, or is dead.
+  if [[ ${__synapse_guard-} ]]; then
+    while kill -0 "$__synapse_guard"; do wait "$__synapse_guard"; done
+  fi
+  exit "$__synapse_code"
+}
+
+if __synapse_greeted; then __synapse_keep; else exec "$BASH" --norc --noprofile --noediting -i 3>&-; fi

@@ -1,0 +1,9 @@
+import { describe } from "@effect/vitest"
+import * as Ground from "../support/escape/Ground.js"
+import { leftovers } from "./leftovers.suite.js"
+
+const ground = Ground.take("root")
+
+describe.skipIf(ground === undefined)("the sandbox of root", () => {
+  leftovers("and what its commands leave behind", ground ?? "")
+})

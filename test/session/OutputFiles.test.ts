@@ -1,0 +1,114 @@
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { LateOutput } from "../../src/session/LateOutput.js"
+import { type OutputFile, OutputFiles } from "../../src/session/OutputFiles.js"
+
+let session = ""
+
+beforeEach(() => {
+  session = Fs.mkdtempSync(Path.join(Os.tmpdir(), "output-files-"))
+})
+
+afterEach(() => Fs.rmSync(session, { recursive: true, force: true }))
+
+const withFiles = (limit: number, body: (files: OutputFiles) => void) => {
+  const files = new OutputFiles(session, Fs.statSync(session).ino, limit)
+  body(files)
+  files.close()
+}
+
+const write = (file: OutputFile, bytes: number) => {
+  Fs.writeSync(file.fd, Buffer.alloc(bytes, "x"))
+  file.grew(bytes)
+}
+
+const complete = (file: OutputFile) => {
+  Fs.closeSync(file.fd)
+  file.settle()
+}
+
+const names = () => Fs.readdirSync(Path.join(session, "output")).sort()
+
+describe("OutputFiles", () => {
+  it("makes nothing before it is asked to", () => {
+    withFiles(100, (files) => assert.isFalse(files.isUsed))
+    assert.deepStrictEqual(Fs.readdirSync(session), [])
+  })
+
+  it("removes the oldest over the limit, the complete ones first", () =>
+    withFiles(100, (files) => {
+      const open = files.make("background-")
+      write(open, 10)
+      for (let i = 0; i < 4; i++) {
+        const file = files.make("")
+        write(file, 30)
+        complete(file)
+      }
+      assert.deepStrictEqual(names(), ["3.txt", "4.txt", "5.txt", "background-1.txt"])
+      const large = files.make("")
+      write(large, 95)
+      assert.deepStrictEqual(names(), ["6.txt"])
+      complete(large)
+      complete(open)
+    }))
+
+  it("never removes the file that grows, however long it gets", () =>
+    withFiles(10, (files) => {
+      const file = files.make("")
+      write(file, 1000)
+      assert.deepStrictEqual(names(), ["1.txt"])
+      complete(file)
+    }))
+
+  it("follows no link to the directory of the session, or to its own", () => {
+    const other = Fs.mkdtempSync(Path.join(Os.tmpdir(), "output-files-"))
+    withFiles(100, (files) => {
+      Fs.symlinkSync(other, Path.join(session, "output"))
+      assert.throws(() => files.make(""))
+      Fs.rmSync(session, { recursive: true })
+      Fs.symlinkSync(other, session)
+      assert.throws(() => files.make(""))
+    })
+    assert.deepStrictEqual(Fs.readdirSync(other), [])
+    Fs.rmSync(other, { recursive: true })
+  })
+
+  it("makes its directory again where a command has deleted it", () =>
+    withFiles(100, (files) => {
+      complete(files.make(""))
+      Fs.rmSync(Path.join(session, "output"), { recursive: true })
+      complete(files.make(""))
+      assert.deepStrictEqual(names(), ["2.txt"])
+    }))
+})
+
+describe("LateOutput", () => {
+  it("keeps all within its limit, and of more the last half, from the beginning of a line", () =>
+    withFiles(1000, (files) => {
+      const late = new LateOutput(files, 100)
+      assert.strictEqual(Fs.readFileSync(late.path, "utf8"), "")
+      for (let i = 10; i < 20; i++) late.take(Buffer.from(`line ${i}\n`))
+      assert.strictEqual(Fs.readFileSync(late.path, "utf8").length, 80)
+      for (let i = 20; i < 40; i++) late.take(Buffer.from(`line ${i}\n`))
+      assert.strictEqual(
+        Fs.readFileSync(late.path, "utf8"),
+        `[… 192 bytes left out …]\n${[34, 35, 36, 37, 38, 39].map((i) => `line ${i}\n`).join("")}`
+      )
+      late.take(Buffer.from(`${"x".repeat(500)}\nend\n`))
+      assert.strictEqual(Fs.readFileSync(late.path, "utf8"), "[… 741 bytes left out …]\nend\n")
+      late.end()
+    }))
+
+  it("drops what comes after its file was removed or replaced", () =>
+    withFiles(1000, (files) => {
+      const mine = Path.join(session, "mine")
+      Fs.writeFileSync(mine, "mine")
+      const late = new LateOutput(files, 100)
+      Fs.rmSync(late.path)
+      Fs.linkSync(mine, late.path)
+      late.take(Buffer.from("late\n"))
+      assert.strictEqual(Fs.readFileSync(mine, "utf8"), "mine")
+    }))
+})

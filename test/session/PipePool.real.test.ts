@@ -1,0 +1,97 @@
+/** Against real FIFOs: pairs that a background process holds are read apart, and come back. */
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { type PipePair, PipePool } from "../../src/session/PipePool.js"
+import { SessionDirectory } from "../../src/session/SessionDirectory.js"
+import { descriptors } from "../support/Session.js"
+
+let root = ""
+let before: string | undefined
+
+beforeEach(() => {
+  before = process.env["TMPDIR"]
+  root = Fs.mkdtempSync(Path.join(Os.tmpdir(), "pipe-pool-"))
+  process.env["TMPDIR"] = root
+})
+
+afterEach(() => {
+  if (before === undefined) delete process.env["TMPDIR"]
+  else process.env["TMPDIR"] = before
+  Fs.rmSync(root, { recursive: true, force: true })
+})
+
+const withPool = async (maxLate: number, body: (pool: PipePool, directory: SessionDirectory) => Promise<void>) => {
+  const directory = new SessionDirectory(crypto.randomUUID())
+  const pool = new PipePool(directory, maxLate)
+  await pool.fill()
+  await body(pool, directory)
+  pool.close()
+  directory.remove(false)
+  assert.deepStrictEqual(Fs.readdirSync(root), [])
+}
+
+const take = (pool: PipePool) => {
+  const pair = pool.take()
+  if (pair === undefined) throw new Error("no pair")
+  return pair
+}
+
+const open = (path: string) => Fs.openSync(path, Fs.constants.O_WRONLY | Fs.constants.O_NONBLOCK)
+
+/** Opens both as a shell does, and keeps the standard output. */
+const hold = ({ paths }: PipePair) => {
+  Fs.closeSync(open(paths.stderr))
+  return open(paths.stdout)
+}
+
+const until = async (isSo: () => boolean) => {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (isSo()) return
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  assert.fail("it did not come to be so")
+}
+
+describe("PipePool", () => {
+  it("gives a held pair to nobody until its holder has gone, and keeps no descriptor of it then", () =>
+    withPool(10, async (pool) => {
+      const pair = take(pool)
+      const count = descriptors().length
+      const holder = hold(pair)
+      assert.isTrue(pool.giveWhenQuiet(pair, undefined))
+      assert.isFalse(pool.idle)
+      assert.notStrictEqual(take(pool), pair)
+      Fs.closeSync(holder)
+      await until(() => descriptors().length <= count)
+      await until(() => pool.take() === pair)
+    }))
+
+  it("shares a pair where too many are held already: its holder is not killed, and no result is lost", () =>
+    withPool(1, async (pool) => {
+      const [first, second] = [take(pool), take(pool)]
+      const holders = [hold(first), hold(second)]
+      assert.isTrue(pool.giveWhenQuiet(first, undefined))
+      assert.isFalse(pool.giveWhenQuiet(second, undefined))
+      assert.strictEqual(take(pool), second)
+      Fs.writeSync(holders[1] ?? 0, "late\n")
+      const read: Array<string> = []
+      assert.isTrue(second.stdout.drain((chunk) => void read.push(chunk.toString())))
+      assert.deepStrictEqual(read, ["late\n"])
+      for (const holder of holders) Fs.closeSync(holder)
+    }))
+
+  it("does not open what a command has put in the place of a pipe", () =>
+    withPool(10, async (pool) => {
+      const pair = take(pool)
+      const holder = hold(pair)
+      pool.giveWhenQuiet(pair, undefined)
+      Fs.rmSync(pair.paths.stdout)
+      Fs.symlinkSync("/dev/zero", pair.paths.stdout)
+      Fs.closeSync(holder)
+      await until(() => pool.idle)
+      await pool.fill()
+      assert.notStrictEqual(take(pool), pair)
+    }))
+})

@@ -1,0 +1,130 @@
+/** Against a real bash: what reads standard input between two commands takes nothing from the session. */
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { assertKept, inSession, keeps, prepare, result, started } from "../support/Session.js"
+
+const readers = ["cat", "read x", "read -d '' x", "mapfile", "while read x; do :; done", "head -c 300", "$(cat)"]
+
+/** Sets the hook, and gets right answers after it, once each. */
+const survives = (name: string, hook: string, after = "") =>
+  inSession(name, (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      assert.deepStrictEqual(yield* subject.run(hook), result(), hook)
+      if (after !== "") yield* subject.run(after)
+      yield* Effect.sleep(60)
+      for (const code of [0, 3, 0]) {
+        const { exitCode, stderr, stdout } = yield* subject.run(`echo once >> ran; echo on; (exit ${code})`)
+        assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: code, stderr: "", stdout: "on\n" })
+      }
+      assert.strictEqual((yield* subject.run("cat ran; trap - CHLD USR1 ALRM")).stdout, "once\n".repeat(3))
+      yield* assertKept(subject)
+    })
+  )
+
+describe("what reads standard input between commands", () => {
+  for (const reader of readers) {
+    survives(`PROMPT_COMMAND: ${reader}`, `PROMPT_COMMAND=${JSON.stringify(reader).replaceAll("$", "\\$")}`)
+    survives(
+      `PROMPT_COMMAND, after an interrupt: ${reader}`,
+      `PROMPT_COMMAND=(${JSON.stringify(reader).replaceAll("$", "\\$")} true)`,
+      `PROMPT_COMMAND=${JSON.stringify(reader).replaceAll("$", "\\$")}; kill -INT $$`
+    )
+    survives(
+      `a trap on CHLD, while idle: ${reader}`,
+      `trap ${JSON.stringify(reader).replaceAll("$", "\\$")} CHLD; sleep 0.02 &`
+    )
+  }
+  survives("PS0, PS1 and PS2", "PS0='$(cat)' PS1='$(cat)' PS2='$(cat)'", "PS1='$(cat)'; kill -INT $$")
+  survives("a trap on DEBUG", "trap cat DEBUG")
+  survives("a trap on DEBUG, in all that is sourced", "trap 'read x' DEBUG; set -T", "set +T")
+  survives("a trap on RETURN", "trap cat RETURN")
+  survives("a trap on ERR", "trap cat ERR")
+  survives("a signal of another process", "trap 'read -N 9000 x' USR1; (sleep 0.02; kill -USR1 $$) & disown")
+
+  inSession("the result says what was stopped", (subject) =>
+    Effect.gen(function* () {
+      yield* subject.run("trap cat CHLD; sleep 0.02 &")
+      yield* Effect.sleep(60)
+      assert.deepStrictEqual(
+        yield* subject.run("echo on; trap - CHLD"),
+        result({
+          stdout: "on\n",
+          notices: [
+            "cat waited for input while no command ran (in a trap or a prompt's command) and was stopped: " +
+              "give it </dev/null there."
+          ]
+        })
+      )
+    })
+  )
+
+  inSession("a cancelled command's PROMPT_COMMAND", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      const { fiber, interrupted } = yield* started(subject, "PROMPT_COMMAND=cat; echo on; sleep 1000")
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(
+        interrupted.map(({ exitCode, stdout }) => ({ exitCode, stdout })),
+        [{ exitCode: 130, stdout: "on\n" }]
+      )
+      yield* assertKept(subject)
+    })
+  )
+
+  keeps("PROMPT_COMMAND never runs, and is gone after its command", [
+    ["PROMPT_COMMAND='echo x >> ran'; echo \"$PROMPT_COMMAND\"", { stdout: "echo x >> ran\n" }],
+    ["echo ${PROMPT_COMMAND-unset}; ls", { stdout: "unset\n" }]
+  ])
+})
+
+const removed = (names: string) => [
+  `No alias may have the name of a reserved word that the session needs: removed ${names}.`
+]
+
+describe("aliases with the names of reserved words", () => {
+  const all = ["select", "in", "do", "done", "{", "}"]
+  for (const word of all) {
+    keeps(word, [
+      [`alias ${word}=mine; (exit 7)`, { exitCode: 7, notices: removed(word) }],
+      ["for i in 1 2; do { echo $i; }; done; (exit 4)", { stdout: "1\n2\n", exitCode: 4 }]
+    ])
+  }
+  keeps("all at once, before an exit too", [
+    [`alias ${all.map((word) => `${word}=x`).join(" ")}; (exit 7)`, { exitCode: 7, notices: removed(all.join(", ")) }],
+    ["alias select=x in=x do=x done=x; exit 5", { exitCode: 5, notices: removed("select, in, do, done") }],
+    ["alias; echo $?; (exit 6)", { stdout: "0\n", exitCode: 6 }],
+    ["echo on", { stdout: "on\n" }]
+  ])
+  keeps("after an interrupt", [
+    ["alias done=x do=y select=z; kill -INT $$", { exitCode: 130 }],
+    ["echo on", { stdout: "on\n" }]
+  ])
+  keeps("all other words of the shell", [
+    [
+      "alias if=x then=x elif=x else=x fi=x case=x esac=x for=x while=x until=x function=x time=x '[[=x' ']]=x' '!=x' coproc=x",
+      {}
+    ],
+    ["echo on; (exit 3)", { stdout: "on\n", exitCode: 3 }],
+    ["exit 4", { exitCode: 4 }],
+    ["nosuch", { exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: command not found\n" }]
+  ])
+})
+
+describe("huge variables of the shell's own", () => {
+  for (const name of ["PWD", "OLDPWD", "REPLY", "_", "PS1", "IFS"]) {
+    inSession(name, (subject) =>
+      Effect.gen(function* () {
+        yield* prepare(subject)
+        const there = `${subject.directory}/kept here`
+        yield* subject.run(`printf -v ${name} %9000000s x`)
+        assert.deepStrictEqual(yield* subject.run("echo on; (exit 3)"), result({ stdout: "on\n", exitCode: 3 }))
+        assert.strictEqual(yield* subject.session.cwd, there)
+        yield* subject.run('unset REPLY IFS; builtin cd /; builtin cd -- "$OLDPWD"; PWD=/nowhere')
+        yield* subject.run(`builtin cd -- '${there}'`)
+        yield* assertKept(subject)
+      })
+    )
+  }
+})

@@ -1,0 +1,86 @@
+/** Against a real bash: a full temporary directory keeps no command from running that makes room. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { make, result, services, withSession } from "../support/Session.js"
+
+const mounted = (path: string) =>
+  ChildProcess.spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "none", path]).status === 0
+
+/** True where this process may mount a file system. */
+const mayMount = (() => {
+  const path = Fs.mkdtempSync(Path.join(Os.tmpdir(), "full-"))
+  try {
+    return mounted(path) && ChildProcess.spawnSync("umount", [path]).status === 0
+  } finally {
+    Fs.rmdirSync(path)
+  }
+})()
+
+/** A small file system as this process's temporary directory. */
+const small = Effect.acquireRelease(
+  Effect.sync(() => {
+    const before = process.env["TMPDIR"]
+    const path = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "full-")))
+    assert.isTrue(mounted(path))
+    process.env["TMPDIR"] = path
+    return { before, path }
+  }),
+  ({ before, path }) =>
+    Effect.sync(() => {
+      if (before === undefined) delete process.env["TMPDIR"]
+      else process.env["TMPDIR"] = before
+      ChildProcess.spawnSync("umount", ["-l", path])
+      Fs.rmSync(path, { recursive: true, force: true })
+    })
+)
+
+const fill =
+  "cat /dev/zero >> big 2>/dev/null; cat /dev/zero >> big2 2>/dev/null; df --output=avail . | tail -1 | tr -d ' '"
+
+describe.skipIf(!mayMount)("a full temporary directory", () => {
+  it.live(
+    "runs the command that makes room, refuses one that does not fit, and runs nothing of it later",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const { path } = yield* small
+          const session = yield* Effect.provide(make, Layer.fresh(services({ cwd: path, timeout: 20_000 })))
+          const run = session.execute
+          yield* run("kept=1")
+          assert.strictEqual((yield* run(fill)).stdout, "0\n")
+          assert.deepStrictEqual(yield* run("echo on; (exit 3)"), result({ stdout: "on\n", exitCode: 3 }))
+          const long = yield* Effect.either(run("echo ran >> /proc/self/fd/1; : stale\n".repeat(9000)))
+          assert.strictEqual(long._tag, "Left")
+          assert.include(String(long._tag === "Left" && long.left.message), "no space left")
+          assert.deepStrictEqual(yield* run("echo $kept"), result({ stdout: "1\n" }))
+          assert.deepStrictEqual(yield* run("exit 4"), result({ exitCode: 4 }))
+          assert.deepStrictEqual(yield* run("echo $? $kept"), result({ stdout: "4 1\n" }))
+          assert.deepStrictEqual(yield* run("rm big big2"), result())
+          const text = `${"# text\n".repeat(30_000)}echo $kept`
+          assert.deepStrictEqual(yield* run(text), result({ stdout: "1\n" }))
+          assert.strictEqual((yield* run(fill)).stdout, "0\n")
+          assert.deepStrictEqual(yield* run("rm big*; echo again"), result({ stdout: "again\n" }))
+        })
+      ),
+    60_000
+  )
+})
+
+describe("a command's text that can't be written", () => {
+  it.live("is refused, and nothing of it or of the one before runs with the next", () =>
+    withSession(({ run }) =>
+      Effect.gen(function* () {
+        const before = "true\n".repeat(20_000)
+        assert.deepStrictEqual(yield* run(`${before}echo long`), result({ stdout: "long\n" }))
+        assert.deepStrictEqual(yield* run("echo a"), result({ stdout: "a\n" }))
+        assert.deepStrictEqual(yield* run(`${before}echo long`), result({ stdout: "long\n" }))
+        assert.deepStrictEqual(yield* run(""), result())
+      })
+    )
+  )
+})
