@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
+import * as Os from "node:os"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,8 +14,16 @@ import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
 
-/** 128 + SIGHUP: the terminal was closed. */
-const hungUp = 129
+/**
+ * The signals that end a program: this one ends its commands first. SIGUSR1 would start node's debugger, which listens on
+ * a port. Those that tell of a fault of node's own are not among them (no code can run after one), nor SIGPROF, which
+ * node's profiler uses; what they and SIGKILL leave, the shell's keeper and the next start remove.
+ */
+const signals = [
+  ...(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"] as const),
+  ...(["SIGABRT", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const)
+]
+
 /** 128 + SIGPIPE: nobody reads the output any more. */
 const brokenPipe = 141
 
@@ -31,15 +41,21 @@ const program = Effect.flatMap(
   (cli) => cli.run(process.argv.slice(2), house)
 )
 
+/** Prints to stderr at once; where nobody can hear it, nothing is said. */
+const say = (...lines: ReadonlyArray<string>): void => {
+  try {
+    Fs.writeSync(2, `${lines.join("\n")}\n`)
+  } catch {
+    // An error here, which ends nothing, would be reported here again, without end.
+  }
+}
+
 /** Prints what a bug report needs. */
 const reportDefect = (cause: Cause.Cause<never>): void => {
-  process.stderr.write(
-    [
-      `synapse: internal error: ${Cause.pretty(cause)}`,
-      `synapse ${Version.current}, node ${process.version}, ${process.platform} ${process.arch}`,
-      "This is a bug in synapse. Please report it, with these lines and the command that led here, where you got synapse from.",
-      ""
-    ].join("\n")
+  say(
+    `synapse: internal error: ${Cause.pretty(cause)}`,
+    `synapse ${Version.current}, node ${process.version}, ${process.platform} ${process.arch}`,
+    "This is a bug in synapse. Please report it, with these lines and the command that led here, where you got synapse from."
   )
 }
 
@@ -61,25 +77,36 @@ const main = (): void => {
   const keepAlive = setInterval(() => {}, Timeout.longest)
   const fiber = Effect.runFork(program)
   let stoppedWith: number | undefined
+  let isOver = false
 
   const stop = (code: number): void => {
     stoppedWith ??= code
     fiber.unsafeInterruptAsFork(fiber.id())
   }
-  const onSignal = (code: number) => () => (stoppedWith === undefined ? stop(code) : process.exit(stoppedWith))
-  process.on("SIGINT", onSignal(ExitCode.interrupted))
-  process.on("SIGTERM", onSignal(ExitCode.terminated))
-  process.on("SIGHUP", onSignal(hungUp))
+  for (const name of signals) {
+    const number: number | undefined = Os.constants.signals[name]
+    if (number === undefined) continue
+    const code = 128 + number
+    process.on(name, () => {
+      if (stoppedWith === undefined && !isOver) stop(code)
+      else process.exit(stoppedWith ?? code)
+    })
+  }
 
-  process.on("uncaughtException", (error) => {
+  process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
     // Nobody reads our output any more: end quietly, as programs in a pipe do. Each further write reports it again.
-    if ("code" in error && error.code === "EPIPE") return stop(brokenPipe)
-    reportDefect(Cause.die(error))
+    if (error.code === "EPIPE") return stop(brokenPipe)
+    const isOurs = error.syscall === "write"
+    if (stoppedWith === undefined || !isOurs) {
+      if (isOurs) say(`synapse: the output can't be written: ${error.message.replace(/, write$/, "")}`)
+      else reportDefect(Cause.die(error))
+    }
     stop(ExitCode.failure)
   })
 
   fiber.addObserver((exit) => {
     clearInterval(keepAlive)
+    isOver = true
     if (Exit.isSuccess(exit)) return leave(stoppedWith ?? exit.value, stoppedWith !== undefined)
     if (Cause.isInterruptedOnly(exit.cause)) return leave(stoppedWith ?? ExitCode.interrupted, true)
     reportDefect(exit.cause)

@@ -2,7 +2,12 @@
 "use strict"
 // What `synapse` starts: answers `--version` itself, and hands all else to the bundle.
 if (process.argv.length === 3 && process.argv[2] === "--version") {
-  require("node:fs").writeSync(1, "%VERSION%\n")
+  try {
+    require("node:fs").writeSync(1, "%VERSION%\n")
+  } catch (error) {
+    process.exitCode = 1
+    if (error instanceof Error) process.stderr.on("error", () => {}).write(`synapse: ${error.message}\n`)
+  }
 } else {
   const isRun = process.argv[2] === "exec" || process.argv[2] === "call"
   require("./loader.cjs").load("%MAIN%", isRun ? "run" : "main")

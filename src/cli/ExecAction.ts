@@ -5,6 +5,7 @@
  */
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -48,7 +49,10 @@ export const exec = (
     const { setExitCode } = yield* Invocation
     const house = yield* House
     const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command }) }
-    const output = json ? SessionOptions.answered : SessionOptions.passedOn
-    const code = yield* Effect.provide(handle(call, json), house.layer(...SessionOptions.toSettings(given, output)))
+    const stdio = yield* Stdio
+    const code = yield* handle(call, json).pipe(
+      Effect.locally(CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined),
+      Effect.provide(house.layer(...SessionOptions.toSettings(given, SessionOptions.endsAtOnce)))
+    )
     yield* setExitCode(code)
   })

@@ -53,7 +53,7 @@ export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> =
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
   const code = yield* handle(call, false).pipe(
     Effect.locally(CommandInput.current, inputOf(stdio)),
-    Effect.provide(house.layer(SessionOptions.passedOn, {})),
+    Effect.provide(house.layer(SessionOptions.endsAtOnce, {})),
     Effect.locally(Advice.audience, person)
   )
   yield* setExitCode(code)

@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import { isUtf8 } from "node:buffer"
+import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -38,17 +40,21 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
           exitCode = code
         })
     })
-    const plain = PlainWords.find(args)
+    const say = (text: string) =>
+      Effect.flatMap(Stdio, ({ write }) =>
+        Effect.as(
+          Effect.promise(async () => write("stderr", `${text}\n`)),
+          ExitCode.wrongUsage
+        )
+      )
+    const garbled = garbledWord(args)
+    const plain = garbled === undefined ? PlainWords.find(args) : say(garbled)
     const running: Effect.Effect<number | undefined, never, House | Invocation | Stdio> =
       plain === undefined
         ? Effect.flatMap(load, (cli) => cli.run(args))
-        : Effect.catchAll(Effect.as(plain, undefined), (error) =>
-            Effect.flatMap(Stdio, ({ write }) =>
-              Effect.as(
-                Effect.promise(async () => write("stderr", `${wrongSettings(error)}\n`)),
-                ExitCode.wrongUsage
-              )
-            )
+        : Effect.catchAll(
+            Effect.map(plain, (code) => code ?? undefined),
+            (error) => say(wrongSettings(error))
           )
     return running.pipe(
       Effect.map((code) => code ?? exitCode),
@@ -56,6 +62,19 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
       Effect.provide(layerLogger)
     )
   })
+
+/** Says which word is not UTF-8: node has put other characters into it, and another command would run. */
+const garbledWord = (args: ReadonlyArray<string>): string | undefined => {
+  const place = args.findIndex((word) => word.includes("\ufffd")) + 1
+  if (place === 0) return undefined
+  try {
+    if (isUtf8(Fs.readFileSync("/proc/self/cmdline"))) return undefined
+  } catch {
+    // Without /proc, it is not known.
+    return undefined
+  }
+  return `Argument ${place} is not UTF-8, and nothing was run. Let the command write other bytes: $'\\xff'.`
+}
 
 /** stdout is for results. */
 const layerLogger = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))

@@ -12,6 +12,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
@@ -27,7 +28,8 @@ type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | Sand
 
 const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyBuilder.layer.pipe(
   Layer.provideMerge(SandboxConfig.layer),
-  Layer.provideMerge(SandboxSettings.layerFromEnv())
+  Layer.provideMerge(SandboxSettings.layerFromEnv()),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
 
 const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>

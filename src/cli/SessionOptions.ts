@@ -22,23 +22,23 @@ export interface Given {
 }
 
 /**
- * Settings for a subcommand that prints results: it keeps the files that a result names when the program ends.
+ * Settings for a subcommand whose session goes on after a result: it may read the files that the result names.
  *
  * @since 0.1.0
  */
-export const answered: Partial<Settings> = { keepOutputFiles: true }
+export const goesOn: Partial<Settings> = {}
 
 /**
- * Settings for a subcommand that passes output on as it comes: it makes no files of it.
+ * Settings for a subcommand whose session ends with its only command: files of output would go before anybody reads them.
  *
  * @since 0.1.0
  */
-export const passedOn: Partial<Settings> = { outputFileLimit: 0 }
+export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
 /**
  * Turns the options that were given into settings of the session and of the sandbox.
  *
- * @param output `answered` or `passedOn`
+ * @param output `goesOn` or `endsAtOnce`
  * @since 0.1.0
  */
 export const toSettings = (

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as Tty from "node:tty"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -22,9 +23,11 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
      * Where the reader is slower, it returns a promise: write no more before that is settled.
      */
     readonly write: (stream: "stdout" | "stderr", chunk: Uint8Array | string) => void | Promise<void>
-    /** Reads the next bytes of stdin; undefined at its end. */
+    /** Reads the next bytes of stdin; undefined at its end, which an error is as well. */
     readonly read: Effect.Effect<Uint8Array | undefined>
-    /** Tests whether there may be input: stdin is no terminal, not closed, and not `/dev/null`. */
+    /** Does the same as `read`, for what is not written with Effects. */
+    readonly pull: () => Promise<Uint8Array | undefined>
+    /** Tests whether there may be input: stdin is no terminal, no directory, not closed, and not `/dev/null`. */
     readonly hasInput: () => boolean
     /** Tests whether a person reads the stream, so that colours may be used. */
     readonly isTerminal: (stream: "stdout" | "stderr") => boolean
@@ -57,20 +60,31 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
     return promise
   }
 
+  const pull = async (): Promise<Uint8Array | undefined> => {
+    try {
+      stdin ??= process.stdin[Symbol.asyncIterator]()
+      const { done, value } = await stdin.next()
+      return done === true ? undefined : value
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      process.stderr.write(`synapse: stdin ends here, for it can't be read: ${reason}\n`)
+      return undefined
+    }
+  }
+
   return Stdio.of({
     write: (name, chunk) => {
       const stream = process[name]
       const taken = stream.write(typeof chunk === "string" ? chunk : Buffer.from(chunk))
       return taken ? undefined : drained(stream)
     },
-    read: Effect.promise(async () => {
-      stdin ??= process.stdin[Symbol.asyncIterator]()
-      const { done, value } = await stdin.next()
-      return done === true ? undefined : value
-    }),
+    read: Effect.promise(pull),
+    pull,
     hasInput: () => {
       try {
-        return !Fs.fstatSync(0).isCharacterDevice()
+        const input = Fs.fstatSync(0)
+        if (!input.isCharacterDevice()) return !input.isDirectory()
+        return input.rdev !== Fs.statSync("/dev/null").rdev && !Tty.isatty(0)
       } catch {
         return false
       }

@@ -3,11 +3,13 @@
  *
  * @since 0.1.0
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as CommandLine from "../bash/CommandLine.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
@@ -16,8 +18,10 @@ import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
+import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType } from "./CommandType.js"
@@ -72,14 +76,24 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const plain = PlainCall.of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
       if (plain === undefined) return sandbox.execute(command, options)
-      const running =
+      const inProcess =
         handler === undefined
           ? UnknownCommand.of(
               line.name,
               registry.list().map(({ name }) => name)
             )
           : Effect.flatMap(sandbox.cwd, (cwd) => run(handler, plain, cwd, options))
-      return options.restart === true ? Effect.zipRight(sandbox.restart, running) : running
+      // A standard input comes to the command by way of the shell.
+      const running = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+        input === undefined || handler === undefined || plain.input !== undefined
+          ? inProcess
+          : sandbox.execute(command, { timeout: options.timeout })
+      )
+      const noted = Effect.onExit(running, (exit) =>
+        // A defect is a result by now, or the program's own.
+        sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
+      )
+      return options.restart === true ? Effect.zipRight(sandbox.restart, noted) : noted
     }
 
     return BashRouter.of({
@@ -88,6 +102,10 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     })
   })
 )
+
+/** Returns the exit code of a command that ended without a result. */
+const statusOf = (cause: Cause.Cause<CommandError>): number =>
+  Option.match(Cause.failureOption(cause), { onNone: () => ExitCode.interrupted, onSome: (error) => error.exitCode })
 
 const routed = Span.within("BashRouter.route")
 

@@ -62,4 +62,4 @@ export const toCommandCall = (
 const refuse = (path: string) =>
   new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })
 
-const files: Files = { read: refuse, write: refuse }
+const files: Files = { read: refuse, write: refuse, exclusive: refuse }

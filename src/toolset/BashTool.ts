@@ -106,8 +106,11 @@ const ran = Span.within("BashTool.run")
 const toolForm = /^\s*Bash\s*(?:\(|\s|$)/
 const quotedCommand = /^(["'])((?:\\[\s\S]|(?!\1)[\s\S])*)\1/
 
+/** The most characters of a command that is shown as it should have been; regular expressions overflow for millions. */
+const longestShown = 10_000
+
 const nameInCommand = (command: string): InvalidUsage => {
-  const inner = command
+  const inner = (command.length > longestShown ? "" : command)
     .replace(toolForm, "")
     .replace(/\)\s*$/, "")
     .replace(/^\s*command\s*[=:]\s*/, "")

@@ -117,11 +117,17 @@ export const fromError = (call: Pick<ToolCall, "id">, error: CommandError, extra
         blockedRule: error.rule
       })
     case "ExecutionFailed":
-      return make(call, true, error.message, error, { ...base, ...outputOf(error) })
+      return make(call, true, withRemedy(error.message), error, { ...base, ...outputOf(error) })
     default:
       return make(call, true, error.message, CommandResult.make(), base)
   }
 }
+
+/** Says what to do where the process had no file descriptor left, whichever part of it needed one. */
+const withRemedy = (message: string): string =>
+  /\bEMFILE\b/.test(message)
+    ? `${message}\nThe program has used up its file descriptors: end background commands, or start it with a higher limit (ulimit -n 64, or more).`
+    : message
 
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 

@@ -15,6 +15,7 @@ import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/Comm
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
+import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
@@ -133,6 +134,11 @@ export const make = (
             } catch (error) {
               return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
             }
+            const half = HalfCharacter.findInJson(call.arguments, params)
+            if (half !== undefined) {
+              const error = invalidParameters(call.name, [half], tool.example)
+              return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
+            }
             running.set(call.id, undefined)
             return run(call, tool, params, restore)
           }),
@@ -194,7 +200,13 @@ const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.T
   )
 }
 
-const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
+/**
+ * Makes the answer to a call with the id of a running one.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
   ToolReturn.fromError(
     call,
     new InvalidUsage({

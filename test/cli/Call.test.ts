@@ -161,7 +161,7 @@ describe("synapse call", () => {
       assert.deepStrictEqual(
         answers(stdout).map(({ message, toolCallId }) => [toolCallId, message]),
         [
-          ["9", "No call with the id 9 is running."],
+          [null, "No call with the id 9 is running."],
           ["1", "Command executed successfully."]
         ]
       )
@@ -197,7 +197,7 @@ describe("synapse call", () => {
   it.effect("has the options of exec", () =>
     Effect.gen(function* () {
       const { settings } = yield* run(["call", "--timeout", "5", "--cwd", "/tmp", "--json"])
-      assert.deepStrictEqual(settings, { keepOutputFiles: true, cwd: "/tmp", timeout: 5 })
+      assert.deepStrictEqual(settings, { cwd: "/tmp", timeout: 5 })
     })
   )
 })

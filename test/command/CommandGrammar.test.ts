@@ -232,7 +232,11 @@ describe("toHandler", () => {
       cwd: "/",
       stdin: undefined,
       write: () => Effect.die("it writes nothing"),
-      files: { read: () => assert.fail("it reads nothing"), write: () => Effect.die("it writes nothing") }
+      files: {
+        read: () => assert.fail("it reads nothing"),
+        write: () => Effect.die("it writes nothing"),
+        exclusive: () => Effect.die("it needs no turn")
+      }
     }
     return handler.run(call, { timeout: 5 })
   }

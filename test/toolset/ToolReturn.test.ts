@@ -120,3 +120,13 @@ describe("ToolReturn.fromExit", () => {
     assert.include(ToolReturn.fromExit(call, Exit.die(undefined)).message, "failed unexpectedly: undefined\n")
   })
 })
+
+describe("the result of a call that found no file descriptor", () => {
+  it("says what to do", () => {
+    const error = new ExecutionFailed({ kind: "shell", reason: "spawn /bin/bash EMFILE" })
+    const { message } = ToolReturn.fromError({ id: "1" }, error)
+    assert.match(message, /EMFILE\nThe program has used up its file descriptors: .*\(ulimit -n 64, or more\)\.$/)
+    const other = new ExecutionFailed({ kind: "shell", reason: "spawn /bin/bash ENOENT" })
+    assert.notInclude(ToolReturn.fromError({ id: "1" }, other).message, "ulimit")
+  })
+})

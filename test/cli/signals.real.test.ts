@@ -1,0 +1,143 @@
+/** The built program under signals: nothing of it stays, neither processes nor files. */
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import * as ProcessTable from "../../src/session/ProcessTable.js"
+import { isRunning, start } from "../support/cli/Real.js"
+
+let temporary = ""
+beforeEach(() => {
+  temporary = fs.mkdtempSync(path.join(os.tmpdir(), "signals-"))
+})
+afterEach(() => {
+  for (const pid of mine()) process.kill(pid, "SIGKILL")
+  fs.rmSync(temporary, { recursive: true, force: true })
+})
+
+/** The sleeps of this test that are left, by its directory in their environment. */
+const mine = () =>
+  ProcessTable.list()
+    .map(({ pid }) => pid)
+    .filter((pid) => {
+      try {
+        return (
+          fs.readFileSync(`/proc/${pid}/environ`, "latin1").includes(`TMPDIR=${temporary}\0`) &&
+          fs.readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("sleep\0")
+        )
+      } catch {
+        return false
+      }
+    })
+
+let naps = 0
+/** A duration that no other test sleeps for. */
+const nap = () => `${1000 + (process.pid % 5000)}.${1000 + naps++}`
+
+const left = () => fs.readdirSync(temporary)
+
+/** The cgroups of a program that are left. */
+const cgroups = (pid: number | undefined) =>
+  ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"].flatMap((parent) =>
+    fs.existsSync(parent) ? fs.readdirSync(parent).filter((name) => name.startsWith(`synapse-${pid}-`)) : []
+  )
+
+/** Looks until it is so, for ten seconds. */
+const until = async (isSo: () => boolean): Promise<boolean> => {
+  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+    if (isSo()) return true
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  return false
+}
+
+const say = (id: string, command: string) => `${JSON.stringify({ id, name: "Bash", arguments: { command } })}\n`
+
+/** Starts the program with a command that leaves sleeps in every way; continues when they all sleep. */
+const begin = async (action: "exec" | "call", options: ReadonlyArray<string>) => {
+  const [mine, job, daemon] = [nap(), nap(), nap()]
+  const command =
+    `echo begun; sleep ${job} & (setsid sleep ${daemon} </dev/null >/dev/null 2>&1 &); ` + `sleep ${mine}; echo more`
+  const running = start([action, ...options, ...(action === "exec" ? [command] : [])], { TMPDIR: temporary })
+  if (action === "call") running.child.stdin.write(say("1", command))
+  const sleeps = () => [mine, job, daemon].filter((each) => isRunning("sleep", each))
+  assert.isTrue(await until(() => sleeps().length === 3))
+  return { ...running, sleeps }
+}
+
+const signals = [
+  ...(["SIGHUP", "SIGINT", "SIGTERM", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"] as const),
+  ...(["SIGABRT", "SIGXCPU", "SIGIO", "SIGPWR"] as const)
+]
+
+const modes = [
+  ["exec", ["--no-sandbox"]],
+  ["exec", []],
+  ["call", ["--no-sandbox"]],
+  ["call", []]
+] as const
+
+for (const [action, options] of modes) {
+  describe(`synapse ${[action, ...options].join(" ")}`, () => {
+    for (const signal of signals) {
+      it(`leaves nothing at ${signal}, and tells it by the exit code`, async () => {
+        const { child, ended, sleeps } = await begin(action, options)
+        child.kill(signal)
+        const { exitCode, stderr } = await ended
+        assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 128 + os.constants.signals[signal], stderr: "" })
+        assert.deepStrictEqual([sleeps(), left(), cgroups(child.pid)], [[], [], []])
+      })
+    }
+
+    it("leaves nothing at two signals in a row", async () => {
+      const { child, ended, sleeps } = await begin(action, options)
+      child.kill("SIGTERM")
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      child.kill("SIGINT")
+      assert.include([143], (await ended).exitCode)
+      assert.isTrue(await until(() => sleeps().length === 0))
+      assert.deepStrictEqual([left(), cgroups(child.pid)], [[], []])
+    })
+
+    it("ignores a broken pipe, and goes on after a stop", async () => {
+      const { child, ended, sleeps } = await begin(action, options)
+      child.kill("SIGPIPE")
+      child.kill("SIGSTOP")
+      child.kill("SIGCONT")
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      assert.strictEqual(sleeps().length, 3)
+      child.kill("SIGTERM")
+      assert.strictEqual((await ended).exitCode, 143)
+      assert.deepStrictEqual([sleeps(), left()], [[], []])
+    })
+
+    it("leaves nothing at a signal at any time of its start", async () => {
+      for (const delay of [5, 30, 50, 60, 70, 80, 90, 100, 120, 150]) {
+        const mine = nap()
+        const command = `sleep ${mine}`
+        const { child, ended } = start([action, ...options, ...(action === "exec" ? [command] : [])], {
+          TMPDIR: temporary
+        })
+        child.stdin.on("error", () => {})
+        if (action === "call") child.stdin.write(say("1", command))
+        await new Promise((resolve) => setTimeout(resolve, delay))
+        child.kill("SIGQUIT")
+        await ended
+        assert.isFalse(isRunning("sleep", mine))
+        assert.deepStrictEqual([left(), cgroups(child.pid)], [[], []])
+      }
+    })
+
+    it("clears what a killed program has left with the next start", async () => {
+      const { child, ended, sleeps } = await begin(action, options)
+      child.kill("SIGKILL")
+      await ended
+      // What becomes of the commands without a sandbox is the keeper's part.
+      if (options.length === 0) assert.isTrue(await until(() => sleeps().length === 0))
+      const next = start(["exec", "--no-sandbox", "true"], { TMPDIR: temporary })
+      next.child.stdin.end()
+      assert.strictEqual((await next.ended).exitCode, 0)
+      assert.isTrue(await until(() => left().length === 0))
+    })
+  })
+}

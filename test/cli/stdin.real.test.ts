@@ -1,0 +1,119 @@
+import { spawn } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { run, start } from "../support/cli/Real.js"
+
+const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+let home: string
+beforeAll(() => {
+  home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
+})
+afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
+
+/** Runs a line of bash, in which `synapse` is the program. */
+const shell = (line: string) =>
+  new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+    const env = { ...process.env, SYNAPSE_HOME: home }
+    const text = `synapse() { '${process.execPath}' '${synapse}' "$@"; }; ${line}`
+    const child = spawn("/bin/bash", ["-c", text], { env, stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
+    let stderr = ""
+    child.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString()
+    })
+    child.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString()
+    })
+    child.once("error", reject)
+    child.once("close", (exitCode) => resolve({ exitCode, stdout, stderr }))
+  })
+
+describe.each([[[]], [["--no-sandbox"]]])("the standard input of synapse exec %j", (options) => {
+  const cases: ReadonlyArray<readonly [string, string, string]> = [
+    ["grep x", "a\nxb\nc\n", "xb\n"],
+    ["cat; exit 0", "\0\xff\r\n", "\0\xff\r\n"],
+    ["head -n 1", "1\n2\n3\n", "1\n"],
+    ["while read -r line; do echo got $line; done", "1\n2\n", "got 1\ngot 2\n"],
+    ["python3 -", "print(6 * 7)\n", "42\n"],
+    ["head -c 2; cat | wc -c", "123456", "124\n"],
+    ["cat /dev/stdin; cat /dev/stdin; echo end", "x\n", "x\nend\n"],
+    ["cat /dev/stdin; echo end", "", "end\n"],
+    ["true", "unread\n", ""],
+    ["bash cat", "x\n", "x\n"]
+  ]
+  it.each(cases)("is that of the command: %s", async (command, input, expected) => {
+    const { exitCode, stderr, stdout } = await run(["exec", ...options, command], input)
+    assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: 0, stderr: "", stdout: expected })
+  })
+
+  it("arrives whole and binary", async () => {
+    const { exitCode, stdout } = await shell(
+      `head -c 3000001 /dev/urandom | tee >(md5sum >&2) | synapse exec ${options.join(" ")} md5sum 2>/dev/null; wait`
+    )
+    assert.strictEqual(exitCode, 0)
+    assert.match(stdout, /^[0-9a-f]{32} {2}-\n$/)
+  })
+
+  it("holds nobody up who does not read it, though it never ends", async () => {
+    for (const command of ["echo ok", "sleep .1 & wait; echo ok", "echo no | cat >/dev/null; wait; echo ok"]) {
+      const { child, ended } = start(["exec", ...options, command])
+      const { exitCode, stdout } = await ended
+      child.stdin.destroy()
+      assert.deepStrictEqual([exitCode, stdout.toString()], [0, "ok\n"])
+    }
+    const flood = await shell(`yes | synapse exec ${options.join(" ")} 'echo ok'`)
+    assert.deepStrictEqual([flood.exitCode, flood.stdout], [0, "ok\n"])
+  })
+
+  it("is none for a closed one, /dev/null and a directory; and files are read", async () => {
+    for (const redirection of ["<&-", "</dev/null", "</"]) {
+      const { exitCode, stdout } = await shell(`synapse exec ${options.join(" ")} 'cat; echo end' ${redirection}`)
+      assert.deepStrictEqual([redirection, exitCode, stdout], [redirection, 0, "end\n"])
+    }
+    const { stdout } = await shell(`synapse exec ${options.join(" ")} 'wc -l' <<<$'a\\nb'`)
+    assert.strictEqual(stdout, "2\n")
+  })
+})
+
+describe("what is wrong with the streams or the directory", () => {
+  it.each([
+    ["synapse exec 'seq 100000' >/dev/full", 1],
+    ["synapse exec --json 'echo x' >/dev/full", 1],
+    ["synapse --help >/dev/full", 1],
+    ["synapse tools >/dev/full", 1],
+    ["synapse doctor >/dev/full", 1],
+    [`echo '{"id":"1","name":"Bash","arguments":{"command":"echo x"}}' | synapse call >/dev/full`, 1]
+  ])("a full disk is said once: %s", async (line, code) => {
+    const { exitCode, stderr } = await shell(line)
+    assert.deepStrictEqual(
+      [exitCode, stderr],
+      [code, "synapse: the output can't be written: ENOSPC: no space left on device\n"]
+    )
+  })
+
+  it("a stderr that takes nothing ends the program, and not in a loop", async () => {
+    assert.strictEqual((await shell("synapse exec 'seq 100000 >&2; sleep 60' 2>/dev/full")).exitCode, 1)
+    assert.strictEqual((await shell("synapse nosuch 2>/dev/full")).exitCode, 1)
+    assert.strictEqual((await shell("synapse exec 'seq 10 >&2' 2>&-")).exitCode, 0)
+    assert.strictEqual((await shell("set -o pipefail; synapse exec yes | head -n 1")).exitCode, 141)
+  })
+
+  it("a deleted current directory is named, and another can be given", async () => {
+    const gone = 'cd "$(mktemp -d)" && rmdir "$PWD"'
+    const said = "synapse: The current directory was deleted: change to one that is there, or name it (cwd).\n"
+    for (const words of ["exec true", "exec --cwd . true", "call", "sandbox policy", "doctor", "read /etc/passwd"]) {
+      const { exitCode, stderr } = await shell(`${gone}; synapse ${words} </dev/null`)
+      assert.deepStrictEqual([words, exitCode, stderr], [words, 2, said])
+    }
+    assert.strictEqual((await shell(`${gone}; synapse exec --cwd / pwd </dev/null`)).stdout, "/\n")
+  })
+
+  it("a command that is not UTF-8 is refused", async () => {
+    const { exitCode, stderr, stdout } = await shell("synapse exec $'echo \\xff' </dev/null")
+    assert.deepStrictEqual([exitCode, stdout], [2, ""])
+    assert.include(stderr, "Argument 2 is not UTF-8, and nothing was run.")
+    assert.strictEqual((await shell("synapse exec 'echo \ufffd' </dev/null")).stdout, "\ufffd\n")
+  })
+})

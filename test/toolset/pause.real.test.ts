@@ -1,0 +1,70 @@
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { type House, inHouse } from "../support/toolset/House.js"
+
+const GiB = 1024 ** 3
+
+/** Makes a file of that many bytes that takes no place. */
+const sparse = (path: string, size: number) => {
+  Fs.writeFileSync(path, "")
+  Fs.truncateSync(path, size)
+}
+
+const inBoth = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
+  inHouse(name, use)
+  inHouse(name, use, false)
+}
+
+describe("while a command of ours works on a huge file", () => {
+  inBoth("its timeout is heard, and leaves the file and the shell as they were", ({ cwd, handle, run }) =>
+    Effect.gen(function* () {
+      sparse(`${cwd}/f`, 64 * GiB)
+      yield* run("kept=1; ln -s f g")
+      for (const command of ["edit f old new", "edit f old new --all", "edit g old new --all"]) {
+        const { extras } = yield* handle({ command, timeout: 500 })
+        assert.strictEqual(extras.exitCode, 124, command)
+        assert.strictEqual(Fs.statSync(`${cwd}/f`).size, 64 * GiB)
+      }
+      assert.deepStrictEqual(yield* run("echo $kept; ls -A"), { exitCode: 0, stdout: "1\nf\ng\n", stderr: "" })
+    })
+  )
+
+  inBoth("its cancel is heard, while it searches and while it writes", ({ cwd, handle, run }) =>
+    Effect.gen(function* () {
+      sparse(`${cwd}/f`, 64 * GiB)
+      const file = Fs.openSync(`${cwd}/f`, "r+")
+      Fs.writeSync(file, "old", 4096)
+      Fs.closeSync(file)
+      const fiber = yield* Effect.fork(handle({ command: "edit f old new" }))
+      yield* Effect.sleep(500)
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* run("ls -A; tail -c +4097 f | head -c 3"), {
+        exitCode: 0,
+        stdout: "f\nold",
+        stderr: ""
+      })
+    })
+  )
+})
+
+describe("a huge command", () => {
+  inBoth("runs, whatever it is made of", ({ cwd, run }) =>
+    Effect.gen(function* () {
+      Fs.writeFileSync(`${cwd}/f`, "text\n")
+      const ok = (stdout: string) => ({ exitCode: 0, stdout, stderr: "" })
+      assert.deepStrictEqual(yield* run(`: ${"a ".repeat(100_000)}; echo done`), ok("done\n"))
+      assert.deepStrictEqual(yield* run(`cat <<'E' | wc -c\n${"a\n".repeat(500_000)}E`), ok("1000000\n"))
+      // A command of ours that was not read as such goes to the shell, which calls it.
+      const todos = JSON.stringify({ todos: [{ content: "a", activeForm: "b", status: "pending" }] })
+      const updated = ok("Todo list updated: 0 completed, 0 in progress, 1 pending\n[ ] a\n")
+      assert.deepStrictEqual(yield* run(`TodoWrite <<'E'\n${todos}${" ".repeat(1_000_000)}\nE`), updated)
+      assert.deepStrictEqual(
+        yield* run(`write f '${"x".repeat(1_000_000)}'`),
+        ok("Written 1000000 bytes (1 lines) to f\n")
+      )
+      assert.deepStrictEqual(yield* run(`${" ".repeat(1_000_000)}read f | wc -c`), ok("2036\n"))
+    })
+  )
+})

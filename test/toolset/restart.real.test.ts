@@ -1,0 +1,61 @@
+/** A call with restart=true beside one that runs: nothing more of that one runs. */
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { inHouses } from "../support/toolset/House.js"
+
+const lists = [
+  "sleep 60; touch after",
+  "(sleep 60; touch after); touch after",
+  "bash -c 'sleep 60; touch after'; touch after",
+  "sleep 60 | write after; touch after",
+  "for i in 1 2; do sleep 60; touch after; done",
+  "sleep 60 & wait; touch after",
+  "trap : TERM HUP; sleep 60; touch after",
+  "trap '' INT; sleep 60; touch after",
+  "(trap '' INT; sleep 60; touch after)",
+  "trap : INT; sleep 60; touch after",
+  "trap 'touch after' INT EXIT; sleep 60; touch after",
+  "trap '' INT URG TERM HUP; sleep 60; touch after",
+  "(trap : INT TERM HUP; sleep 60; touch after); touch after",
+  "env -i bash -c 'trap : INT TERM HUP; sleep 60; touch after'; touch after",
+  "setsid -w bash -c 'trap : INT TERM HUP; sleep 60; touch after'; touch after",
+  "trap : CHLD; sleep 60 && : || touch after",
+  "echo hi > >(trap : TERM; sleep 60; touch after); touch begun; sleep 60; touch after"
+]
+
+describe("restart=true", () => {
+  for (const command of ["echo new", "TodoWrite '{\"todos\":[]}'"]) {
+    inHouses(`S21: ends a list that runs before anything else of it does, for ${command}`, ({ cwd, handle }) =>
+      Effect.gen(function* () {
+        for (const list of lists) {
+          const fiber = yield* Effect.fork(handle({ command: `touch begun; ${list}` }, "list"))
+          while (!Fs.existsSync(`${cwd}/begun`)) yield* Effect.sleep(20)
+          const { isError } = yield* handle({ command, restart: true })
+          assert.isFalse(isError, list)
+          assert.isTrue((yield* Fiber.join(fiber)).isError, list)
+          Fs.rmSync(`${cwd}/begun`)
+          assert.deepStrictEqual(Fs.readdirSync(cwd), [], list)
+        }
+      })
+    )
+
+    for (const delay of [0, 1, 5, 20, 60]) {
+      inHouses(`S21: ends a list whose shell is only just starting, after ${delay} ms, for ${command}`, (house) =>
+        Effect.gen(function* () {
+          const { cwd, handle } = house
+          const fiber = yield* Effect.fork(handle({ command: "sleep 120; touch after" }, "list"))
+          yield* Effect.sleep(delay)
+          const { isError } = yield* handle({ command, restart: true })
+          assert.isFalse(isError)
+          const { isError: isEnded, message } = yield* Fiber.join(fiber)
+          assert.isTrue(isEnded)
+          assert.match(message, /the session was restarted or ended (while|before) the command ran/)
+          assert.deepStrictEqual(Fs.readdirSync(cwd), [])
+          assert.strictEqual((yield* house.run("echo on")).stdout, "on\n")
+        })
+      )
+    }
+  }
+})
