@@ -82,8 +82,8 @@ export class CommandFeeder {
   /** Called when the running command has ended. */
   private onEnded: () => void = () => {}
   private readonly longRunTimer: NodeJS.Timeout
-  /** The marks that the shells have set for their next commands. */
-  private readonly marks = new WeakMap<Shell, string>()
+  /** The mark that the last shell has set for its next command. */
+  private marked: { readonly shell: Shell; readonly mark: string } | undefined
 
   constructor(
     private readonly settings: Settings,
@@ -112,8 +112,9 @@ export class CommandFeeder {
       done({ _tag: "NotHandedOver", error: new ExecutionFailed({ kind: "io", reason }) })
       return undefined
     }
-    const marks = { mark: this.marks.get(shell), nextMark: CommandMark.make(directory.sessionId) }
-    this.marks.set(shell, marks.nextMark)
+    const nextMark = CommandMark.make(directory.sessionId)
+    const marks = { mark: this.marked?.shell === shell ? this.marked.mark : undefined, nextMark }
+    this.marked = { shell, mark: nextMark }
     const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, marks)
     const stdin = job.stdin === undefined ? undefined : new CommandStdin(directory.stdin, job.stdin)
     /** True once the shell has reported all that it has to report of this command. */
@@ -128,13 +129,13 @@ export class CommandFeeder {
         PromptWatch.begin({
           shell,
           isOver: () => isHeard,
-          probe: () => Protocol.probe(nonces, marks.nextMark),
+          probe: () => Protocol.probe(nonces, nextMark),
           onFreed: (names) => this.state.noteOnce(eaten(names))
         }),
       endWatch: () => {}
     }
     this.active = active
-    run.onStop = () => shell.write(Protocol.probe(nonces, marks.nextMark))
+    run.onStop = () => shell.write(Protocol.probe(nonces, nextMark))
     const end = (fed: Fed) => {
       this.active = undefined
       done(fed)
@@ -170,7 +171,11 @@ export class CommandFeeder {
       const frame = shell.frames.status(body)
       if (frame === undefined) return
       // What is reported here comes after the command's own line, which has not run then, and never will.
-      if (!run.begun) return --left > 0 ? deliver() : giveBack({ _tag: "Unable", shell })
+      if (!run.begun) {
+        if (--left === 0) return giveBack({ _tag: "Unable", shell })
+        nonces = Protocol.makeNonces()
+        return deliver()
+      }
       this.state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
       if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) this.state.note(unsure)
       finish(frame.status)
@@ -182,11 +187,10 @@ export class CommandFeeder {
     }
     const paths = stdin === undefined ? pipes.paths : { ...pipes.paths, stdin: directory.stdin }
     const deliver = () => {
-      nonces = Protocol.makeNonces()
       shell.hear(nonces.ended, { onFrame, onExit })
       shell.frames.expect(nonces.ended, nonces.begun)
       if (this.state.reply !== "") shell.write(Protocol.setReply(this.state.reply))
-      shell.write(Protocol.run(directory, paths, nonces, before, marks.nextMark))
+      shell.write(Protocol.run(directory, paths, nonces, before, nextMark))
     }
     deliver()
     stdin?.open()

@@ -62,7 +62,7 @@ export class FrameReader {
    */
   expect(nonce: string, begun?: string): void {
     this.nonce = nonce
-    this.beginning = begun === undefined ? undefined : `\x1e${begun} A ${begun}\x1e`
+    this.beginning = begun === undefined ? undefined : `\x1e${begun} A\x1e`
     this.pending = ""
   }
 

@@ -266,12 +266,12 @@ export const run = (
 ): string => {
   const { begun, ended } = nonces
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
-  const begin = selected(`$'\\036${begun} A ${begun}\\036'`)
+  const begin = selected(`$'\\036${begun} A\\036'`)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
     `\n{ __synapse_status=;${busyTrap};${before.trace === "none" ? "" : keepsLast[before.trace]}${before.once}${again}` +
-    `\\builtin \\printf '\\036%s A %s\\036%.0s' ${begun} ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
+    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
     `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
     `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +
     `${selected(statusItem(ended, '"$__synapse_status"', aliases))} </ 2>&1||\\builtin :;` +
@@ -299,14 +299,15 @@ export const probe = ({ ended }: Nonces, nextMark: string): string => {
 }
 
 /**
- * Makes a nonce, which a command can't guess and so can't forge a frame with: 64 random bits. The first 48 bits of an
- * identifier and its last 16 hold no version; node draws the bits of many at once.
+ * Makes a nonce, which a command can't guess and so can't forge a frame with: 64 random bits in 11 characters, since
+ * bash takes a time for each. The first 48 bits of an identifier and its last 16 hold no version; node draws the bits
+ * of many at once.
  *
  * @since 0.1.0
  */
 export const makeNonce = (): string => {
   const random = crypto.randomUUID()
-  return `${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`
+  return Buffer.from(`${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`, "hex").toString("base64url")
 }
 
 /**

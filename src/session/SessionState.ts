@@ -16,6 +16,9 @@ const mayAlias = /alias|ALIAS|\b(source|eval)\b|(^|[\s;&|(])\.\s/
 /** Matches a command that may switch on `set -x`, or a trap on DEBUG; also by what it sources, or evaluates. */
 const mayTrace = /\b(set|trap|source|eval)\b|(^|[\s;&|(])\.\s/
 
+/** Matches whatever one of these matches; most commands hold none of it. */
+const mayMatter = /set|trap|verbose|alias|ALIAS|source|eval|\./
+
 const nothing: Pick<ShellState.Restoration, "once" | "options"> = { once: "", options: "" }
 
 /**
@@ -64,10 +67,11 @@ export class SessionState {
   takeBefore(text: string): Before {
     const { rest, status } = this
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
-    const isVerbose = this.isVerbose || readsAloud.test(text)
-    const trace = isVerbose ? "input" : options !== "" || mayTrace.test(text) ? "commands" : "none"
+    const matters = mayMatter.test(text)
+    const isVerbose = this.isVerbose || (matters && readsAloud.test(text))
+    const trace = isVerbose ? "input" : options !== "" || (matters && mayTrace.test(text)) ? "commands" : "none"
     this.rest = nothing
-    return { status, trace, aliases: mayAlias.test(text), once: rest.once, options }
+    return { status, trace, aliases: matters && mayAlias.test(text), once: rest.once, options }
   }
 
   /** Adds a notice, which comes with the next result; a function is called only then, and may find that there is none. */
