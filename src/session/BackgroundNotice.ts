@@ -19,6 +19,9 @@ interface Running {
 /** Milliseconds after the beginning of the last command at which the processes are looked at. */
 const lookAfter = 100
 
+/** The ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too. */
+const early = 2
+
 const idOf = ({ pid, started }: BackgroundProcesses.BackgroundProcess) => `${pid} ${started}`
 
 /**
@@ -66,9 +69,10 @@ export class BackgroundNotice {
   }
 
   private goingOn(keeper: ShellKeeper, ended: number): string | undefined {
-    const before = ProcessTable.ticksAt(ended)
+    const before = ProcessTable.ticksAt(ended) + early
     const next = this.running()?.shell.hostPid
-    const pids = this.processes.members(keeper.spawned).flatMap(({ pid }) => (pid === next ? [] : pid))
+    const known = new Set(next === undefined ? [] : [next, ...ProcessTree.below(next)])
+    const pids = this.processes.members(keeper.spawned).flatMap(({ pid }) => (known.has(pid) ? [] : pid))
     const news = BackgroundProcesses.of(pids, keeper.script).filter(
       (one) => one.started <= before && !this.told.has(idOf(one))
     )

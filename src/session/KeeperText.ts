@@ -95,6 +95,7 @@ __synapse_keep() {
     __synapse_line=''
     __synapse_start
   done
+  printf Q >&3
   if [[ \${__synapse_guard-} ]]; then
     while kill -0 "$__synapse_guard"; do wait "$__synapse_guard"; done
   fi

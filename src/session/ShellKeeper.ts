@@ -67,6 +67,8 @@ export class ShellKeeper {
   readonly over: Promise<void>
   /** True where shells can follow one another in the process. */
   keeps = false
+  /** True once the input has ended, perhaps by the doing of a wrapper: no further shell can start. */
+  private isAtEnd = false
   /** The shell that the process starts with. */
   readonly first: Shell
   private shell: Shell | undefined
@@ -116,7 +118,12 @@ export class ShellKeeper {
     })
   }
 
-  /** Starts the next shell; only where the last one has ended, and only where `keeps`. */
+  /** True where the next shell can start, once the last one has ended. */
+  get canGoOn(): boolean {
+    return this.alive && this.keeps && !this.isAtEnd
+  }
+
+  /** Starts the next shell; only where the last one has ended, and only where `canGoOn`. */
   next(): Shell {
     const shell = new Shell(this)
     this.shell = shell
@@ -150,7 +157,7 @@ export class ShellKeeper {
 
   /** Without this word, the keeper's guard takes the end of the socket for the death of this program. */
   private dismiss(): void {
-    this.lifeline.end("quit\0")
+    if (!this.lifeline.writableEnded) this.lifeline.end("quit\0")
   }
 
   /** Kills a shell whose keeper is dead: its state would mix with that of its successor. */
@@ -162,15 +169,20 @@ export class ShellKeeper {
     }
   }
 
-  /** Takes what the keeper says: `K` once it keeps shells, and `E` with the exit code of each that has ended. */
+  /**
+   * Takes what the keeper says: `K` once it keeps shells, `E` with the exit code of each that has ended, and `Q` once its
+   * input has ended.
+   */
   private hearReport(text: string): void {
     this.keeps = true
+    if (text.includes("Q")) this.isAtEnd = true
     const code = /E(\d+)\0/.exec(text)?.[1]
+    if (this.isAtEnd || (this.isEnding && code !== undefined)) this.dismiss()
     const ending = this.shell
-    if (code === undefined || ending === undefined || !ending.alive) return
+    // A shell that lives when the input has ended was asked for, and has not started.
+    if (ending?.alive !== true || (code === undefined && !this.isAtEnd)) return
     ending.alive = false
-    if (this.isEnding) this.dismiss()
-    this.listenOut(ending, Number(code), mostTurns)
+    this.listenOut(ending, Number(code ?? 0), mostTurns)
   }
 
   /** Ends a shell that is dead when all that it has written is read; that lies in the socket already. */

@@ -15,6 +15,18 @@ import * as ShellKeeper from "./ShellKeeper.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 
 /**
+ * A restart that may be asked for while a shell starts, whose answer is not waited for then.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Restart {
+  readonly isAsked: () => boolean
+  /** Fails once it is asked for. */
+  readonly asked: Effect.Effect<never, ExecutionFailed>
+}
+
+/**
  * The options of `launch`.
  *
  * @since 0.1.0
@@ -32,6 +44,7 @@ export interface LaunchOptions {
   readonly greet: (shell: Shell.Shell) => Effect.Effect<void, string>
   /** Called once for each shell, when it has ended and its output is read. */
   readonly onExit: (gone: Shell.Shell) => void
+  readonly restart: Restart
 }
 
 /**
@@ -56,7 +69,7 @@ export interface LaunchedShell {
  */
 export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, ExecutionFailed> =>
   Effect.gen(function* () {
-    const { cwd, directory, environment, greet, launcher, onExit } = options
+    const { cwd, directory, environment, greet, launcher, onExit, restart } = options
     const started = yield* Deferred.make<Omit<LaunchedShell, "over">, ExecutionFailed>()
     const shell = { ...options.shell, args: [...options.shell.args, directory.keeper] }
     let isTrial = false
@@ -67,18 +80,19 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
         Effect.sync(() => keeper.kill())
       )
       const { first } = keeper
-      yield* Effect.mapError(greet(first), (what) => {
+      const answer = Effect.mapError(greet(first), (what) => {
         const { words } = first
         const { args, program } = launch.spawnable
         const name = [program, ...args.filter((word) => word !== directory.keeper)].join(" ")
         return launch.explain(words) ?? NoShell.make(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
       })
+      yield* Effect.raceFirst(answer, restart.asked)
       yield* launch.started(keeper.spawned)
       yield* Deferred.succeed(started, { shell: first, keeper })
       yield* Effect.promise(() => keeper.over)
     }).pipe(
       Effect.scoped,
-      Effect.retry({ times: 1, while: () => isTrial }),
+      Effect.retry({ times: 1, while: () => isTrial && !restart.isAsked() }),
       Effect.catchAllCause((cause) => Deferred.failCause(started, cause))
     )
     const fiber = yield* Effect.forkDaemon(life)

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import { BackgroundNotice } from "./BackgroundNotice.js"
 import type { CommandFeeder, ReadyShell } from "./CommandFeeder.js"
+import * as Job from "./Job.js"
 import * as NoShell from "./NoShell.js"
 import { Plumbing } from "./Plumbing.js"
 import * as Protocol from "./Protocol.js"
@@ -23,6 +24,7 @@ import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
 import * as ShellEnvironment from "./ShellEnvironment.js"
 import type { ShellKeeper } from "./ShellKeeper.js"
+import type { Restart } from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 import * as ShellStart from "./ShellStart.js"
 import { TurnQueue } from "./TurnQueue.js"
@@ -100,6 +102,8 @@ export const make = ({
   let restarts = 0
   let asked = 0
   let isDisposed = false
+  /** Called when a restart is asked for, which does not wait for a shell to start. */
+  const leaving = new Set<() => void>()
   const background = new BackgroundNotice(processes, () =>
     keeper === undefined || shell === undefined ? undefined : { keeper, shell }
   )
@@ -107,6 +111,16 @@ export const make = ({
   /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
+
+  const asking: Restart = {
+    isAsked: () => restarts > 0,
+    asked: Effect.async((resume) => {
+      const leave = () => resume(Job.restarted())
+      if (restarts > 0) return leave()
+      leaving.add(leave)
+      return Effect.sync(() => leaving.delete(leave))
+    })
+  }
 
   const onExit = (gone: Shell.Shell) => {
     if (gone !== shell || plumbing === undefined) return
@@ -135,6 +149,7 @@ export const make = ({
     launcher,
     lay,
     onExit,
+    restart: asking,
     onStarted: (started) => {
       shell = started.shell
       keeper = started.keeper
@@ -169,7 +184,9 @@ export const make = ({
     }
     if (plumbing !== undefined && (plumbing.lost || (shell === undefined && !plumbing.isIntact))) yield* move(plumbing)
     if (plumbing === undefined || shell === undefined) {
-      yield* start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
+      const starting = start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
+      // A wrapper may have started more than itself; nothing else is there before the first shell.
+      yield* plumbing === undefined ? Effect.tapError(starting, () => processes.end(0, undefined)) : starting
     }
     if (plumbing === undefined || shell?.alive !== true) {
       return yield* NoShell.make("the shell ended as soon as it had started")
@@ -218,6 +235,7 @@ export const make = ({
   const restart = Effect.suspend(() => {
     restarts++
     asked++
+    for (const leave of leaving) leave()
     return change(
       Effect.zipRight(endCommand, endAll).pipe(
         Effect.ensuring(

@@ -18,7 +18,6 @@ import type * as Shell from "./Shell.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import type { Spawnable } from "./ShellCommand.js"
 import { sessionVariable } from "./ShellEnvironment.js"
-import type { ShellKeeper } from "./ShellKeeper.js"
 import * as ShellLaunch from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 
@@ -56,9 +55,8 @@ export interface StartOptions {
   readonly settings: Settings
   readonly shell: Spawnable
   readonly state: SessionState
+  readonly restart: ShellLaunch.Restart
 }
-
-const canKeep = (keeper: ShellKeeper | undefined) => keeper?.alive === true && keeper.keeps
 
 /**
  * Makes the function that starts the shells of a session, in the pipes of the last one; undefined for the first shell,
@@ -76,6 +74,7 @@ export const make = ({
   onExit,
   onStarted,
   settings,
+  restart,
   shell,
   state
 }: StartOptions): ((last: Last) => Effect.Effect<void, ExecutionFailed>) => {
@@ -106,7 +105,8 @@ export const make = ({
           // The directory that the first shell started in may be gone for a later one.
           cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
           greet: greet(directory),
-          onExit
+          onExit,
+          restart
         })
       )
     )
@@ -134,12 +134,15 @@ export const make = ({
   const nextOne = (plumbing: Plumbing, { keeper, over }: NonNullable<Last["launched"]>) =>
     Effect.flatMap(define(plumbing.directory), () => {
       const next = keeper.next()
-      return Effect.matchEffect(greet(plumbing.directory)(next), {
-        onFailure: (what) => {
+      const answer = Effect.mapError(greet(plumbing.directory)(next), (what) => {
+        const { words } = next
+        return NoShell.make(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
+      })
+      return Effect.matchEffect(Effect.raceFirst(answer, restart.asked), {
+        onFailure: (error) => {
           // One that does not answer would read what is meant for its successor.
           if (next.alive) keeper.kill()
-          const { words } = next
-          return NoShell.make(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
+          return error
         },
         onSuccess: () =>
           Effect.sync(() => {
@@ -150,13 +153,17 @@ export const make = ({
     })
 
   const startOne = ({ launched, plumbing }: Last): Effect.Effect<void, ExecutionFailed> => {
-    if (plumbing === undefined || launched === undefined || !canKeep(launched.keeper)) return launchOne(plumbing)
-    return Effect.catchAll(nextOne(plumbing, launched), (error) => {
-      // The state of the last shell may be what is wrong.
-      if (state.restoration !== undefined) return error
-      launched.keeper.kill()
-      return Effect.zipRight(launched.over, launchOne(plumbing))
+    if (plumbing === undefined || launched === undefined) return launchOne(plumbing)
+    const { keeper, over } = launched
+    const another = Effect.suspend(() => {
+      keeper.kill()
+      return Effect.zipRight(over, launchOne(plumbing))
     })
+    if (!keeper.canGoOn) return another
+    // Where the keeper can go on, the state of the last shell may be what is wrong.
+    return Effect.catchAll(nextOne(plumbing, launched), (error) =>
+      restart.isAsked() || (state.restoration !== undefined && keeper.canGoOn) ? error : another
+    )
   }
 
   return (last) =>
@@ -179,7 +186,8 @@ export const make = ({
       )
       return Effect.zipRight(
         NoShell.attempt(() => plumbing.directory.hand(restoration)),
-        Effect.catchAll(startOne(last), () => {
+        Effect.catchAll(startOne(last), (error) => {
+          if (restart.isAsked()) return error
           state.restoration = undefined
           return withoutState
         })

@@ -110,7 +110,8 @@ __synapse_keep() {
     __synapse_line=''
     __synapse_start
   done
-  # The guard knows whether the program has ended the input, or is dead.
+  printf Q >&3
+  # The guard knows whether the program is dead, or has ended the input, or answers that it knows of the end.
   if [[ ${__synapse_guard-} ]]; then
     while kill -0 "$__synapse_guard"; do wait "$__synapse_guard"; done
   fi

@@ -72,6 +72,23 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
+    it.live("tells once that a command has killed the sandbox, and goes on in its directory", () =>
+      sandboxed(({ execute }, { project }) =>
+        Effect.gen(function* () {
+          Fs.mkdirSync(`${project}/sub`)
+          for (let i = 0; i < 3; i++) {
+            yield* execute(`cd ${project}/sub; kept=1`)
+            const killed = yield* execute("kill -9 $PPID; sleep 1")
+            assert.strictEqual(killed.exitCode, 137)
+            assert.match(killed.notices?.[0] ?? "", /^The shell ended without handing on its state/)
+            const next = yield* execute('pwd; echo "<$kept>"')
+            assert.strictEqual(next.stdout, `${project}/sub\n<>\n`)
+            assert.notProperty(next, "notices")
+          }
+        })
+      )
+    )
+
     it.live("S61: has neither after it was built anew", () =>
       sandboxed((manager, { outside, project }) =>
         Effect.gen(function* () {

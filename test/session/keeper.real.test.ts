@@ -57,6 +57,15 @@ describe("background processes outlive", () => {
   outlives("a shell that is killed", "kill -9 $$", 137, true)
   outlives("a user's own EXIT trap", "trap : EXIT; exit 2", 2, true)
 
+  inSession("the command that has started them, and ended its shell at once", (subject) =>
+    Effect.gen(function* () {
+      for (let i = 0; i < 10; i++) {
+        const { notices = [], stdout } = yield* subject.run("sleep 2006 >/dev/null 2>&1 & echo $!; exit")
+        assert.match(notices.join("\n"), new RegExp(`^Background processes go on, .*: ${stdout.trim()} .*\\.$`))
+      }
+    })
+  )
+
   inSession("twenty shells, in whatever way they were started", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)
@@ -193,6 +202,46 @@ describe("a wrapper that does not pass descriptor 3 on", () => {
           { shellCommand: wrapper }
         )
       })
+    )
+  }
+})
+
+describe("a wrapper that ends the input", () => {
+  /** A wrapper that passes each line on, unless the test tells it to end: once, on one that meets the condition. */
+  const wrapper = (directory: string, condition: string) => {
+    const path = Path.join(directory, "wrapper")
+    const pass = `while IFS= read -r line; do [[ ${condition} ]] && rm '${directory}/end' && exit; printf '%s\\n' "$line"; done`
+    Fs.writeFileSync(path, `#!/bin/bash\nexec /bin/bash "$@" < <(${pass})\n`, { mode: 0o755 })
+    return path
+  }
+
+  for (const [name, condition, command] of [
+    ["before a command's lines", `$line == "{ __synapse_"*`, "true"],
+    ["before the line that asks for the next shell", "$line =~ ^[0-9a-f]{16}$", "exit"]
+  ] as const) {
+    it.live(`${name}: a new keeper follows at once, with the state, and runs the command once`, () =>
+      withSession(({ directory }) =>
+        withSession(
+          (subject) =>
+            Effect.gen(function* () {
+              yield* prepare(subject)
+              const pid = yield* background(subject, "sleep 2051", "sleep 2051")
+              const keeper = (yield* subject.run("echo $PPID")).stdout
+              for (let i = 0; i < 3; i++) {
+                Fs.writeFileSync(`${directory}/end`, "")
+                yield* subject.run(command)
+                assert.strictEqual((yield* subject.run("echo >>ran; cat ran")).stdout, "\n".repeat(i + 1))
+                assert.isFalse(Fs.existsSync(`${directory}/end`))
+                yield* assertKept(subject)
+              }
+              assert.notStrictEqual((yield* subject.run("echo $PPID")).stdout, keeper)
+              assert.deepStrictEqual(yield* subject.run(`kill ${pid}`), result())
+              const shells = () => marked(subject.mark).filter((line) => line.includes("keeper"))
+              assert.isAtMost((yield* eventually(shells, (lines) => lines.length <= 3)).length, 3, shells().join("\n"))
+            }),
+          { shellCommand: wrapper(directory, `-e '${directory}/end' && ${condition}`) }
+        )
+      )
     )
   }
 })

@@ -3,9 +3,11 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
+import * as Job from "../../src/session/Job.js"
 import type { Settings } from "../../src/session/SessionSettings.js"
-import { result, type Subject, withSession } from "../support/Session.js"
+import { eventually, marked, result, type Subject, withSession } from "../support/Session.js"
 
 /** Both the first command and the next fail with that reason. */
 const fails = (
@@ -126,6 +128,30 @@ describe("a shell that can't be started", () => {
         { shellCommand: "'open" }
       ),
     60_000
+  )
+})
+
+describe("a shell that does not answer", () => {
+  it.live("is not waited for by a restart, and all that its wrapper has started goes", () =>
+    withSession(({ directory }) =>
+      withSession(
+        ({ mark, run, session }) =>
+          Effect.gen(function* () {
+            for (const command of ["echo never", "echo again"]) {
+              const waiting = yield* Effect.fork(Effect.flip(run(command)))
+              const lines = yield* eventually(
+                () => marked(mark).filter((line) => line.includes("sleep 1101")),
+                (found) => found.length > 0
+              )
+              assert.strictEqual(lines.length, 1)
+              yield* session.restart
+              assert.deepStrictEqual(yield* Fiber.join(waiting), Job.restarted())
+              assert.deepStrictEqual(marked(mark), [])
+            }
+          }),
+        { shellCommand: `'${script(directory, "#!/bin/sh\nsleep 1101\nexit 1\n")}'` }
+      )
+    )
   )
 })
 

@@ -149,6 +149,25 @@ export const live = (title: string): void => {
     )
 
     effect(
+      "has nothing to mask in a sandbox that has ended",
+      { policy: globs, prepare: ({ project }) => Fs.writeFileSync(`${project}/.env`, "old\n") },
+      ({ start, wrapped }) =>
+        Effect.gen(function* () {
+          const { ask, pid } = yield* start
+          yield* ask("true")
+          const door = wrapped.live(pid)
+          assert.deepStrictEqual(door.lost(wrapped.masks), [])
+          process.kill(pid, "SIGKILL")
+          yield* Effect.repeat(
+            Effect.sync(() => door.areMounted(wrapped.masks)),
+            { until: (are) => !are, schedule: Schedule.spaced(5) }
+          )
+          assert.deepStrictEqual(door.lost(wrapped.masks), [])
+          yield* door.addMasks(wrapped.masks)
+        })
+    )
+
+    effect(
       "says that it can't where there is no door",
       {
         policy: globs,

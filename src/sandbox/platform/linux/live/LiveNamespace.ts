@@ -29,8 +29,8 @@ import * as SandboxProcess from "./SandboxProcess.js"
  */
 export interface LiveNamespace {
   /**
-   * Returns those of the masks that are not in place, because the host has replaced the file or the mask is new. Reads
-   * one file.
+   * Returns those of the masks that are not in place, because the host has replaced the file or the mask is new; none
+   * where the sandbox has ended. Reads one file.
    */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   readonly isMounted: (path: string) => boolean
@@ -75,11 +75,13 @@ export const make = (options: {
   let tables = 0
 
   const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
-  const masked = () => {
+  const mounts = () => {
     inner ??= SandboxProcess.find(pid)
-    const mounts = inner === undefined ? [] : MountTable.read(inner)
-    return new Set(mounts.filter(({ root }) => placeholder.test(root)).map(({ point }) => point))
+    return inner === undefined ? [] : MountTable.read(inner)
   }
+  const maskedIn = (table: ReadonlyArray<MountTable.Mount>) =>
+    new Set(table.filter(({ root }) => placeholder.test(root)).map(({ point }) => point))
+  const masked = () => maskedIn(mounts())
 
   const enter = (what: string, program: string | undefined, args: ReadonlyArray<string>) =>
     Effect.gen(function* () {
@@ -108,7 +110,10 @@ export const make = (options: {
   const stage = (path: string) => Path.join(plan.path, `bind-${Buffer.from(path).toString("hex").slice(-200)}`)
 
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
-    const points = masked()
+    const table = mounts()
+    // The first process in the sandbox has ended, and all the others with it.
+    if (inner !== undefined && table.length === 0) return []
+    const points = maskedIn(table)
     // A path that is gone, or that is reached by a link now, needs no mask here.
     return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
   }
