@@ -71,15 +71,31 @@ describe.skipIf(!mayMount)("a full temporary directory", () => {
   )
 })
 
-describe("a command's text that can't be written", () => {
+/** Sets the size that a file of this process may have; what would become longer fails as on a full disk. */
+const limitFiles = (soft: string) =>
+  ChildProcess.spawnSync("prlimit", ["--pid", String(process.pid), `--fsize=${soft}:`]).status === 0
+
+describe.skipIf(!limitFiles("unlimited"))("a command's text that can't be written", () => {
   it.live("is refused, and nothing of it or of the one before runs with the next", () =>
-    withSession(({ run }) =>
+    withSession(({ directory, run }) =>
       Effect.gen(function* () {
-        const before = "true\n".repeat(20_000)
-        assert.deepStrictEqual(yield* run(`${before}echo long`), result({ stdout: "long\n" }))
-        assert.deepStrictEqual(yield* run("echo a"), result({ stdout: "a\n" }))
-        assert.deepStrictEqual(yield* run(`${before}echo long`), result({ stdout: "long\n" }))
-        assert.deepStrictEqual(yield* run(""), result())
+        const stale = "echo x >>ran; true\n".repeat(10_000)
+        const texts = () =>
+          Fs.readdirSync(Path.dirname(directory), { recursive: true, encoding: "utf8" })
+            .filter((name) => Path.basename(name) === "command")
+            .map((name) => Fs.readFileSync(Path.join(directory, "..", name), "utf8"))
+        for (const before of ["true", `${"true\n".repeat(15_000)}`]) {
+          assert.deepStrictEqual(yield* run(before), result())
+          assert.isTrue(limitFiles("100000"))
+          const refused = yield* Effect.either(run(stale)).pipe(
+            Effect.ensuring(Effect.sync(() => limitFiles("unlimited")))
+          )
+          assert.include(String(refused._tag === "Left" && refused.left.message), "has not run: EFBIG")
+          assert.deepStrictEqual(texts(), [""])
+          assert.deepStrictEqual(yield* run("echo next"), result({ stdout: "next\n" }))
+          assert.deepStrictEqual(yield* run(""), result())
+        }
+        assert.deepStrictEqual(Fs.readdirSync(directory), [])
       })
     )
   )

@@ -58,4 +58,20 @@ describe("restart=true", () => {
       )
     }
   }
+
+  inHouses("that is cancelled says nothing of the sandbox that is over to the next command", ({ handle, run }) =>
+    Effect.gen(function* () {
+      for (const delay of [0, 1, 2, 3, 4, 6, 8]) {
+        yield* run("true")
+        // By then, the masks are looked at again before a command.
+        yield* Effect.sleep(110)
+        const restart = yield* Effect.fork(handle({ command: "true", restart: true }, "restart"))
+        yield* Effect.sleep(delay)
+        const cancelled = yield* Effect.fork(Fiber.interrupt(restart))
+        const { extras, output } = yield* handle({ command: "echo on" })
+        assert.deepStrictEqual([output, extras.notices], ["on\n", undefined])
+        yield* Fiber.join(cancelled)
+      }
+    })
+  )
 })

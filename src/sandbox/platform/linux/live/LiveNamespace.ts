@@ -124,7 +124,10 @@ export const make = (options: {
       const what = `could not mask ${masks.map((mask) => mask.path).join(", ")}`
       const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
       guarded = true
-      if (lost(masks).length > 0) return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
+      if (lost(masks).length === 0) return
+      // A restart may end the sandbox meanwhile: the next one has its own masks.
+      if (inner !== undefined && SandboxProcess.hasEnded(inner)) return
+      return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
     })
 
   const makeStage = (what: string, path: string) =>

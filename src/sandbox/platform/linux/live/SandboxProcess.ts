@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 
 /** Tests whether a process is in a PID namespace below this one. */
@@ -50,3 +51,19 @@ export const find = (pid: number): number | undefined =>
  * @since 0.1.0
  */
 export const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(isConfined)
+
+/**
+ * Tests whether the first process in the sandbox has ended, or has left its mounts, which is a part of its end: all
+ * others end with it.
+ *
+ * @since 0.1.0
+ */
+export const hasEnded = (inner: number): boolean => {
+  if (ProcessFiles.stat(inner) === undefined) return true
+  try {
+    Fs.readlinkSync(`/proc/${inner}/ns/mnt`)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+  }
+}
