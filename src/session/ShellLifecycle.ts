@@ -70,6 +70,9 @@ export interface LifecycleOptions {
   readonly feeder: CommandFeeder
 }
 
+/** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
+const callsFarewell = 1000
+
 const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
 
 /**
@@ -197,9 +200,7 @@ export const make = ({
 
   /** Ends the calls of our commands, which remove what they had begun. */
   const dismiss = Effect.suspend(() =>
-    plumbing?.calls.isBusy === true
-      ? Effect.timeoutOption(plumbing.calls.dismiss, SessionProcesses.farewell)
-      : Effect.void
+    plumbing?.calls.isBusy === true ? Effect.timeoutOption(plumbing.calls.dismiss, callsFarewell) : Effect.void
   )
 
   /** Asks all that the session started to end, then kills it. */
