@@ -148,7 +148,7 @@ const meantByObject = (value: Readonly<Record<string, unknown>>): Readonly<Recor
 }
 
 /** Matches the call of the tool, but not the function `bash()`. */
-const callForm = /^\s*bash\s*\((?!\s*\))/i
+const callForm = /^\s*bash[ \t]*\((?![ \t]*\))/i
 /** Matches the tool's name as that of a command; `bash ls` is a command of ours. */
 const nameForm = /^\s*Bash(?:\s+(?![\s(])|\s*$)/
 const quotedCommand = /^(?:command\s*[=:]\s*)?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')\s*/

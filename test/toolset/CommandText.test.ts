@@ -172,6 +172,7 @@ describe("the text of a command", () => {
       "bash -c 'ls'",
       "Bash() { ls; }",
       "bash () { ls; }",
+      "bash\n(ls)",
       "Bashful",
       "# ```\nls",
       "grep -c '```' a.md",
