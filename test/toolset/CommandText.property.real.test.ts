@@ -50,8 +50,8 @@ const command = FastCheck.letrec<{ readonly any: string; readonly compound: stri
   compound: FastCheck.oneof(
     tie("any").map((inner) => `{ ${inner}\n}`),
     tie("any").map((inner) => `{\n${inner}\n}`),
-    tie("any").map((inner) => `(${inner}\n)`),
-    tie("any").map((inner) => `x=$(${inner}\n)`),
+    tie("any").map((inner) => `( ${inner}\n)`),
+    tie("any").map((inner) => `x=$( ${inner}\n)`),
     tie("any").map((inner) => `f() {\n${inner}\n}`),
     tie("any").map((inner) => `for i in 1 2; do\n${inner}\ndone`),
     tie("any").map((inner) => `case $x in\n  a) ${inner}\n  ;;\nesac`),
