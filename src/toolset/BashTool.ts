@@ -12,12 +12,15 @@ import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
 import * as Advice from "../domain/Advice.js"
-import { type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, ExecutionFailed, type FailureCategory } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter, hintForMissing } from "../router/BashRouter.js"
+import * as BashArguments from "./BashArguments.js"
+import * as CommandText from "./CommandText.js"
+import * as ForeignTool from "./ForeignTool.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -91,38 +94,62 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
       name: "Bash",
       description: () => describe(registry.list()),
       parameters: Parameters,
-      example: 'Bash(command="ls -la")',
-      run: ({ command, restart, timeout }) =>
-        ran(toolForm.test(command) ? nameInCommand(command) : router.route(command, { restart, timeout })),
-      hint: (params, result) => hint((params as typeof Parameters.Type).command, result),
-      category: (params, result) => category((params as typeof Parameters.Type).command, result)
+      example: BashArguments.example(),
+      exampleFor: BashArguments.example,
+      prepare: BashArguments.prepare,
+      run: (params) => ran(run(router, params)),
+      hint: (params, result) => hint(commandOf(params), result),
+      category: (params, result) => category(commandOf(params), result),
+      replace: (name, params) => {
+        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command))
+        return advice === undefined ? undefined : Advice.render([advice], Advice.model)
+      }
     })
   })
 )
 
+/** Tests whether the registry has a command, and its usage every word behind the name. */
+const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string): boolean => {
+  const [name = "", ...options] = command.split(" ")
+  const handler = registry.find(name)
+  return handler !== undefined && options.every((option) => handler.usage.includes(option))
+}
+
 const ran = Span.within("BashTool.run")
 
-/** Matches the tool's own name at the beginning of a command: `Bash(command="ls")`, `Bash(ls)`, `Bash ls`. */
-const toolForm = /^\s*Bash\s*(?:\(|\s|$)/
-const quotedCommand = /^(["'])((?:\\[\s\S]|(?!\1)[\s\S])*)\1/
-
-/** The most characters of a command that is shown as it should have been; regular expressions overflow for millions. */
-const longestShown = 10_000
-
-const nameInCommand = (command: string): InvalidUsage => {
-  const inner = (command.length > longestShown ? "" : command)
-    .replace(toolForm, "")
-    .replace(/\)\s*$/, "")
-    .replace(/^\s*command\s*[=:]\s*/, "")
-  const quoted = quotedCommand.exec(inner)?.[2]?.replace(/\\(["'\\])/g, "$1")
-  const meant = (quoted ?? inner).trim()
-  return new InvalidUsage({
-    reason: [
-      "Invalid parameters for Bash:",
-      "- command: it is what bash runs, without the name of the tool around it",
-      `Use: Bash(command=${JSON.stringify(meant === "" ? "ls -la" : meant)})`
-    ].join("\n")
+const run = (router: Context.Tag.Service<BashRouter>, params: typeof Parameters.Type) => {
+  const { command, restart, timeout } = params
+  const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
+  return CommandText.CommandText.$match(CommandText.read(command), {
+    Command: (text) => noticed(router.route(text.command, { restart, timeout }), notices),
+    Wrapped: (text) => noticed(router.route(text.command, { restart, timeout }), [...notices, text.notice]),
+    NoCommand: ({ meant, reason }) => {
+      const { command: _, ...others } = params
+      const example = BashArguments.example({ ...others, ...meant })
+      return Effect.fail(Tool.invalidParameters("Bash", [`command: ${reason}`], example))
+    }
   })
+}
+
+/** Puts notices before those of a result, or of an error that holds output. */
+const noticed = (
+  running: Effect.Effect<CommandResult, CommandError>,
+  notices: ReadonlyArray<string>
+): Effect.Effect<CommandResult, CommandError> =>
+  notices.length === 0
+    ? running
+    : Effect.mapBoth(running, {
+        onSuccess: (result) => ({ ...result, notices: [...notices, ...(result.notices ?? [])] }),
+        onFailure: (error) =>
+          error._tag === "ExecutionFailed"
+            ? new ExecutionFailed({ ...error, notices: [...notices, ...error.notices] })
+            : error
+      })
+
+/** Returns the command that a call's parameters ran. */
+const commandOf = (params: unknown): string => {
+  const text = CommandText.read((params as typeof Parameters.Type).command)
+  return text._tag === "NoCommand" ? "" : text.command
 }
 
 const hint = (command: string, result: CommandResult): string | undefined => {

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Function from "effect/Function"
 import * as JSONSchema from "effect/JSONSchema"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -50,10 +51,20 @@ export interface Tool {
    * InvalidUsage for wrong arguments.
    */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
+  /**
+   * Returns a correct call made of what a wrong one gave: its arguments, or their text where that is not JSON. `example`
+   * takes its place where it is not there.
+   */
+  readonly exampleFor?: (params: unknown) => string
   /** Returns advice for the model on a result with a non-zero exit code. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
   /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
+  /**
+   * Returns the call of this tool that does what a tool that is not there was called for; undefined where it is not
+   * known. The arguments are text where they are not JSON.
+   */
+  readonly replace?: (name: string, params: unknown) => string | undefined
 }
 
 /**
@@ -63,18 +74,30 @@ export interface Tool {
  * @since 0.1.0
  * @category constructors
  */
-export const make = <A, I>(options: {
-  readonly name: string
-  /** The description; a function where it changes with the registered commands. */
-  readonly description: string | (() => string)
-  readonly parameters: Schema.Schema<A, I>
-  /** A correct call; by default, it is made from the required parameters. */
-  readonly example?: string
-  readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
-  readonly hint?: (params: unknown, result: CommandResult) => string | undefined
-  readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
-}): Tool => {
-  const { category, description, hint, name, parameters, run } = options
+export const make = <A, I>(
+  options: {
+    readonly name: string
+    /** The description; a function where it changes with the registered commands. */
+    readonly description: string | (() => string)
+    readonly parameters: Schema.Schema<A, I>
+    /** A correct call; by default, it is made from the required parameters. */
+    readonly example?: string
+    /** Brings arguments that are written in another way into the form of the parameters, before they are checked. */
+    readonly prepare?: (params: unknown) => unknown
+    readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
+  } & Pick<Tool, "category" | "exampleFor" | "hint" | "replace">
+): Tool => {
+  const {
+    category,
+    description,
+    exampleFor,
+    hint,
+    name,
+    parameters,
+    prepare = Function.identity,
+    replace,
+    run
+  } = options
   const jsonSchema = toJsonSchema(parameters)
   const example = options.example ?? exampleOf(name, jsonSchema)
   const decode = ParseResult.decodeUnknownEither(parameters, { onExcessProperty: "error", errors: "all" })
@@ -87,19 +110,20 @@ export const make = <A, I>(options: {
       parameters: jsonSchema
     },
     example,
-    run: (params) => {
+    run: (given) => {
+      const params = prepare(given)
+      const invalid = (problems: ReadonlyArray<string>) =>
+        Effect.fail(invalidParameters(name, problems, exampleFor?.(given) ?? example))
       if (jsonSchema["type"] === "object" && !Predicate.isReadonlyRecord(params)) {
-        return Effect.fail(
-          invalidParameters(name, [`the arguments must be an object${propertiesOf(jsonSchema)}`], example)
-        )
+        return invalid([`the arguments must be an object${propertiesOf(jsonSchema)}`])
       }
       const decoded = decode(withoutNulls(params, jsonSchema))
-      return Either.isRight(decoded)
-        ? run(decoded.right)
-        : Effect.fail(invalidParameters(name, problems(decoded.left), example))
+      return Either.isRight(decoded) ? run(decoded.right) : invalid(problems(decoded.left))
     },
-    ...(hint === undefined ? {} : { hint }),
-    ...(category === undefined ? {} : { category })
+    ...(exampleFor === undefined ? {} : { exampleFor }),
+    ...(hint === undefined ? {} : { hint: (params, result) => hint(prepare(params), result) }),
+    ...(category === undefined ? {} : { category: (params, result) => category(prepare(params), result) }),
+    ...(replace === undefined ? {} : { replace })
   }
 }
 
@@ -115,6 +139,20 @@ export const invalidParameters = (name: string, problems: ReadonlyArray<string>,
       "\n"
     )
   })
+
+/**
+ * Calls a tool's function for hints and examples; a function that throws gives none.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const orNone = <A>(said: () => A | undefined): A | undefined => {
+  try {
+    return said()
+  } catch {
+    return undefined
+  }
+}
 
 const problems = (error: ParseResult.ParseIssue): ReadonlyArray<string> =>
   ParseResult.ArrayFormatter.formatIssueSync(error).map(

@@ -11,7 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
@@ -19,8 +19,9 @@ import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
-import { invalidParameters, type Tool, type ToolDefinition } from "./Tool.js"
+import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
+import * as WrongCall from "./WrongCall.js"
 
 /**
  * Runs the tool calls of a model.
@@ -44,7 +45,7 @@ export class Toolset extends Context.Tag("synapse/Toolset")<
   Toolset,
   {
     /** The definitions of the tools, for a model's tool list. */
-    readonly tools: ReadonlyArray<ToolDefinition>
+    readonly tools: ReadonlyArray<Tool.ToolDefinition>
     /**
      * Runs a call and returns its result, which is an error value where it fails. Calls run in parallel; a call with
      * the id of a running one is refused. Interruption ends the tool, and returns when the tool has ended.
@@ -68,10 +69,10 @@ type Running = Fiber.RuntimeFiber<CommandResult.CommandResult, CommandError>
  * @category constructors
  */
 export const make = (
-  tools: ReadonlyArray<Tool>
+  tools: ReadonlyArray<Tool.Tool>
 ): Effect.Effect<Context.Tag.Service<Toolset>, DuplicateName, Scope.Scope> =>
   Effect.gen(function* () {
-    const byName = new Map<string, Tool>()
+    const byName = new Map<string, Tool.Tool>()
     for (const tool of tools) {
       const { name } = tool.definition
       if (byName.has(name)) return yield* new DuplicateName({ kind: "tool", name })
@@ -85,7 +86,7 @@ export const make = (
 
     const run = (
       call: ToolCall,
-      tool: Tool,
+      tool: Tool.Tool,
       params: unknown,
       restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     ): Effect.Effect<ToolReturn.ToolReturn> =>
@@ -109,8 +110,9 @@ export const make = (
           return Effect.flatMap(
             Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
             (exit) => {
-              const hint = (failed: CommandResult.CommandResult) => orNone(() => tool.hint?.(params, failed))
-              const category = (failed: CommandResult.CommandResult) => orNone(() => tool.category?.(params, failed))
+              const hint = (failed: CommandResult.CommandResult) => Tool.orNone(() => tool.hint?.(params, failed))
+              const category = (failed: CommandResult.CommandResult) =>
+                Tool.orNone(() => tool.category?.(params, failed))
               const result = ToolReturn.fromExit(call, exit, { partial, hint, category })
               return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
             }
@@ -125,18 +127,18 @@ export const make = (
       handle: (call) =>
         handled(
           Effect.uninterruptibleMask((restore) => {
-            const tool = byName.get(call.name)
-            if (tool === undefined) return Effect.succeed(unknownTool(call, [...byName.keys()]))
+            const tool = byName.get(call.name) ?? inAnyCase(tools, call.name)
+            if (tool === undefined) return Effect.succeed(WrongCall.unknownTool(call, tools))
             if (running.has(call.id)) return Effect.succeed(stillRunning(call))
             let params: unknown
             try {
               params = JSON.parse(call.arguments)
             } catch (error) {
-              return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
+              return Effect.succeed(WrongCall.brokenArguments(call, tool, error as SyntaxError))
             }
             const half = HalfCharacter.findInJson(call.arguments, params)
             if (half !== undefined) {
-              const error = invalidParameters(call.name, [half], tool.example)
+              const error = Tool.invalidParameters(tool.definition.name, [half], tool.example)
               return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
             }
             running.set(call.id, undefined)
@@ -170,7 +172,7 @@ export const layer: Layer.Layer<Toolset, never, BashTool> = Layer.scoped(
  * @since 0.1.0
  * @category layers
  */
-export const layerOf = (tools: ReadonlyArray<Tool>): Layer.Layer<Toolset, DuplicateName> =>
+export const layerOf = (tools: ReadonlyArray<Tool.Tool>): Layer.Layer<Toolset, DuplicateName> =>
   Layer.scoped(Toolset, make(tools))
 
 const handled = Span.within("Toolset.handle")
@@ -184,20 +186,11 @@ const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> =>
   })
 })
 
-const unknownTool = (call: ToolCall, known: ReadonlyArray<string>): ToolReturn.ToolReturn => {
-  const isNamed = call.name.trim() !== ""
-  const correction =
-    isNamed && known.includes("Bash")
-      ? `CORRECTION: commands run through the tool Bash: Bash(command="${call.name} <args>")`
-      : "CORRECTION: call one of the tools that there are."
-  return ToolReturn.fromError(
-    call,
-    new CommandNotFound({
-      command: call.name,
-      reason: `${isNamed ? `Unknown tool: ${call.name}` : "The call names no tool"}. There is: ${known.join(", ") || "no tool"}.\n${correction}`
-    }),
-    { toolName: call.name }
-  )
+/** Finds the one tool whose name is written so, but for the case of its letters. */
+const inAnyCase = (tools: ReadonlyArray<Tool.Tool>, name: string): Tool.Tool | undefined => {
+  const wanted = name.trim().toLowerCase()
+  const found = tools.filter(({ definition }) => definition.name.toLowerCase() === wanted)
+  return found.length === 1 ? found[0] : undefined
 }
 
 /**
@@ -214,21 +207,6 @@ export const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
     }),
     { toolName: call.name }
   )
-
-const brokenArguments = (call: ToolCall, tool: Tool, { message }: SyntaxError): ToolReturn.ToolReturn =>
-  ToolReturn.fromError(call, invalidParameters(call.name, [`the arguments are not JSON: ${message}`], tool.example), {
-    toolName: call.name,
-    parseError: message
-  })
-
-/** Calls a tool's function for hints; a function that throws gives none. */
-const orNone = <A>(said: () => A | undefined): A | undefined => {
-  try {
-    return said()
-  } catch {
-    return undefined
-  }
-}
 
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
   Exit.isFailure(exit) && Cause.isDie(exit.cause)

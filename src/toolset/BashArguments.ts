@@ -1,0 +1,140 @@
+/**
+ * Reads the arguments of a call of `Bash` as models write them, and makes from wrong ones the call that is right.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as CommandLine from "../bash/CommandLine.js"
+import * as Quote from "../bash/Quote.js"
+import * as Timeout from "../domain/Timeout.js"
+import * as ShellWords from "./ShellWords.js"
+
+type Given = Readonly<Record<string, unknown>>
+
+/** The command of a call that only restarts the shell. */
+const nothing = ":"
+
+/**
+ * Writes arguments in the form of the tool's parameters where only one meaning is possible: `cmd` for `command`, a
+ * timeout as a string, nulls, `restart` alone. Everything else stays as it is, to be checked.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const prepare = (given: unknown): unknown => {
+  // The text of half a character, as `\\ud800`, is only looked for in the call's own JSON.
+  const object = typeof given === "string" && !/\\ud[89a-f]/i.test(given) ? parsed(given) : given
+  if (!Predicate.isReadonlyRecord(object)) return given
+  const { cmd, run_in_background, ...others }: Given = Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== null)
+  )
+  const isForeground = isSaid(run_in_background, false)
+  const read: Record<string, unknown> = {
+    ...others,
+    ...(run_in_background === undefined || isForeground ? undefined : { run_in_background })
+  }
+  const { command, restart, timeout } = read
+  if (cmd !== undefined) read[command === undefined || command === cmd ? "command" : "cmd"] = cmd
+  if (typeof timeout === "string" && /^\d{1,10}$/.test(timeout)) read["timeout"] = Number(timeout)
+  for (const value of [true, false]) if (isSaid(restart, value)) read["restart"] = value
+  const isBlank =
+    read["command"] === undefined || (Predicate.isString(read["command"]) && read["command"].trim() === "")
+  if (isBlank && read["restart"] === true) read["command"] = nothing
+  return read
+}
+
+/**
+ * Tests whether prepared arguments ask for nothing but a new shell.
+ *
+ * @since 0.1.0
+ */
+export const isRestartAlone = ({ command, restart }: { readonly command: string; readonly restart?: boolean }) =>
+  restart === true && command === nothing
+
+/**
+ * Makes the arguments of a right call from what a wrong one gave, as a line of JSON: `{"command":"ls -la"}`.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const example = (given?: unknown): string => {
+  const prepared = prepare(typeof given === "string" ? repaired(given) : given)
+  const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
+  const { description, restart, timeout } = object
+  const milliseconds = millisecondsOf(timeout ?? object["timeout_ms"])
+  const line = commandOf(object)
+  return JSON.stringify({
+    command: line.length > longest ? "<command>" : line,
+    ...(restart === true ? { restart } : undefined),
+    ...(milliseconds === undefined ? undefined : { timeout: milliseconds }),
+    ...(typeof description === "string" && description.length < longest ? { description } : undefined)
+  })
+}
+
+/** The most characters of a command that is shown again; in bash, the placeholder of a longer one is a syntax error. */
+const longest = 2000
+
+/** Makes the command that does by itself what further arguments ask for. */
+const commandOf = (given: Given): string => {
+  const { command, run_in_background } = given
+  const text = ShellWords.toCommand(command) ?? "ls -la"
+  const directory = ["cwd", "workdir", "working_directory", "directory"]
+    .map((name) => given[name])
+    .find((value) => typeof value === "string" && value !== "")
+  const there = typeof directory === "string" ? ShellWords.inDirectory(directory, text) : text
+  return isSaid(run_in_background, true) ? inBackground(there) : there
+}
+
+const inBackground = (command: string): string => {
+  const line = CommandLine.parse(command.trim())
+  if (line.tokens.findLast(({ _tag }) => _tag === "Operator")?.end === line.text.length && line.text.endsWith("&")) {
+    return line.text
+  }
+  const name = /[\w.-]+$/.exec(line.name)?.[0] ?? "command"
+  const isPlain = line.simple && line.tokens.every(({ _tag }) => _tag === "Word" || _tag === "Blank")
+  return `${isPlain ? line.text : ShellWords.group(line.text)} >${Quote.word(`${name}-background.log`)} 2>&1 &`
+}
+
+const units: Readonly<Record<string, number>> = {
+  "": 1,
+  ms: 1,
+  s: 1000,
+  sec: 1000,
+  seconds: 1000,
+  m: 60_000,
+  min: 60_000
+}
+
+const millisecondsOf = (timeout: unknown): number | undefined => {
+  const [, count, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(String(timeout)) ?? []
+  const factor = Object.hasOwn(units, unit) ? units[unit] : undefined
+  if (count === undefined || factor === undefined) return undefined
+  const milliseconds = Math.min(Math.ceil(Number(count) * factor), Timeout.longest)
+  return milliseconds < 1 ? undefined : milliseconds
+}
+
+/** Tests whether a value is a truth value, or the word for it. */
+const isSaid = (given: unknown, value: boolean): boolean =>
+  given === value || (typeof given === "string" && given.toLowerCase() === String(value))
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads arguments that are not JSON: a command alone, or an object with line breaks in its strings. */
+const repaired = (text: string): unknown => {
+  const object = text.length > longest ? undefined : (parsed(text) ?? parsed(withEscapes(text)))
+  if (object !== undefined && typeof object !== "string") return object
+  const command = typeof object === "string" ? object : text
+  return /^\s*[{["]/.test(command) ? parsed(command) : { command: command.trim() === "" ? undefined : command.trim() }
+}
+
+/** Escapes the line breaks and tabs in strings. */
+const withEscapes = (json: string): string =>
+  json.replace(/"(?:\\[\s\S]|[^"\\])*"/g, (each) =>
+    each.replace(/[\n\r\t]/g, (char) => JSON.stringify(char).slice(1, -1))
+  )

@@ -1,0 +1,194 @@
+/**
+ * Tells commands from what a model may write in place of one: Markdown, a prompt, JSON, the call itself.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Predicate from "effect/Predicate"
+import * as Quote from "../bash/Quote.js"
+import * as FileTool from "./ForeignTool.files.js"
+import { Given } from "./ForeignTool.given.js"
+import * as Markdown from "./Markdown.js"
+import * as Prompt from "./Prompt.js"
+
+/**
+ * The text of a command, as it was read.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type CommandText = Data.TaggedEnum<{
+  /** It goes to bash as it is. */
+  Command: { readonly command: string }
+  /** It is a command with something around it that surely is no part of it; the notice says what that was. */
+  Wrapped: { readonly command: string; readonly notice: string }
+  /** It is no command. `meant` holds the arguments that a right call probably has. */
+  NoCommand: { readonly reason: string; readonly meant: Readonly<Record<string, unknown>> }
+}>
+
+/**
+ * Makes a CommandText, and takes one apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const CommandText = Data.taggedEnum<CommandText>()
+
+const { Command, NoCommand, Wrapped } = CommandText
+
+/**
+ * Reads the text of a command. Whatever bash could run for a good reason is a `Command`.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const read = (text: string): CommandText => readAt(text, 0)
+
+/** The number of things around a command that are looked into, to show what was meant. */
+const deepest = 3
+
+const readAt = (text: string, depth: number): CommandText =>
+  depth > deepest
+    ? NoCommand({ reason: "there is too much around it", meant: {} })
+    : (ofJson(text, depth) ??
+      ofCall(text, depth) ??
+      ofPrompt(text, depth) ??
+      ofMarkdown(text, depth) ??
+      Command({ command: text }))
+
+/** Matches half a character, which JSON can hold and bash can't. */
+const half = /\p{Cs}/u
+
+/** Takes the command out of something else, which must be the only thing around it. */
+const unwrap = (command: string, around: string, reason: string, depth: number): CommandText =>
+  CommandText.$match(readAt(command, depth + 1), {
+    Command: () =>
+      command.trim() === "" || half.test(command)
+        ? NoCommand({ reason, meant: {} })
+        : Wrapped({ command, notice: `Run without ${around}.` }),
+    Wrapped: (inner) => NoCommand({ reason, meant: { command: inner.command } }),
+    NoCommand: ({ meant }) => NoCommand({ reason, meant })
+  })
+
+const markdown = "it is Markdown, of which bash would run parts; give the command alone"
+const shells = /^(?:|bash|sh|shell|zsh|ksh|console|terminal|(?:shell|sh|bash)-?session)$/i
+/** The programs that run what a fence of another language holds. */
+const interpreters: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^py(?:thon)?3?$/i, "python3 -"],
+  [/^(?:js|javascript|node)$/i, "node -"],
+  [/^(?:rb|ruby)$/i, "ruby -"],
+  [/^perl$/i, "perl -"]
+]
+
+const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
+  if (!Markdown.isMarkdown(text)) return undefined
+  const whole = Markdown.whole(text)
+  if (whole !== undefined && shells.test(whole.info) && whole.text.trim() !== "") {
+    const prompted = Prompt.strip(whole.text)
+    return prompted === undefined
+      ? unwrap(whole.text, "the Markdown fence around it", markdown, depth)
+      : unwrap(prompted, 'the Markdown fence around it and the prompt "$ "', markdown, depth)
+  }
+  if (text.length > longestShown) return NoCommand({ reason: markdown, meant: tooLong })
+  const found = [whole, Markdown.first(text), Markdown.inline(text)].filter((each) => each !== undefined)
+  const block = found.find((each) => each.text.trim() !== "") ?? found[0]
+  return NoCommand({ reason: markdown, meant: block === undefined ? {} : meantBy(block, depth) })
+}
+
+/** The most characters of a text that is taken apart to show what was meant. */
+const longestShown = 10_000
+const tooLong = { command: "<command>" }
+
+const meantBy = ({ info, text }: Markdown.Block, depth: number): Readonly<Record<string, unknown>> => {
+  const command = text.trim() === "" && !shells.test(info) ? info : text
+  if (command.trim() === "") return {}
+  const program = interpreters.find(([language]) => language.test(info))?.[1]
+  if (program !== undefined) return { command: `${program} ${Quote.hereDocument(`${text}\n`)}` }
+  const inner = readAt(command, depth + 1)
+  return inner._tag === "NoCommand" ? inner.meant : { command: inner.command }
+}
+
+const ofPrompt = (text: string, depth: number): CommandText | undefined => {
+  if (!Prompt.isPrompt(text)) return undefined
+  const command = Prompt.strip(text)
+  const reason = 'it begins with the prompt "$ ", and not all of its lines are commands'
+  return command === undefined
+    ? NoCommand({ reason, meant: meantBy({ info: "", text: Prompt.commandsOf(text) }, depth) })
+    : unwrap(command, 'the prompt "$ "', reason, depth)
+}
+
+/** Matches the beginning of a JSON object; `{ "a" :` can be a group of bash. */
+const jsonObject = /^\s*\{\s*"[\w .-]+":/
+const jsonWords = /^\s*\["/
+
+const ofJson = (text: string, depth: number): CommandText | undefined => {
+  const first = /\S/.exec(text)?.[0]
+  if (first !== "{" && first !== "[") return undefined
+  const value = parsed(text)
+  if (first === "[") {
+    return jsonWords.test(text) && Array.isArray(value)
+      ? NoCommand({ reason: "it is a JSON array, not a command line", meant: { command: value } })
+      : undefined
+  }
+  const reason = "it is JSON, not a command line"
+  if (!Predicate.isReadonlyRecord(value)) return jsonObject.test(text) ? NoCommand({ reason, meant: {} }) : undefined
+  const { command, description: _, ...others } = value
+  const isAll = typeof command === "string" && Object.values(others).every((other) => other === null)
+  return isAll
+    ? unwrap(command, "the JSON around it", reason, depth)
+    : NoCommand({ reason, meant: meantByObject(value) })
+}
+
+const meantByObject = (value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
+  const nested = ["arguments", "input", "parameters", "params", "args"].map((name) => value[name])
+  const found = [value, ...nested].filter(Predicate.isReadonlyRecord)
+  const todos = found.find((each) => Array.isArray(each["todos"]))
+  if (todos !== undefined) return { command: FileTool.todoWrite(new Given(todos)) }
+  return found.find((each) => "command" in each || "cmd" in each) ?? {}
+}
+
+/** Matches the call of the tool, but not the function `bash()`. */
+const callForm = /^\s*bash[ \t]*\((?![ \t]*\))/i
+/** Matches the tool's name as that of a command; `bash ls` is a command of ours. */
+const nameForm = /^\s*Bash(?:\s+(?![\s(])|\s*$)/
+const quotedCommand = /^(?:command\s*[=:]\s*)?("(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*')\s*/
+
+const ofCall = (text: string, depth: number): CommandText | undefined => {
+  if (!callForm.test(text) && !nameForm.test(text)) return undefined
+  const reason = "it is what bash runs, without the name of the tool around it"
+  if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
+  const inner = text.trim().replace(/^Bash\s*\(?\s*/i, "")
+  const isClosed = inner.endsWith(")")
+  const object = parsed(inner.replace(/\)$/, ""))
+  if (Predicate.isReadonlyRecord(object)) return NoCommand({ reason, meant: meantByObject(object) })
+  const [all, quoted] = quotedCommand.exec(inner) ?? []
+  if (all === undefined || quoted === undefined) {
+    const command = inner
+      .replace(/\)$/, "")
+      .replace(/^command\s*[=:]\s*/, "")
+      .trim()
+    return NoCommand({ reason, meant: { command: command.startsWith("-") ? `bash ${command}` : command } })
+  }
+  const command = parsed(quoted)
+  const rest = inner.slice(all.length)
+  if (typeof command === "string" && isClosed && rest === ")") {
+    return unwrap(command, "the name of the tool around it", reason, depth)
+  }
+  const [, timeout] = /\btimeout\s*[=:]\s*(\d+)/.exec(rest) ?? []
+  return NoCommand({
+    reason,
+    meant: {
+      command: typeof command === "string" ? command : quoted.slice(1, -1).replace(/\\(["'\\])/g, "$1"),
+      ...(/\brestart\s*[=:]\s*true/i.test(rest) ? { restart: true } : undefined),
+      ...(timeout === undefined ? undefined : { timeout })
+    }
+  })
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Writes the calls of other agents' tools for files and for todos as command lines of ours.
+ *
+ * @since 0.1.0
+ */
+import * as Quote from "../bash/Quote.js"
+import { type Given, isShown } from "./ForeignTool.given.js"
+
+const fileOf = (given: Given): string => given.path("<file>", "filepath", "absolutepath", "path", "file", "filename")
+
+/**
+ * Writes `Read`, which counts lines from 1.
+ *
+ * @since 0.1.0
+ */
+export const read = (given: Given): string => {
+  const file = fileOf(given)
+  const skipped = (given.number("offset") ?? 1) - 1
+  const limit = given.number("limit") ?? 0
+  return [
+    // A name that a variable could have is bash's own `read`.
+    `read ${/^[A-Za-z_]\w*$/.test(file) ? `./${file}` : file}`,
+    ...(skipped > 0 ? [`--offset ${skipped}`] : []),
+    ...(limit > 0 ? [`--limit ${limit}`] : [])
+  ].join(" ")
+}
+
+/**
+ * Writes `Write`, byte for byte.
+ *
+ * @since 0.1.0
+ */
+export const write = (given: Given): string => {
+  const file = fileOf(given)
+  const content = given.text("content", "filetext", "contents")
+  return content?.endsWith("\n") === true && isShown(content)
+    ? `write ${file} ${Quote.hereDocument(content)}`
+    : writing(file, content)
+}
+
+const writing = (file: string, content: string | undefined): string =>
+  `write ${content?.startsWith("-") === true ? "-- " : ""}${file} ${shown(content, "<content>")}`
+
+/**
+ * Writes `Edit`. One without an old text makes a file that is not there yet.
+ *
+ * @since 0.1.0
+ */
+export const edit = (given: Given): string => editOf(fileOf(given), given)
+
+const editOf = (file: string, given: Given): string => {
+  const old = given.text("oldstring", "oldstr", "oldtext")
+  const replacement = given.text("newstring", "newstr", "newtext")
+  if (old === "") return `[ -e ${file} ] || ${writing(file, replacement)}`
+  const texts = [shown(old, "<old>"), shown(replacement, "<new>")]
+  const isDashed = [old, replacement].some((text) => text?.startsWith("-") === true)
+  return ["edit", ...(given.flag("replaceall") ? ["--all"] : []), ...(isDashed ? ["--"] : []), file, ...texts].join(" ")
+}
+
+const shown = (text: string | undefined, placeholder: string): string =>
+  text === undefined || !isShown(text) ? placeholder : Quote.quote(text)
+
+/**
+ * Writes `MultiEdit`: one `edit` after the other, each only where the one before it has succeeded.
+ *
+ * @since 0.1.0
+ */
+export const multiEdit = (given: Given): string => {
+  const file = fileOf(given)
+  const edits = given.objects("edits").map((each) => editOf(file, each))
+  return edits.length === 0 ? `edit ${file} <old> <new>` : edits.join(" &&\n")
+}
+
+/**
+ * Writes the list of `TodoWrite`, or of a plan, with the keys that ours has and no others.
+ *
+ * @since 0.1.0
+ */
+export const todoWrite = (given: Given): string => {
+  const items = [...given.objects("todos"), ...given.objects("plan")].flatMap((item) => {
+    const content = item.text("content", "step") ?? ""
+    const status = item.text("status") ?? "pending"
+    return status === "cancelled" ? [] : [{ content, activeForm: item.text("activeform") ?? content, status }]
+  })
+  const json = JSON.stringify({ todos: items })
+  return isShown(json) ? `TodoWrite ${Quote.quote(json)}` : "TodoWrite <json>"
+}
+
+/**
+ * Writes `apply_patch` as one command for each change, in the order of the patch; undefined where the text is none, or
+ * has changes that need more than its text.
+ *
+ * @param takesPatches true where our `edit` takes the patch as it is
+ * @since 0.1.0
+ */
+export const patch = (given: Given, takesPatches: boolean): string | undefined => {
+  const text = typeof given.params === "string" ? given.params : given.text("input", "patch", "patchtext")
+  const [, body] = /\*\*\* Begin Patch\n([\s\S]*?)\n\*\*\* End Patch/.exec(text ?? "") ?? []
+  if (body === undefined || !isShown(body)) return undefined
+  if (takesPatches) return `edit --patch ${Quote.hereDocument(`*** Begin Patch\n${body}\n*** End Patch\n`)}`
+  const commands = body.split(/^(?=\*\*\* (?:Add|Update|Delete) File: )/m).map(sectionOf)
+  return commands.includes(undefined) ? undefined : commands.join(" &&\n")
+}
+
+const sectionOf = (section: string): string | undefined => {
+  const [, kind, name = ""] = /^\*\*\* (Add|Update|Delete) File: (.+)/.exec(section) ?? []
+  const file = wordOf(name)
+  const [, ...lines] = section.replace(/\n$/, "").split("\n")
+  if (kind === "Delete") return `rm ${file}`
+  if (kind === "Add") return writing(file, textOf(lines))
+  const target = /^\*\*\* Move to: (.+)/.exec(lines[0] ?? "")?.[1]
+  const edits = editsOf(file, target === undefined ? lines : lines.slice(1))
+  if (kind === undefined || edits === undefined) return undefined
+  return [...edits, ...(target === undefined ? [] : [`mv ${file} ${wordOf(target)}`])].join(" &&\n")
+}
+
+const wordOf = (path: string): string => Quote.word(path.startsWith("-") ? `./${path}` : path)
+
+const textOf = (lines: ReadonlyArray<string>): string => lines.map((line) => `${line.slice(1)}\n`).join("")
+
+/** Writes the hunks of a file; undefined where one has no old lines to find its place by. */
+const editsOf = (file: string, lines: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  const hunks: Array<Array<string>> = []
+  for (const line of lines) {
+    if (line.startsWith("@@") || hunks.length === 0) hunks.push([])
+    if (/^[ +-]|^$/.test(line)) hunks.at(-1)?.push(line)
+  }
+  const edits = hunks.map((hunk) => [
+    textOf(hunk.filter((line) => !line.startsWith("+"))),
+    textOf(hunk.filter((line) => !line.startsWith("-")))
+  ])
+  if (edits.some(([old]) => old === "")) return undefined
+  return edits.map(
+    (texts) =>
+      `edit ${texts.some((text) => text.startsWith("-")) ? "-- " : ""}${file} ${texts.map(Quote.quote).join(" ")}`
+  )
+}

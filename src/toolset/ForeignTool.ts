@@ -1,0 +1,89 @@
+/**
+ * Answers a call of another agent's tool (`Read`, `apply_patch`, `shell`) with the command that does the same here,
+ * made of the call's own arguments.
+ *
+ * @since 0.1.0
+ */
+import * as Advice from "../domain/Advice.js"
+import * as FileTool from "./ForeignTool.files.js"
+import { Given } from "./ForeignTool.given.js"
+import * as SearchTool from "./ForeignTool.search.js"
+import * as ShellWords from "./ShellWords.js"
+
+/**
+ * Tests whether Synapse has a command of its own by that name, with the option behind it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Offers = (command: string) => boolean
+
+type Answer = (given: Given, offers: Offers) => Advice.Advice | undefined
+
+const command =
+  (make: (given: Given) => string): Answer =>
+  (given) => [Advice.run(make(given))]
+
+const shell: Answer = (given) => {
+  const action = given.object("action") ?? given
+  const line = ShellWords.toCommand(action.any("command", "cmd"))
+  if (line === undefined) return undefined
+  const directory = action.text("workdir", "workingdirectory", "cwd", "directory")
+  const run = Advice.run(directory === undefined || directory === "" ? line : ShellWords.inDirectory(directory, line))
+  const timeout = action.number("timeoutms", "timeout")
+  return timeout === undefined ? [run] : Advice.line`${run}, with timeout=${`${timeout}`}`
+}
+
+const task: Answer = (given, offers) => {
+  const name = `task:${given.text("subagenttype", "type", "agent") ?? "general"}`
+  if (!offers(name)) return Advice.line`there are no sub-agents: do the task yourself, with Bash`
+  const words = ["--prompt", given.word("<prompt>", "prompt"), "--description", given.word("<words>", "description")]
+  return [Advice.run([ShellWords.toCommand([name]), ...words].join(" "))]
+}
+
+const todoRead: Answer = (_, offers) =>
+  offers("TodoRead")
+    ? [Advice.run("TodoRead")]
+    : Advice.line`no command shows the list again: the result of the last TodoWrite has it`
+
+const webFetch: Answer = (given) =>
+  Advice.line`${Advice.run(`curl -sSL ${given.word("<url>", "url")}`)}, where the sandbox allows the network`
+
+const patch: Answer = (given, offers) => {
+  const commands = FileTool.patch(given, offers("edit --patch"))
+  return commands === undefined
+    ? Advice.line`${Advice.run("edit <file> <old> <new>")} for each change; ${Advice.run("edit --help")} says more`
+    : [Advice.run(commands)]
+}
+
+/** The tools by their names in lower case, without what is no letter. */
+const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
+  (
+    [
+      ["read readfile view viewfile", command(FileTool.read)],
+      ["write writefile createfile", command(FileTool.write)],
+      ["edit editfile replace strreplace", command(FileTool.edit)],
+      ["multiedit", command(FileTool.multiEdit)],
+      ["applypatch patch", patch],
+      ["grep searchfilecontent", command(SearchTool.grep)],
+      ["glob", command(SearchTool.glob)],
+      ["ls list listdir listdirectory", command(SearchTool.ls)],
+      ["todowrite updateplan", command(FileTool.todoWrite)],
+      ["todoread", todoRead],
+      ["webfetch fetch", webFetch],
+      ["task agent", task],
+      ["shell localshell execcommand runshellcommand runinterminal", shell]
+    ] as const
+  ).flatMap(([names, answer]) => names.split(" ").map((name): [string, Answer] => [name, answer]))
+)
+
+/**
+ * Returns the advice that takes the place of a call of another agent's tool; undefined for a tool that no agent is
+ * known to have.
+ *
+ * @param params the arguments: the object, or text that is not JSON
+ * @since 0.1.0
+ * @category constructors
+ */
+export const advise = (name: string, params: unknown, offers: Offers): Advice.Advice | undefined =>
+  answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(new Given(params), offers)

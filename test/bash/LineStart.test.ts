@@ -1,0 +1,31 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as LineStart from "../../src/bash/LineStart.js"
+
+/** The tokens at which lines begin, without those between lines. */
+const beginnings = (text: string): ReadonlyArray<string> => {
+  const { tokens } = CommandLine.parse(text)
+  return tokens
+    .filter((token, at) => (token._tag === "Word" || token._tag === "Operator") && LineStart.isFirst(tokens, at, text))
+    .map(({ end, start }) => text.slice(start, end))
+}
+
+describe("isFirst", () => {
+  it("finds the first token of each line that bash begins", () => {
+    assert.deepStrictEqual(beginnings("a b\n  c; d\n\n(e)\n\tf"), ["a", "c", "(", "f"])
+  })
+
+  it("passes over lines that continue others, and over here-documents", () => {
+    assert.deepStrictEqual(beginnings("a \\\n b\nc 'd\ne' f"), ["a", "c"])
+    assert.deepStrictEqual(beginnings("a <<E\nb\nc\nE\nd"), ["a", "d"])
+  })
+})
+
+describe("outsideHereDocuments", () => {
+  it("leaves out the here-documents that are closed", () => {
+    assert.strictEqual(LineStart.outsideHereDocuments("a <<E <<'F'\nb\nE\nc\nF\nd\n"), "a <<E <<'F'\nd\n")
+    for (const text of ["", "a\nb", "a <<E\nb", "a '<<E\nb\nE\n'"]) {
+      assert.strictEqual(LineStart.outsideHereDocuments(text), text)
+    }
+  })
+})

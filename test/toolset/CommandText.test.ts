@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as BashArguments from "../../src/toolset/BashArguments.js"
+import * as CommandText from "../../src/toolset/CommandText.js"
+
+const fence = "```"
+/** Lines of text, of which `F` alone or before a language is a fence. */
+const lines = (...all: ReadonlyArray<string>): string => all.map((line) => line.replace(/^F/, fence)).join("\n")
+
+/** The command that runs where something was taken away; undefined where the text is a command as it is. */
+const taken = (text: string): string | undefined => {
+  const read = CommandText.read(text)
+  if (read._tag === "NoCommand") return assert.fail(`${text}: ${read.reason}`)
+  return read._tag === "Wrapped" ? read.command : undefined
+}
+
+/** The command that the refusal of a text shows. */
+const shown = (text: string): string => {
+  const read = CommandText.read(text)
+  if (read._tag !== "NoCommand") return assert.fail(`${text} is not refused`)
+  return JSON.parse(BashArguments.example(read.meant)).command
+}
+
+const notice = (text: string): string | undefined => {
+  const read = CommandText.read(text)
+  return read._tag === "Wrapped" ? read.notice : undefined
+}
+
+describe("the text of a command", () => {
+  it("is taken out of the one fence that is all around it", () => {
+    const wrapped: ReadonlyArray<readonly [string, string]> = [
+      [lines("Fbash", "cat evil.txt", "F"), "cat evil.txt"],
+      [lines("", "F", "ls", "", "pwd", "F", ""), "ls\n\npwd"],
+      [lines("~~~sh", "ls", "~~~"), "ls"],
+      [lines("F`bash", "ls", "F``"), "ls"],
+      [lines("  Fbash".replace("F", fence), "  ls", "    pwd", "  F".replace("F", fence)), "ls\n  pwd"],
+      ["```shell\r\nls\r\npwd\r\n```\r\n", "ls\npwd"],
+      [
+        lines("Fbash", "cat >a.md <<'EOF'", "Fjs", "x", "F", "EOF", "F"),
+        lines("cat >a.md <<'EOF'", "Fjs", "x", "F", "EOF")
+      ],
+      [lines("~~~", "cat <<'EOF'", "F", "EOF", "~~~"), lines("cat <<'EOF'", "F", "EOF")],
+      [lines("Fconsole", "$ ls", "$ pwd", "F"), "ls\npwd"]
+    ]
+    for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
+    assert.strictEqual(notice(lines("F", "ls", "F")), "Run without the Markdown fence around it.")
+    assert.strictEqual(notice(lines("F", "$ ls", "F")), 'Run without the Markdown fence around it and the prompt "$ ".')
+  })
+
+  it("is refused in any other Markdown, with the command of the first fence", () => {
+    const refused: ReadonlyArray<readonly [string, string]> = [
+      [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls"],
+      [lines("Fbash", "ls", "F", "", "Fbash", "pwd", "F"), "ls"],
+      [lines("This lists:", "Fbash", "ls", "F"), "ls"],
+      [lines("# ls", "Fbash", "ls", "F"), "ls"],
+      [lines("cd x", "~~~", "ls", "~~~"), "ls"],
+      [lines("Fbash", "ls", "F", "It lists."), "ls"],
+      [lines("Fbash", "ls"), "ls"],
+      [lines("F`", "F", "ls", "F", "F`"), "ls"],
+      [lines("~~~", "F", "ls", "F", "~~~"), "ls"],
+      ["```ls -la```", "ls -la"],
+      ["Run this: ```ls -la```", "ls -la"],
+      ["Run this: ```bash\nls\n```", "ls\n"],
+      [lines("Fbash", "cat <<EOF", "F", "then", "Fbash", "rm x", "F"), "cat <<EOF"],
+      [lines("Fbash", "echo don't", "F", "isn't", "F", "rm x", "F"), "echo don't"],
+      [lines("Fpython", "print('a')", "F"), "python3 - <<'EOF'\nprint('a')\nEOF"],
+      [lines("Fjs", "EOF", "F"), "node - <<'EOF_'\nEOF\nEOF_"],
+      [lines("Ftext", "ls", "F"), "ls"],
+      [lines("Fbash title=x", "ls", "F"), "ls"],
+      [lines("Fmake", "F"), "make"],
+      [lines("Fconsole", "$ ls", "a.txt", "F"), "ls"],
+      [lines("F", "F"), "ls -la"],
+      [lines("Fbash", "F"), "ls -la"]
+    ]
+    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("loses the prompt of each of its lines", () => {
+    const wrapped: ReadonlyArray<readonly [string, string]> = [
+      ["$ ls", "ls"],
+      ["  $ ls -la \n", "  ls -la \n"],
+      ["$ cd x\n\n$ ls", "cd x\n\nls"],
+      ["$ cd x # there\n# a comment\n$ ls", "cd x # there\n# a comment\nls"],
+      ["$ ls\r\n$ pwd\r\n", "ls\npwd\n"],
+      ["$ cat <<EOF\n$ x\nEOF\n$ ls", "cat <<EOF\n$ x\nEOF\nls"],
+      ["$ make \\\n  all\n$ ls", "make \\\n  all\nls"],
+      ["$ echo 'a\nb'", "echo 'a\nb'"]
+    ]
+    for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
+    assert.strictEqual(notice("$ ls"), 'Run without the prompt "$ ".')
+  })
+
+  it("is refused where lines without a prompt may be output", () => {
+    const refused: ReadonlyArray<readonly [string, string]> = [
+      ["$ ls\na.txt\n`touch evil`", "ls"],
+      ["$ ls\r\na.txt\r\n$ pwd", "ls\npwd"],
+      ["$ for i in a; do\n  echo $i\ndone", "for i in a; do\n  echo $i\ndone"],
+      ["$ echo it's\n$ touch it's", "echo it's\ntouch it's"],
+      ["$ cat <<EOF\n$ touch evil", "cat <<EOF\ntouch evil"],
+      ["$ $ ls", "ls"],
+      ["$ ```\nls\n```", "ls"]
+    ]
+    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("is taken out of the JSON of a call, or refused with the call that was meant", () => {
+    assert.strictEqual(taken('{"command":"ls \\"a\\""}'), 'ls "a"')
+    assert.strictEqual(taken(' {\n  "command": "ls",\n  "timeout": null,\n  "description": "x"\n}\n'), "ls")
+    assert.strictEqual(notice('{"command":"ls"}'), "Run without the JSON around it.")
+    const refused: ReadonlyArray<readonly [string, string]> = [
+      ['{"command":"ls","timeout":5}', "ls"],
+      ['{"name":"Bash","arguments":{"command":"ls"}}', "ls"],
+      ['{"cmd":"ls"}', "ls"],
+      ['{"command":"$ ls"}', "ls"],
+      ['{"command":"{\\"command\\":\\"ls\\"}"}', "ls"],
+      ['["bash","-lc","ls a"]', "ls a"],
+      ['["ls","a b"]', "ls 'a b'"],
+      ['{"command":"\\ud800"}', "ls -la"],
+      ['{"command":"echo $(touch evil)",}', "ls -la"],
+      ['{"command":"echo $(touch evil)"', "ls -la"],
+      ["{}", "ls -la"],
+      [
+        '{"todos":[{"content":"a","status":"pending"}]}',
+        `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"pending"}]}'`
+      ]
+    ]
+    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("is taken out of the call itself, or refused with the call that was meant", () => {
+    assert.strictEqual(taken('Bash(command="ls -la")'), "ls -la")
+    assert.strictEqual(taken('bash( command = "echo \\"a\\\\n\\"" )\n'), 'echo "a\\n"')
+    assert.strictEqual(notice('Bash("ls")'), "Run without the name of the tool around it.")
+    const refused: ReadonlyArray<readonly [string, string]> = [
+      ["Bash(command='ls')", "ls"],
+      ['Bash(command="echo \\"a\\"", timeout=5)', 'echo "a"'],
+      ["Bash(ls)", "ls"],
+      ["bash(echo $(touch evil))", "echo $(touch evil)"],
+      ["Bash ls -la", "ls -la"],
+      ['Bash -c "ls"', 'bash -c "ls"'],
+      ['Bash({"command":"ls"})', "ls"],
+      ["Bash", "ls -la"],
+      [`Bash(${"x".repeat(20_000)})`, "<command>"]
+    ]
+    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+    assert.deepStrictEqual(CommandText.read('Bash(command="ls", restart=true, timeout=5)'), {
+      _tag: "NoCommand",
+      reason: "it is what bash runs, without the name of the tool around it",
+      meant: { command: "ls", restart: true, timeout: "5" }
+    })
+  })
+
+  it("is left as it is where bash can run it for a good reason", () => {
+    for (const text of [
+      "",
+      "ls",
+      "$HOME/bin/x; $x",
+      "$(which ls) -la",
+      "`which python3` -V",
+      "$",
+      "{ ls; }",
+      "{\nls\n}",
+      '{ "a" :; }',
+      '{ "$a" :; }',
+      "{a,b}",
+      "[ a ]",
+      '[ "a" ]',
+      "[[ -n $a ]] && ls",
+      "a=(1 2)",
+      'a=("x" "$ y")',
+      "bash",
+      "bash ls",
+      "bash -c 'ls'",
+      "Bash() { ls; }",
+      "bash () { ls; }",
+      "bash\n(ls)",
+      "Bashful",
+      "# ```\nls",
+      "grep -c '```' a.md",
+      "grep -c \\`\\`\\` a.md",
+      "git commit -m 'a\n```\nb\n```'",
+      "git commit -m \"$(cat <<'EOF'\n```\nb\n```\nEOF\n)\"",
+      "cat >a.md <<'EOF'\n```bash\nls\n```\nEOF",
+      "cat >a.md <<'EOF'\n```\nEOF\nls",
+      "cat >a.rst <<-EOF\n\tTitle\n\t~~~~~\n\tEOF",
+      "cat <<'EOF'\n$ ls\n{\"a\":1}\nEOF",
+      "echo ~~~ ~~~",
+      "echo \\\n~~~",
+      "case $a in\n  x) ls ;;\nesac"
+    ]) {
+      assert.deepStrictEqual(CommandText.read(text), CommandText.CommandText.Command({ command: text }), text)
+    }
+  })
+
+  it("is read in a time that grows with its length only", () => {
+    const many = 300_000
+    for (const text of [
+      `cat <<'EOF'\n${"```\n".repeat(many)}EOF`,
+      `${"```\n".repeat(many)}`,
+      `$ ls\n${"$ x\n".repeat(many)}`,
+      `${"{".repeat(many)}`,
+      `Bash(${'"\\'.repeat(many)}`,
+      `${"```a\n".repeat(many)}`,
+      Array.from({ length: 700 }, (_, at) => "`".repeat(703 - at)).join("\n")
+    ]) {
+      CommandText.read(text)
+    }
+    assert.strictEqual(
+      CommandText.read(`cat >a.md <<'EOF'\n${"```\nx\n".repeat(many)}EOF`)._tag,
+      "Command",
+      "a here-document longer than what is read"
+    )
+  })
+})

@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Advice from "../../src/domain/Advice.js"
+import * as ForeignTool from "../../src/toolset/ForeignTool.js"
+
+const advise = (name: string, params: unknown, offered: ReadonlyArray<string> = []): string | undefined => {
+  const advice = ForeignTool.advise(name, params, (command) => offered.includes(command))
+  return advice === undefined ? undefined : Advice.render([advice], { ...Advice.model, run: (command) => command })
+}
+
+const all = (cases: ReadonlyArray<readonly [string, unknown, string]>) => {
+  for (const [name, params, right] of cases) assert.strictEqual(advise(name, params), right)
+}
+
+describe("the command for another agent's tool", () => {
+  it("reads files, whose lines others count from 1", () => {
+    all([
+      ["Read", { file_path: "/a b/c.ts", offset: 10, limit: 5 }, "read '/a b/c.ts' --offset 9 --limit 5"],
+      ["read", { filePath: "src/a.ts", offset: 1, limit: 0 }, "read src/a.ts"],
+      ["read_file", { absolute_path: "-x" }, "read ./-x"],
+      ["Read", { file_path: "Makefile", offset: null }, "read ./Makefile"],
+      ["Read", {}, "read <file>"],
+      ["Read", "a.ts", "read <file>"]
+    ])
+  })
+
+  it("writes and edits files, byte for byte", () => {
+    all([
+      ["Write", { file_path: "a", content: "x\ny's\n" }, "write a <<'EOF'\nx\ny's\nEOF"],
+      ["write", { filePath: "a", content: "EOF\n" }, "write a <<'EOF_'\nEOF\nEOF_"],
+      ["Write", { file_path: "-a", content: "-x" }, "write -- ./-a '-x'"],
+      ["Write", { file_path: "a", content: "" }, "write a ''"],
+      ["Write", { file_path: "a", content: "x".repeat(3000) }, "write a <content>"],
+      ["Write", { file_path: "a", content: "\0" }, "write a <content>"],
+      ["Edit", { file_path: "a", old_string: "it's", new_string: "$x" }, "edit a 'it'\\''s' '$x'"],
+      ["edit", { filePath: "a", oldString: "-a", newString: "b", replaceAll: true }, "edit --all -- a '-a' 'b'"],
+      ["Edit", { file_path: "a", old_string: "", new_string: "x\n" }, "[ -e a ] || write a 'x\n'"],
+      ["Edit", { file_path: "a" }, "edit a <old> <new>"],
+      [
+        "MultiEdit",
+        {
+          file_path: "a",
+          edits: [
+            { old_string: "a", new_string: "b" },
+            { old_string: "c", new_string: "", replace_all: true }
+          ]
+        },
+        "edit a 'a' 'b' &&\nedit --all a 'c' ''"
+      ]
+    ])
+  })
+
+  it("applies a patch by our own commands, or by one of them that takes patches", () => {
+    const begin = "*** Begin Patch\n"
+    const end = "\n*** End Patch"
+    const body =
+      "*** Add File: a b\n+one\n+\n*** Update File: c\n*** Move to: d\n@@ f\n x\n-y\n+z\n\n@@\n-last\n*** End of File\n*** Delete File: e"
+    const patch = begin + body + end
+    const right = "write 'a b' 'one\n\n' &&\nedit c 'x\ny\n\n' 'x\nz\n\n' &&\nedit c 'last\n' '' &&\nmv c d &&\nrm e"
+    assert.strictEqual(advise("apply_patch", { input: patch }), right)
+    assert.strictEqual(advise("apply_patch", patch), right)
+    assert.strictEqual(advise("patch", { patchText: patch }, ["edit --patch"]), `edit --patch <<'EOF'\n${patch}\nEOF`)
+    const sentence = "edit <file> <old> <new> for each change; edit --help says more"
+    for (const other of ["", "diff", `${begin}*** Update File: a\n@@\n+only new${end}`, `${begin}x${end}`]) {
+      assert.strictEqual(advise("apply_patch", { input: other }), sentence)
+    }
+  })
+
+  it("searches as the tool would", () => {
+    const skipped = "--exclude-dir={.git,node_modules}"
+    all([
+      ["Grep", { pattern: "it's" }, `grep -rIlE ${skipped} 'it'\\''s' .`],
+      ["Grep", { pattern: "-x", path: "a b", output_mode: "count" }, `grep -rIcE ${skipped} -e '-x' 'a b'`],
+      [
+        "Grep",
+        { pattern: "\\d+", "-i": true, "-C": 2, output_mode: "content", glob: "src/**/*.{ts,tsx}", head_limit: 5 },
+        `grep -rIniP -C 2 ${skipped} --include='*.ts' --include='*.tsx' '\\d+' . | head -n 5`
+      ],
+      ["grep", { pattern: "a", include: "*.js" }, `grep -rIlE ${skipped} --include='*.js' 'a' .`],
+      ["Grep", { pattern: "a", type: "py" }, `grep -rIlE ${skipped} --include='*.py' 'a' .`],
+      ["Grep", {}, `grep -rIlE ${skipped} <pattern> .`],
+      [
+        "Glob",
+        { pattern: "**/*.{ts,js}", path: "a b" },
+        `(cd 'a b' && shopt -s globstar nullglob && for f in **/*.{ts,js}; do printf '%s\\n' "$f"; done)`
+      ],
+      ["LS", { path: "/a b", ignore: ["*.o"] }, "ls -la -I '*.o' '/a b'"],
+      ["list", {}, "ls -la ."]
+    ])
+  })
+
+  it("runs a program's words as a command line", () => {
+    all([
+      ["shell", { command: ["bash", "-lc", "a && b"] }, "a && b"],
+      ["shell", { command: ["a", "b c"], workdir: "/x", timeout_ms: 5 }, "(cd /x && a 'b c'), with timeout=5"],
+      ["local_shell", { action: { type: "exec", command: ["a"], working_directory: "/x" } }, "(cd /x && a)"],
+      ["exec_command", { cmd: "a" }, "a"],
+      ["run_shell_command", { command: "a; b", directory: "x" }, "(cd x && {\na; b\n})"]
+    ])
+    assert.isUndefined(advise("shell", {}))
+    assert.isUndefined(advise("shell", { command: [] }))
+  })
+
+  it("writes todos with the keys that ours have", () => {
+    all([
+      [
+        "TodoWrite",
+        {
+          todos: [
+            { content: "it's", status: "pending", id: "1" },
+            { content: "b", status: "cancelled" }
+          ]
+        },
+        `TodoWrite '{"todos":[{"content":"it'\\''s","activeForm":"it'\\''s","status":"pending"}]}'`
+      ],
+      [
+        "update_plan",
+        { plan: [{ step: "a", status: "completed" }] },
+        `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
+      ],
+      ["TodoRead", {}, "no command shows the list again: the result of the last TodoWrite has it"]
+    ])
+    assert.strictEqual(advise("TodoRead", {}, ["TodoRead"]), "TodoRead")
+  })
+
+  it("says where there is nothing like it", () => {
+    const given = { prompt: "a b", description: "c", subagent_type: "general" }
+    assert.strictEqual(advise("Task", given), "there are no sub-agents: do the task yourself, with Bash")
+    assert.strictEqual(advise("Task", given, ["task:general"]), "task:general --prompt 'a b' --description c")
+    assert.strictEqual(
+      advise("WebFetch", { url: "https://a/?b&c" }),
+      "curl -sSL 'https://a/?b&c', where the sandbox allows the network"
+    )
+    for (const name of ["UnknownTool", "Bash", "constructor", "", "42"]) assert.isUndefined(advise(name, {}))
+  })
+})
