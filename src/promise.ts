@@ -13,7 +13,7 @@ import type { Synapse } from "./promise/Synapse.js"
 
 export { type Answer, type Command, type CommandCall, type CommandSignal, defineCommand } from "./promise/Command.js"
 export { InvalidUsage } from "./promise/InvalidUsage.js"
-export type { Extras, FailureCategory, Result } from "./promise/Result.js"
+export type { Extras, FailureCategory, Image, Result } from "./promise/Result.js"
 export type {
   OnPermission,
   PermissionAnswer,

@@ -28,12 +28,20 @@ if [[ ! $__synapse ]]; then
 fi
 {
   if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then __synapse_input=none; else __synapse_input=some; fi
+  __synapse_output=away __synapse_pair=0
+  while [[ -p @directory@/\${__synapse_pair}o ]]; do
+    if [[ /dev/stdout -ef @directory@/\${__synapse_pair}o || /dev/stdout -ef @directory@/\${__synapse_pair}e ]]; then
+      __synapse_output=shown
+      \\builtin break
+    fi
+    __synapse_pair=$((__synapse_pair + 1))
+  done
   __synapse_words=$*
   if (( \${#__synapse_words} < 1000000 )); then
     \\builtin trap '' PIPE
-    \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$#" "$@" >&46
+    \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
   else
-    ( \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$#" "$@" >&46 )
+    ( \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
   fi 2>/dev/null || {
     \\builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\\n' "$1" >&2
     \\builtin exit 1
@@ -73,9 +81,13 @@ export const read = `__synapse_choose() {
   if [[ \${1-} == -- ]]; then
     \\builtin shift
     if (( ! $# )); then \\builtin return; fi
-  elif [[ $# -lt 2 && \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* && /dev/stdin -ef /dev/null ]]; then
-    ( \\builtin set -e; ((0)); \\builtin exit 0 )
-    if (( $? )) || ! __synapse_loops "\${BASH_SOURCE[2]}"; then __synapse_own=yes; fi
+  elif [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
+    if [[ /dev/stdin -ef /dev/null ]]; then
+      ( \\builtin set -e; ((0)); \\builtin exit 0 )
+      if (( $? )) || ! __synapse_loops "\${BASH_SOURCE[2]}"; then __synapse_own=yes; fi
+    elif __synapse_expands "\${BASH_SOURCE[2]}"; then
+      __synapse_own=unclear
+    fi
   fi
   while (( $# )); do
     if [[ $1 != [a-zA-Z_]* || \${#1} -gt 4095 || \${1%%\\[*\\]} == *[!a-zA-Z0-9_]* ]]; then __synapse_own=yes; fi
@@ -86,21 +98,32 @@ __synapse_loops() (
   before='(^|[;&|({!\`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
   [[ $(<"$1") =~ \${before}[[:space:]]*(while|until)[[:space:]] ]]
 )
+__synapse_expands() {
+  \\builtin local __synapse_text
+  \\builtin read -rd '' __synapse_text <"$1"
+  [[ $__synapse_text == *read+([[:blank:]])?(--+([[:blank:]]))?(\\")[\\$\\\`]* ]]
+}
 read() {
   case \${1-} in
     -h | --help | --offset* | --limit*) __SYNAPSE_CALL__ ;;
     -[!-]*) \\builtin read "$@" ;;
     *)
-      if [[ " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null ]]; then
+      if [[ " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null && ! -e \${1-} ]]; then
         \\builtin read "$@"
       else
         { \\builtin local - __synapse_own=; \\builtin set +vxeuET; } 2>/dev/null
         __synapse_choose "$@"
-        if [[ $__synapse_own ]]; then __SYNAPSE_CALL__; else \\builtin read "$@"; fi
+        case $__synapse_own in
+          yes) __SYNAPSE_CALL__ ;;
+          unclear)
+            \\builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\\n' "$1" "$1" "$1" >&2
+            \\builtin return 1 ;;
+          *) \\builtin read "$@" ;;
+        esac
       fi ;;
   esac
 }
-\\builtin export -f read __synapse_choose __synapse_loops
+\\builtin export -f read __synapse_choose __synapse_loops __synapse_expands
 `
 
 /**

@@ -26,12 +26,13 @@ export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.eff
     const commands = yield* CallRunner.make((call) => Nesting.within(bridge)(call))
     const bridge: Context.Tag.Service<ShellBridge> = {
       fifos: CallServer.fifos,
-      open: (directory, input) => new CallServer.CallServer(directory, commands, input),
+      open: (directory, around) => new CallServer.CallServer(directory, commands, around),
       definitions: (directory) => Stub.functions(directory, commands.names()),
       enterPath: CommandLookup.enterPath,
       changePath: CommandLookup.changePath,
       onNotFound: () => CommandLookup.onNotFound(commands),
-      takeEnding: commands.takeEnding
+      takeEnding: commands.takeEnding,
+      takeImages: commands.takeImages
     }
     return bridge
   })

@@ -3,8 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { CommandInput } from "../domain/CommandInput.js"
-import type { CallEnding } from "../session/ShellBridge.js"
+import type { Image } from "../domain/CommandResult.js"
+import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import type { CallRequest } from "./CallRequest.js"
 
@@ -19,11 +19,13 @@ export interface BridgeCommands {
   readonly names: () => ReadonlyArray<string>
   /** Returns the prefixes of the handlers whose name is a prefix, such as `mcp:*`. */
   readonly prefixes: () => ReadonlyArray<string>
-  /** Runs the command of a call; `input` is for a call that has none of its own. */
-  readonly run: (call: BridgeCall, request: CallRequest, input: CommandInput | undefined) => void
+  /** Runs the command of a call. */
+  readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings) => void
   /**
    * Returns the end of the call that was made since the last time this was asked; undefined where there was none, or
    * more than one.
    */
   readonly takeEnding: () => CallEnding | undefined
+  /** Returns the images that calls have shown since the last time this was asked. */
+  readonly takeImages: () => ReadonlyArray<Image>
 }

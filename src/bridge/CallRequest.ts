@@ -17,6 +17,8 @@ export interface CallRequest {
   readonly cwd: string
   /** True where there is a standard input other than `/dev/null`. */
   readonly hasInput: boolean
+  /** True where its standard output goes into the result, and not on into a pipe or a file. */
+  readonly isShown: boolean
 }
 
 /**
@@ -32,8 +34,8 @@ export interface Budget {
 /** The most words of a request; the system allows a program far fewer. */
 const mostWords = 1_000_000
 
-/** The number of fields before the words: directory, input and number of words. */
-const headers = 3
+/** The number of fields before the words: directory, input, output and number of words. */
+const headers = 4
 
 /**
  * Reads a request from the bytes as they come, each examined once.
@@ -62,8 +64,8 @@ export class RequestReader {
       this.expected = headers + words
     }
     if (this.expected === undefined || this.ended < this.expected) return undefined
-    const [cwd = "", input, , name = "", ...args] = this.fields(this.expected)
-    return { name, args, cwd, hasInput: input === "some" }
+    const [cwd = "", input, output, , name = "", ...args] = this.fields(this.expected)
+    return { name, args, cwd, hasInput: input === "some", isShown: output === "shown" }
   }
 
   /** The name of the command, as far as it is read. */

@@ -13,10 +13,10 @@ import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
-import type { CommandInput } from "../domain/CommandInput.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as FileFailure from "../files/FileFailure.js"
 import { FileTurns } from "../files/FileTurns.js"
-import type { CallEnding } from "../session/ShellBridge.js"
+import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import * as BridgeFiles from "./BridgeFiles.js"
@@ -37,6 +37,7 @@ export const make = Effect.fnUntraced(function* (
   const audience = yield* FiberRef.get(Advice.audience)
   const turns = new FileTurns()
   const ended: Array<CallEnding> = []
+  const images = new Images()
   let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
 
   const callable = () => registry.list().filter((handler) => !isLineHandler(handler))
@@ -50,21 +51,23 @@ export const make = Effect.fnUntraced(function* (
       return known.names
     },
     prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
-    run: (call, request, input) => {
+    run: (call, request, around) => {
       const fiber = Runtime.runFork(runtime)(
-        within(run(registry.find(request.name), toCommandCall(call, request, input, turns), registry.list()))
+        within(run(registry.find(request.name), toCommandCall(call, request, around, turns), registry.list()))
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
-        const { category, exitCode, stderr, stdout } = ending(request, exit, audience)
+        const { category, exitCode, images: shown = [], stderr, stdout } = ending(request, exit, audience)
         ended.push({ exitCode, category })
-        void call.finish(stdout, stderr, exitCode)
+        const left = shown.filter((image) => !images.add(image)).map(({ path }) => leftOut(request, path))
+        void call.finish(stdout, stderr + left.join(""), exitCode)
       })
     },
     takeEnding: () => {
       const [only, more] = ended.splice(0)
       return more === undefined ? only : undefined
-    }
+    },
+    takeImages: () => images.take()
   }
 })
 
@@ -86,13 +89,14 @@ const run = (
 const toCommandCall = (
   call: BridgeCall,
   request: CallRequest,
-  input: CommandInput | undefined,
+  { input, room }: Surroundings,
   turns: FileTurns
 ): CommandCall => ({
   name: request.name,
   args: request.args,
   cwd: request.cwd,
   stdin: request.hasInput ? BridgeFiles.standardInput(call) : input,
+  ...(request.isShown && room !== undefined ? { room } : undefined),
   write: (chunk) =>
     Effect.catchAll(
       Effect.tryPromise(() => call.put(chunk)),
@@ -104,7 +108,33 @@ const toCommandCall = (
 interface CallOutput extends CallEnding {
   readonly stdout: string
   readonly stderr: string
+  readonly images?: ReadonlyArray<CommandResult.Image>
 }
+
+/** The most characters of the images of one result, in base64. */
+const mostImages = 20 * 1024 ** 2
+
+/** Collects the images of one result, as many as it may hold. */
+class Images {
+  private size = 0
+  private readonly all: Array<CommandResult.Image> = []
+
+  /** Returns false where there is no room left for it. */
+  add(image: CommandResult.Image): boolean {
+    if (this.size + image.base64.length > mostImages) return false
+    this.size += image.base64.length
+    this.all.push(image)
+    return true
+  }
+
+  take(): ReadonlyArray<CommandResult.Image> {
+    this.size = 0
+    return this.all.splice(0)
+  }
+}
+
+const leftOut = ({ name }: CallRequest, path: string): string =>
+  `${name}: ${FileFailure.printable(path)}: not shown: the images of one call are too large\n`
 
 /** Converts the end of a command into what its caller prints; advice is worded for whoever reads it. */
 const ending = (

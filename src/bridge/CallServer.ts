@@ -7,9 +7,8 @@ import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
-import type { CommandInput } from "../domain/CommandInput.js"
 import type { SessionDirectory } from "../session/SessionDirectory.js"
-import type { OpenBridge } from "../session/ShellBridge.js"
+import type { OpenBridge, Surroundings } from "../session/ShellBridge.js"
 import { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Fifo from "./Fifo.js"
@@ -68,7 +67,7 @@ export class CallServer implements OpenBridge {
   constructor(
     private readonly directory: SessionDirectory,
     private readonly commands: BridgeCommands,
-    private readonly input: () => CommandInput | undefined
+    private readonly around: () => Surroundings
   ) {
     const { path } = directory
     this.tickets = new Tickets(Path.join(path, Stub.names.tickets))
@@ -153,7 +152,7 @@ export class CallServer implements OpenBridge {
     let call: BridgeCall
     try {
       call = new BridgeCall(this.directory.path, slot, this.budget, (request) =>
-        this.commands.run(call, request, this.input())
+        this.commands.run(call, request, this.around())
       )
     } catch {
       // A command has deleted the FIFOs: the next command gets new ones.

@@ -20,14 +20,23 @@ if [[ ! $__synapse ]]; then
 fi
 {
   if [[ ! -e /dev/stdin || /dev/stdin -ef /dev/null ]]; then __synapse_input=none; else __synapse_input=some; fi
+  # Output that goes into a pipe of the session's own is what the result shows; any other goes on.
+  __synapse_output=away __synapse_pair=0
+  while [[ -p @directory@/${__synapse_pair}o ]]; do
+    if [[ /dev/stdout -ef @directory@/${__synapse_pair}o || /dev/stdout -ef @directory@/${__synapse_pair}e ]]; then
+      __synapse_output=shown
+      \builtin break
+    fi
+    __synapse_pair=$((__synapse_pair + 1))
+  done
   # Whoever takes no more of a request than it may be closes the pipe. bash goes on writing then, byte for byte, so that long
   # words have a process of their own, which ends.
   __synapse_words=$*
   if (( ${#__synapse_words} < 1000000 )); then
     \builtin trap '' PIPE
-    \builtin printf '%s\0' "$PWD" "$__synapse_input" "$#" "$@" >&46
+    \builtin printf '%s\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
   else
-    ( \builtin printf '%s\0' "$PWD" "$__synapse_input" "$#" "$@" >&46 )
+    ( \builtin printf '%s\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
   fi 2>/dev/null || {
     \builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\n' "$1" >&2
     \builtin exit 1

@@ -24,7 +24,7 @@ export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, nev
   Effect.gen(function* () {
     const stdio = yield* Stdio
     const toolset = yield* Toolset
-    const listener: CommandListener.CommandListener = json ? {} : { onOutput: stdio.write }
+    const listener: CommandListener.CommandListener = json ? {} : { onOutput: stdio.write, takesAll: true }
     const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
     if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else if (isOurs(result)) stdio.write("stderr", `synapse: ${result.message}\n`)

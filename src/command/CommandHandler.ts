@@ -48,6 +48,11 @@ export interface CommandCall {
    * while nobody reads, and interrupts the call where nobody ever will.
    */
   readonly write: (chunk: Uint8Array) => Effect.Effect<void>
+  /**
+   * The most characters of standard output that its reader is shown; undefined where all of it goes on, into a pipe or a
+   * file.
+   */
+  readonly room?: number
   readonly files: Files
 }
 
@@ -65,6 +70,7 @@ export interface CommandHandler extends Described {
   readonly usesFiles?: boolean
   /**
    * Tests whether the text after its name is taken as it is written, as its only argument: JSON that nobody has quoted.
+   * A command with this test also gets a text whose quotes do not match as it is written.
    */
   readonly takesBare?: (rest: string) => boolean
   /**

@@ -21,6 +21,10 @@ export interface CommandListener {
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => void | Promise<void>
   /**
+   * True where `onOutput` is all that is heard of the output, so that no command fits its own to the result's limit.
+   */
+  readonly takesAll?: true
+  /**
    * Called with the output so far when the command is interrupted, for an interrupted Effect has no value; `began` is
    * false where it is known that the command did not begin.
    */

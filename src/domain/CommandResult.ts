@@ -7,6 +7,21 @@ import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
 
 /**
+ * An image that a command shows.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Image {
+  /** The path as the command was given it. */
+  readonly path: string
+  /** Its type by its content: `image/png`. */
+  readonly mediaType: string
+  /** The bytes of the file, in base64. */
+  readonly base64: string
+}
+
+/**
  * The output and the exit code of a command, with further details.
  *
  * @since 0.1.0
@@ -37,6 +52,8 @@ export interface CommandResult {
   readonly blockedRule?: string
   /** False where it was cancelled before it began, so that it was not run. */
   readonly began?: false
+  /** Images for a caller that can show them to the model. */
+  readonly images?: ReadonlyArray<Image>
   /** Notices about the shell itself: that it was restarted, and which state was lost. */
   readonly notices?: ReadonlyArray<string>
 }

@@ -35,6 +35,8 @@ export interface Extras {
   /** The files that hold the whole output, where it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
+  /** Images that the command showed, for programs that can give them to the model. */
+  readonly images?: ReadonlyArray<Image>
   readonly notices?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, where the command did not run or was stopped. */
@@ -48,6 +50,18 @@ export interface Extras {
   readonly blockedReason?: string
   readonly blockedResource?: string
   readonly blockedRule?: string
+}
+
+/**
+ * An image that a command showed: its path as the command was given it, its type (`image/png`), and its bytes in base64.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Image {
+  readonly path: string
+  readonly mediaType: string
+  readonly base64: string
 }
 
 /**

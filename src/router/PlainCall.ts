@@ -33,12 +33,16 @@ export const of = (line: CommandLine, handler: CommandHandler | undefined): Plai
   const { name } = line
   if (handler === undefined) return line.simple ? { name, args: [] } : undefined
   if (handler.usesFiles === true || line.assignments.length > 0) return undefined
-  if (handler.takesBare?.(line.rest) === true) return { name, args: [line.rest.trim()] }
+  if (handler.takesBare?.(line.rest) === true || (handler.takesBare !== undefined && isUnclosed(line)))
+    return { name, args: [line.rest.trim()] }
   if (!line.literal) return undefined
   const args = line.words.map(({ value }) => value)
   const { input } = line
   return input === undefined ? { name, args } : { name, args, input }
 }
+
+/** Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. */
+const isUnclosed = (line: CommandLine): boolean => line.tail.some((token) => token._tag === "Word" && !token.closed)
 
 /**
  * Makes the CommandCall for the handler. It has no files, which only the shell can give.

@@ -103,7 +103,12 @@ export class CommandDispatch {
         return onOver === undefined ? resume(this.guarded(job, this.again(job, fed, isAgain))) : onOver()
       const { bridge, state } = this.options
       const { missing, outcome } = fed
-      const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
+      const findings = {
+        missing,
+        notices: state.takeNotices(),
+        called: bridge.takeEnding(),
+        images: bridge.takeImages()
+      }
       const result = Job.result(outcome, findings)
       job.result = result
       if (onOver !== undefined) return onOver()

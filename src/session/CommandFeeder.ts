@@ -19,6 +19,7 @@ import * as Protocol from "./Protocol.js"
 import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell } from "./Shell.js"
+import type { Surroundings } from "./ShellBridge.js"
 
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
@@ -96,6 +97,12 @@ export class CommandFeeder {
   /** The command that runs; undefined where none does. */
   get job(): Job | undefined {
     return this.active?.run.job
+  }
+
+  /** The facts about the command that runs, for the calls from within it. */
+  get surroundings(): Surroundings {
+    const { input, listener } = this.job ?? {}
+    return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit }
   }
 
   /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */

@@ -45,6 +45,8 @@ export interface Findings {
   readonly missing: string | undefined
   /** The end of the call, where the command has called exactly one of our commands. */
   readonly called: CallEnding | undefined
+  /** The images that its calls of our commands have shown. */
+  readonly images: ReadonlyArray<CommandResult.Image>
 }
 
 /**
@@ -55,7 +57,7 @@ export interface Findings {
  */
 export const result = (
   { notice, status, stderr, stdout }: Outcome,
-  { called, missing, notices }: Findings
+  { called, images, missing, notices }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
   stderr: stderr.text,
@@ -64,6 +66,7 @@ export const result = (
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
   ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
   ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
+  ...(images.length === 0 ? {} : { images }),
   ...(notices.length === 0 && notice === undefined
     ? {}
     : { notices: notice === undefined ? notices : [...notices, notice] })

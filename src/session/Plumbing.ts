@@ -6,11 +6,10 @@
  */
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
-import type { CommandInput } from "../domain/CommandInput.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
-import type { OpenBridge, ShellBridge } from "./ShellBridge.js"
+import type { OpenBridge, ShellBridge, Surroundings } from "./ShellBridge.js"
 
 const isFifo = (path: string): boolean => {
   try {
@@ -55,24 +54,24 @@ export class Plumbing {
   private constructor(
     readonly directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
-    input: () => CommandInput | undefined
+    around: () => Surroundings
   ) {
     this.bridgeFifos = bridge.fifos(directory.path)
-    this.calls = bridge.open(directory, input)
+    this.calls = bridge.open(directory, around)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
 
-  /** Makes the pipes; `input` is for calls that have none of their own. On failure, the directory is removed. */
+  /** Makes the pipes; `around` tells calls of the command that runs. On failure, the directory is removed. */
   static async lay(
     directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
-    input: () => CommandInput | undefined
+    around: () => Surroundings
   ): Promise<Plumbing> {
     try {
       await directory.addPairs([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
-      return new Plumbing(directory, bridge, input)
+      return new Plumbing(directory, bridge, around)
     } catch (error) {
       directory.remove(false)
       throw error

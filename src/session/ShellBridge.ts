@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { FailureCategory } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
+import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
 /**
@@ -19,6 +20,19 @@ import type { SessionDirectory } from "./SessionDirectory.js"
 export interface CallEnding {
   readonly exitCode: number
   readonly category: FailureCategory | undefined
+}
+
+/**
+ * The facts about the command that runs which a call from within it needs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Surroundings {
+  /** The input of calls that have no standard input of their own. */
+  readonly input: CommandInput | undefined
+  /** The most characters of standard output that the result shows; undefined where all of it is taken as it comes. */
+  readonly room: number | undefined
 }
 
 /**
@@ -56,11 +70,8 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
   {
     /** Returns the paths of the FIFOs that must exist in the session's directory before `open`. */
     readonly fifos: (directory: string) => ReadonlyArray<string>
-    /**
-     * Opens the bridge of a session; `input` is read by calls that have no standard input of their own. Throws the file
-     * system's errors.
-     */
-    readonly open: (directory: SessionDirectory, input: () => CommandInput | undefined) => OpenBridge
+    /** Opens the bridge of a session; `around` tells of the command that runs. Throws the file system's errors. */
+    readonly open: (directory: SessionDirectory, around: () => Surroundings) => OpenBridge
     /** Returns bash text that every shell runs at its start: functions that call the commands. */
     readonly definitions: (directory: string) => string
     /** Returns bash text that puts the directory of the commands' programs into the PATH. */
@@ -77,6 +88,8 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
      * more than one.
      */
     readonly takeEnding: () => CallEnding | undefined
+    /** Returns the images that calls have shown since the last time this was asked. */
+    readonly takeImages: () => ReadonlyArray<Image>
   }
 >() {}
 
@@ -100,5 +113,6 @@ export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () =>
   enterPath: () => "",
   changePath: () => "",
   onNotFound: () => "",
-  takeEnding: () => undefined
+  takeEnding: () => undefined,
+  takeImages: () => []
 }))

@@ -144,7 +144,7 @@ export const make = ({
     if (keeper !== undefined) state.note(background.of(keeper))
   }
 
-  const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.job?.input)
+  const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.surroundings)
 
   const start = ShellStart.make({
     bridge,

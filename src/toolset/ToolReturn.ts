@@ -41,6 +41,8 @@ export interface Extras {
   /** The files that hold the whole output, where it was cut. */
   readonly stdoutFile?: string
   readonly stderrFile?: string
+  /** Images that the command showed, for callers that can give them to the model. */
+  readonly images?: ReadonlyArray<CommandResult.Image>
   readonly notices?: ReadonlyArray<string>
   readonly failureCategory?: FailureCategory
   /** The tag of the error, where the command did not run or was stopped. */
@@ -162,6 +164,7 @@ const outputOf = (output: Output): Extras => ({
   stderr: output.stderr,
   ...(output.stdoutFile === undefined ? undefined : { stdoutFile: output.stdoutFile }),
   ...(output.stderrFile === undefined ? undefined : { stderrFile: output.stderrFile }),
+  ...(output.images === undefined ? undefined : { images: output.images }),
   ...(output.notices === undefined || output.notices.length === 0 ? undefined : { notices: output.notices })
 })
 

@@ -186,8 +186,8 @@ describe("read", () => {
       "++ read --help\n++ case ${1-} in\nmissing: --help: No such file or directory\n++ set +x\n"
   })
   gives(
-    "shows five lines a turn of a loop in a trace",
+    "shows six lines a turn of a loop in a trace",
     "printf 'a b\\nc d\\n' >f; { set -x; while read x y; do :; done <f; set +x; } 2>trace; grep -c '^+' trace",
-    "18\n"
+    "21\n"
   )
 })

@@ -81,4 +81,25 @@ describe("read", () => {
     "(set -e; trap 'echo ERR' ERR; read nosuch; echo on) 2>/dev/null; echo $?": "ERR\n1\n",
     "(set -eu; if read nosuch; then :; fi; read host; echo on) 2>/dev/null": "1\tone\non\n"
   })
+
+  gives("is the command with several names too, where bash could read nothing", {
+    "read host hosts": "==> host <==\n1\tone\n\n==> hosts <==\n1\ta b\n2\tc d\n",
+    "read host nosuch 2>/dev/null; echo $?": "==> host <==\n1\tone\n1\n",
+    "while ! read host hosts; do echo $?; break; done": "0\n"
+  })
+
+  gives("is neither where a loop over names may mean the file or the variable, and takes no line away", {
+    'printf "%s\\n" Makefile host other | while read f; do read "$f" || echo "$f: $?"; done; echo x':
+      "Makefile: 1\nhost: 1\nother: 1\nx\n",
+    "printf '%s\\n' host hosts | while read f; do read $f 2>&1; done":
+      'read: host: the file, or a variable? "read ./host" shows the file, "builtin read host" sets the variable\nread: hosts: the file, or a variable? "read ./hosts" shows the file, "builtin read hosts" sets the variable\n',
+    "printf '%s\\n' host hosts | while IFS= read -r f; do read \"$(echo $f)\" 2>/dev/null || echo $f; done":
+      "host\nhosts\n",
+    // What it names does.
+    'ls | while read f; do read "./$f"; done | head -1': "1\tall:\n",
+    'echo x | while read f; do host=1; builtin read host <hosts; read ./host; echo "$host"; done': "1\tone\na b\n",
+    // A name that no file has, and one that the line itself says, are variables.
+    'echo "a b" | { v=name; read "$v"; echo "$name"; }': "a b\n",
+    "for f in 1 2; do read host; echo $host; done <hosts": "a b\nc d\n"
+  })
 })

@@ -14,7 +14,7 @@ const usage = [
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
   "  synapse edit <file> <old> <new> [--all]",
-  "  synapse read <file> [--offset N] [--limit N]",
+  "  synapse read <file>... [--offset N] [--limit N]",
   "  synapse write <file> <content>",
   "  synapse doctor [--json]",
   "Help: synapse --help",

@@ -39,7 +39,10 @@ describe("synapse read, write, edit", () => {
       const help = yield* asked(["edit", "--help"])
       assert.include(help.stdout, "\nUSAGE\n  edit <file> <old> <new> [--all]\n")
       assert.deepStrictEqual([help.exitCode, help.commands, help.settings], [0, [], undefined])
-      assert.strictEqual((yield* asked(["read", "-h"])).stdout, "Usage: synapse read <file> [--offset N] [--limit N]\n")
+      assert.strictEqual(
+        (yield* asked(["read", "-h"])).stdout,
+        "Usage: synapse read <file>... [--offset N] [--limit N]\n"
+      )
     })
   )
 

@@ -245,7 +245,7 @@ describe("synapse read, write and edit", () => {
     const file = path.join(directory, "f")
     try {
       fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
-      const more = `read: ${file}: more lines follow line 1: `
+      const more = `read: ${file}: line 1 of 2: `
       const said = async (...args: ReadonlyArray<string>) => (await run(args)).stderr
       assert.strictEqual(await said("read", file, "--limit", "1"), `${more}synapse read ${file} --offset 1 --limit 1\n`)
       assert.strictEqual(await said("exec", `read ${file} --limit 1`), `${more}read ${file} --offset 1 --limit 1\n`)

@@ -155,6 +155,8 @@ describe("BashRouter", () => {
     Effect.gen(function* () {
       const result = yield* route('bare {"a": [1, "it\'s; $x"]}\n')
       assert.strictEqual(result.stdout, 'hello {"a": [1, "it\'s; $x"]},/,,')
+      const unclosed = yield* route('bare \'{"a": "it\'s"}\' && echo\n')
+      assert.strictEqual(unclosed.stdout, 'hello \'{"a": "it\'s"}\' && echo,/,,')
       assert.deepStrictEqual(yield* calls, [])
     }).pipe(
       Effect.provide(

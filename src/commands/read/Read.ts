@@ -1,5 +1,5 @@
 /**
- * `read <file>`: shows a window of a text file, with line numbers.
+ * `read <file>...`: shows text files, or a window of their lines, with line numbers; and images.
  *
  * @since 0.1.0
  */
@@ -10,11 +10,16 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
-import * as CommandResult from "../../domain/CommandResult.js"
+import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as Slices from "../../domain/Slices.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
+import type { FileError, Files } from "../../files/Files.js"
+import * as Binary from "./Read.binary.js"
 import { help } from "./Read.help.js"
+import * as Lines from "./Read.lines.js"
+import * as Range from "./Read.range.js"
+import { Shown } from "./Read.shown.js"
 import { LineWindow } from "./Read.window.js"
 
 /** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
@@ -35,11 +40,12 @@ const lines = (name: string, least: number) =>
  */
 export const grammar = CommandGrammar.make({
   name: "read",
-  summary: "Shows a text file, or a window of its lines, with line numbers.",
-  usage: "read <file> [--offset N] [--limit N]",
+  summary: "Shows text files, or a window of their lines (file:72-90), with line numbers; images too.",
+  usage: "read <file>... [--offset N] [--limit N]",
   help,
   config: {
     file: Parameter.operand("file"),
+    more: Parameter.repeated(Parameter.operand("file")),
     offset: lines("offset", 0).pipe(Parameter.withDefault(0)),
     limit: lines("limit", 1).pipe(Parameter.optional)
   }
@@ -56,11 +62,12 @@ const defaultLimit: Effect.Effect<number> = WholeNumber.config("SYNAPSE_READ_DEF
 /** The offset from which the file's reader skips the lines before the window. */
 const deep = 1000
 
-/** The number of characters of output that are collected before they are written. */
-const held = 128 * 1024
+/** The most characters of the note about a file, without its name. */
+const longestNote = 100
 
 /**
- * Makes the handler of `read`. It reads no further than the window goes, and holds only the output that it writes next.
+ * Makes the handler of `read`. It reads no further than the window goes, but to count the lines that follow, and holds
+ * only the output that it writes next.
  *
  * @since 0.1.0
  * @category constructors
@@ -68,28 +75,91 @@ const held = 128 * 1024
 export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
-    Effect.fnUntraced(function* ({ file, limit, offset }, { files, write }) {
-      // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
-      const skipLines = offset < deep ? 0 : offset
-      const window = new LineWindow(offset, skipLines, Option.isSome(limit) ? limit.value : yield* defaultLimit)
-      const slices = new Slices.Slices()
-      // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-      yield* Stream.takeUntilEffect(files.read(file, { skipLines }), (chunk) =>
-        Effect.flatMap(slices.run(pushed(window, chunk)), () => {
-          if (window.binary !== undefined) return Effect.fail(notText(file, window.binary))
-          if (window.size < held) return Effect.succeed(window.isDone)
-          return Effect.as(write(Buffer.from(window.take())), window.isDone)
-        })
-      ).pipe(
-        Stream.runDrain,
-        Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
-      )
-      window.end()
-      return CommandResult.make({ stdout: window.take(), advice: notes(file, window, Option.getOrUndefined(limit)) })
+    Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
+      const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
+      const files = [file, ...more]
+      const shown = new Shown(call)
+      const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
+      const room = call.room === undefined ? undefined : call.room - notes
+      if (more.length === 0) yield* showFile(shown, { ...given, path: file }, room, true)
+      for (const [at, path] of more.length === 0 ? [] : files.entries()) {
+        shown.begin(path)
+        const left = room === undefined ? undefined : room - shown.size
+        const isShown = yield* showFile(shown, { ...given, path }, left, at === 0).pipe(
+          Effect.catchTag("ExecutionFailed", (error) => Effect.sync(() => shown.fail(error)))
+        )
+        if (isShown !== false) continue
+        shown.drop()
+        shown.note(Advice.line`read: no room is left: ${Advice.typed(again(files.slice(at), given))}`)
+        break
+      }
+      return shown.result
     }),
     { usesFiles: true }
   )
 )
+
+const noteRoom = (files: ReadonlyArray<string>): number =>
+  files.reduce((sum, file) => sum + longestNote + 2 * file.length, 0)
+
+/** Returns the call that shows these files. */
+const again = (files: ReadonlyArray<string>, { limit, offset }: Pick<Range.Range, "limit" | "offset">): string =>
+  [
+    "read",
+    ...files.map(FileFailure.toWord),
+    ...(offset === 0 ? [] : [`--offset ${offset}`]),
+    ...(limit === undefined ? [] : [`--limit ${limit}`])
+  ].join(" ")
+
+/**
+ * Shows one file; returns false where there is no room for a line of it. A file whose name ends as a range does goes
+ * before that range of another.
+ *
+ * @param showsOne true to show one line at least
+ */
+const showFile = (shown: Shown, given: Range.Range, room: number | undefined, showsOne: boolean) => {
+  const written = Range.parse(given.path)
+  return showRange(shown, given, room, showsOne).pipe(
+    Effect.catchTag("FileError", (error) =>
+      written === undefined || error.kind !== "missing" ? error : showRange(shown, written, room, showsOne)
+    ),
+    Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
+  )
+}
+
+const showRange = Effect.fnUntraced(function* (
+  shown: Shown,
+  range: Range.Range,
+  room: number | undefined,
+  showsOne: boolean
+): Effect.fn.Return<boolean, ExecutionFailed | FileError> {
+  const { files } = shown.call
+  const { limit, offset, path } = range
+  // For a window deep in a file, the file's reader skips the beginning, which is not examined then.
+  const skipped = offset < deep ? 0 : offset
+  const window = new LineWindow({ offset, skipped, limit: limit ?? (yield* defaultLimit), room, showsOne })
+  const slices = new Slices.Slices()
+  // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
+  yield* Stream.takeUntilEffect(files.read(path, { skipLines: skipped }), (chunk) =>
+    Effect.flatMap(slices.run(pushed(window, chunk)), () => {
+      const text = window.take()
+      return Effect.as(text === "" ? Effect.void : shown.put(text), window.isDone)
+    })
+  ).pipe(Stream.runDrain)
+  window.end()
+  if (window.isBinary) {
+    const { image, text } = yield* Binary.describe(files, path)
+    yield* shown.show(text, image)
+    return true
+  }
+  if (window.isFull && window.line === offset) return false
+  yield* shown.put(window.take())
+  const name = FileFailure.printable(path)
+  if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
+  const note = yield* noteOf(files, range, window)
+  if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)
+  return true
+})
 
 /** The number of bytes that a window takes at once: as many lines, at worst. */
 const stride = 16 * 1024
@@ -101,28 +171,23 @@ function* pushed(window: LineWindow, chunk: Uint8Array): Slices.Steps<void> {
   }
 }
 
-const notText = (file: string, kind: "binary" | "utf-16") => {
-  const run = (program: string) => FileFailure.run(program, file)
-  return kind === "utf-16"
-    ? FileFailure.make("read", file, "UTF-16 text", {
-        advice: [Advice.line`${run("iconv -f UTF-16 -t UTF-8")} shows it.`]
-      })
-    : FileFailure.make("read", file, "binary file: it has NUL bytes", {
-        advice: [Advice.line`${run("ls -lh")} shows its size, ${run("od -A d -c -N 256")} its beginning.`]
-      })
-}
+/** Returns the note about what a window does not show of a file, for standard error: standard output holds the lines. */
+const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, window: LineWindow) {
+  const { isWritten, limit, offset, path } = range
+  const { hasMore, isFull, line } = window
+  if (line === offset && !hasMore) {
+    const total = offset === 0 ? { lines: 0 } : yield* Lines.total(files, path, 0)
+    if (total === undefined) return Advice.line`no line ${`${offset + 1}`}`
+    return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
+  }
+  // All that a range asked for is there.
+  if (!hasMore || (isWritten && limit !== undefined && !isFull)) return undefined
+  const total = yield* Lines.total(files, path, line)
+  const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
+  if (total === undefined) return Advice.line`${lines}, more follow`
+  const next = Advice.typed(`read ${Range.rest(range, line, isFull)}`)
+  const all = `${total.isAll ? "" : "more than "}${total.lines}`
+  return Advice.line`${lines} of ${all}: ${next}`
+})
 
-/**
- * Returns notes about what the window does not show, for standard error: standard output holds the lines and nothing
- * else.
- */
-const notes = (file: string, window: LineWindow, limit: number | undefined): ReadonlyArray<Advice.Advice> => {
-  const name = FileFailure.printable(file)
-  const next = `read ${FileFailure.toWord(file)} --offset ${window.line}${limit === undefined ? "" : ` --limit ${limit}`}`
-  return [
-    ...(window.hasCarriageReturns ? [Advice.line`read: ${name}: lines end in CRLF, shown without the CR`] : []),
-    ...(window.hasMore
-      ? [Advice.line`read: ${name}: more lines follow line ${`${window.line}`}: ${Advice.typed(next)}`]
-      : [])
-  ]
-}
+const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

@@ -33,6 +33,7 @@ ARGUMENTS
     status      pending, in_progress or completed.
 
 OPTIONS
+  --show        The list as it is; nothing is changed.
   -h            The usage line.
   --help        This text.
 

@@ -1,5 +1,5 @@
 /**
- * `TodoWrite <json>`: replaces the list of tasks.
+ * `TodoWrite <json>`: replaces the list of tasks; `TodoWrite --show` prints it.
  *
  * @since 0.1.0
  */
@@ -10,6 +10,7 @@ import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as JsonText from "../../domain/JsonText.js"
@@ -28,7 +29,7 @@ const grammar = CommandGrammar.make({
   summary: "Replaces the list of tasks: what is done, what is being done, what is still to do.",
   usage: `TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}'`,
   help,
-  config: { words: Parameter.repeated(Parameter.operand("json")) }
+  config: { words: Parameter.repeated(Parameter.operand("json")), show: Parameter.flag("show") }
 })
 
 /**
@@ -59,9 +60,16 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     )
   )
 
-  return CommandGrammar.toHandler(grammar, ({ words }, { stdin }) => write(words, stdin), {
-    takesBare: (rest) => rest.startsWith("{") && rest.trimEnd().endsWith("}")
-  })
+  const shown = Effect.map(store.get, ({ todos }) => CommandResult.make({ stdout: listOf(todos) }))
+
+  return CommandGrammar.toHandler(
+    grammar,
+    ({ show, words }, { stdin }): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+      if (!show) return write(words, stdin)
+      return words.length > 0 ? CommandGrammar.misuse(grammar, "--show stands alone.") : shown
+    },
+    { takesBare: (rest) => rest.startsWith("{") && rest.trimEnd().endsWith("}") }
+  )
 })
 
 class BadInput extends Data.TaggedError("BadInput")<{ readonly reason: string }> {}
@@ -74,8 +82,14 @@ TodoWrite <<'EOF'
 {"todos":[...]}
 EOF`
 
+const notMatching = `The quotes do not match: an apostrophe within '...' ends it. In a heredoc, nothing needs quotes:
+TodoWrite <<'EOF'
+{"todos":[...]}
+EOF`
+
 const onlyWord = (words: ReadonlyArray<string>): Either.Either<string, BadInput> => {
   const [word = "", ...more] = words
+  if (more.length === 0 && word.startsWith("'")) return Either.left(new BadInput({ reason: notMatching }))
   // Bytes of a word that are not UTF-8 are lone surrogates (`ShellText`).
   if (more.length === 0) return /\p{Cs}/u.test(word) ? Either.left(notUtf8()) : Either.right(word)
   return Either.left(
@@ -164,10 +178,12 @@ const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)
 
 const marks: Readonly<Record<Todo.Status, string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
-const summaryOf = (todos: ReadonlyArray<Todo.Todo>): string => {
+const summaryOf = (todos: ReadonlyArray<Todo.Todo>): string => `Todo list updated: ${listOf(todos)}`
+
+const listOf = (todos: ReadonlyArray<Todo.Todo>): string => {
   const { completed, in_progress, pending } = Todo.count(todos)
   return [
-    `Todo list updated: ${completed} completed, ${in_progress} in progress, ${pending} pending`,
+    `${completed} completed, ${in_progress} in progress, ${pending} pending`,
     ...todos.map(({ content, status }) => `${marks[status]} ${oneLine(content)}`),
     ""
   ].join("\n")

@@ -13,6 +13,8 @@ const numbered = (lines: ReadonlyArray<string>, from = 1): string =>
 
 const empty = { exitCode: 0, stdout: "", stderr: "" }
 
+const said = (note: string) => ({ ...empty, stderr: `read: ${note}\n` })
+
 const lines = Array.from({ length: 1003 }, (_, index) => `line ${index + 1} é🙂 $& \\n`)
 
 /** Every window of a file of 1003 lines that begins or ends where something changes. */
@@ -24,8 +26,10 @@ const windows = (house: House, file: string, note = "") =>
         const last = offset + shown.length
         const more =
           last < lines.length
-            ? `read: ${file}: more lines follow line ${last}: read ${word(file)} --offset ${last} --limit ${limit}\n`
-            : ""
+            ? `read: ${file}: line${limit === 1 ? "" : "s"} ${limit === 1 ? last : `${offset + 1}–${last}`} of 1003: read ${word(file)} --offset ${last} --limit ${limit}\n`
+            : shown.length === 0
+              ? `read: ${file}: only 1003 lines\n`
+              : ""
         assert.deepStrictEqual(
           yield* house.run(`read ${word(file)} --offset ${offset} --limit ${limit}`),
           { exitCode: 0, stdout: numbered(shown, offset + 1), stderr: (shown.length > 0 ? note : "") + more },
@@ -45,7 +49,7 @@ describe("read in the shell", () => {
       assert.deepStrictEqual(yield* run("read --limit=3 --offset=2 ./six"), {
         exitCode: 0,
         stdout,
-        stderr: "read: ./six: more lines follow line 5: read ./six --offset 5 --limit 3\n"
+        stderr: "read: ./six: lines 3–5 of 6: read ./six --offset 5 --limit 3\n"
       })
     })
   )
@@ -88,22 +92,23 @@ describe("read in the shell", () => {
       put("nothing", "")
       // The later ones are past what a number holds, and past what bash counts to.
       const far = ["2", "3", "1000", "9007199254740993", "18446744073709551616", "99999999999999999999", "9".repeat(40)]
-      for (const offset of far) assert.deepStrictEqual(yield* run(`read f --offset ${offset}`), empty, offset)
+      for (const offset of far)
+        assert.deepStrictEqual(yield* run(`read f --offset ${offset}`), said("f: only 2 lines"), offset)
       for (const offset of ["1003", ...far.slice(3)]) {
-        assert.deepStrictEqual(yield* run(`read long --offset ${offset}`), empty, offset)
+        assert.deepStrictEqual(yield* run(`read long --offset ${offset}`), said("long: only 1003 lines"), offset)
       }
       for (const args of ["", "--offset 1", "--offset 1000", "--limit 5"]) {
-        assert.deepStrictEqual(yield* run(`read nothing ${args}`), empty, args)
+        assert.deepStrictEqual(yield* run(`read nothing ${args}`), said("nothing: empty file"), args)
       }
       assert.deepStrictEqual(yield* run(`read f --limit ${"9".repeat(40)}`), { ...empty, stdout: numbered(["a", "b"]) })
       const { isError, output } = yield* handle({ command: "read f --offset 2" })
-      assert.deepStrictEqual({ isError, output }, { isError: false, output: "(no output)" })
+      assert.deepStrictEqual({ isError, output }, { isError: false, output: "read: f: only 2 lines\n" })
     })
   )
 
   inHouse("S37: names the missing file, as it was written", ({ cwd, handle, run }) =>
     Effect.gen(function* () {
-      const said = { exitCode: 1, stdout: "" }
+      const failed = { exitCode: 1, stdout: "" }
       const nowhere = `${cwd}/no such/file.txt`
       for (const [path, stderr] of [
         ["missing.txt", `read: missing.txt: No such file or directory\nBash(command="ls .") shows what there is.\n`],
@@ -114,7 +119,7 @@ describe("read in the shell", () => {
           `read: ${nowhere}: No such file or directory\nBash(command="ls '${cwd}/no such'") shows what there is.\n`
         ]
       ] as const) {
-        assert.deepStrictEqual(yield* run(`read ${word(path)}`), { ...said, stderr }, path)
+        assert.deepStrictEqual(yield* run(`read ${word(path)}`), { ...failed, stderr }, path)
       }
       const { extras, isError, output } = yield* handle({ command: "read 'a b'" })
       assert.deepStrictEqual([isError, extras.failureCategory], [true, "execution_error"])

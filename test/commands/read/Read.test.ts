@@ -3,6 +3,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Read from "../../../src/commands/read/Read.js"
+import { FileError } from "../../../src/files/Files.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
@@ -22,7 +23,7 @@ describe("read", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* read("a\nb\nc\nd\ne\nf\n", ["--offset", "2", "--limit", "3"]),
-        shown("     3\tc\n     4\td\n     5\te\n", "read: f: more lines follow line 5: read f --offset 5 --limit 3\n")
+        shown("     3\tc\n     4\td\n     5\te\n", "read: f: lines 3–5 of 6: read f --offset 5 --limit 3\n")
       )
       assert.deepStrictEqual(
         yield* read("a\nb\nc\nd\ne\n", ["--limit=3", "--offset=2"]),
@@ -31,13 +32,19 @@ describe("read", () => {
     })
   )
 
-  it.effect("S39: shows nothing behind the end, and of an empty file", () =>
+  it.effect("S39: shows nothing behind the end, and of an empty file, and says how many lines there are", () =>
     Effect.gen(function* () {
       for (const offset of ["2", "3", "9007199254740991", "9".repeat(40)]) {
-        assert.deepStrictEqual(yield* read("a\nb\n", ["--offset", offset]), shown(""), offset)
-        assert.deepStrictEqual(yield* read("a\nb", ["--offset", offset]), shown(""), offset)
+        assert.deepStrictEqual(
+          yield* read("a\nb\n", ["--offset", offset]),
+          shown("", "read: f: only 2 lines\n"),
+          offset
+        )
+        assert.deepStrictEqual(yield* read("a\nb", ["--offset", offset]), shown("", "read: f: only 2 lines\n"), offset)
       }
-      assert.deepStrictEqual(yield* read(""), shown(""))
+      assert.deepStrictEqual(yield* read("a", ["--offset", "1"]), shown("", "read: f: only 1 line\n"))
+      assert.deepStrictEqual(yield* read(""), shown("", "read: f: empty file\n"))
+      assert.deepStrictEqual(yield* read("", ["--offset", "7"]), shown("", "read: f: empty file\n"))
     })
   )
 
@@ -83,20 +90,17 @@ describe("read", () => {
       for (const none of [undefined, "", "0", "-3", "2.5", "many"]) {
         assert.strictEqual(yield* counted(none), 2000, String(none))
       }
-      assert.strictEqual(
-        (yield* read(numbers(2001))).stderr,
-        "read: f: more lines follow line 2000: read f --offset 2000\n"
-      )
+      assert.strictEqual((yield* read(numbers(2001))).stderr, "read: f: lines 1–2000 of 2001: read f --offset 2000\n")
       assert.strictEqual((yield* read(numbers(2000))).stderr, "")
     })
   )
 
   it.effect("refuses what is no window", () =>
     Effect.gen(function* () {
-      for (const args of [["--offset", "-1"], ["--offset=x"], ["--limit", "0"], ["--limit=1.5"], ["g"], ["--all"]]) {
+      for (const args of [["--offset", "-1"], ["--offset=x"], ["--limit", "0"], ["--limit=1.5"], ["--all"]]) {
         const error = yield* failed(Read.make, ["f", ...args])
         assert.strictEqual(error._tag, "InvalidUsage")
-        assert.include(error.message, "Usage: read <file> [--offset N] [--limit N]")
+        assert.include(error.message, "Usage: read <file>... [--offset N] [--limit N]")
       }
       const { message } = yield* failed(Read.make, ["f", "--limit", "0"])
       assert.include(message, '--limit must be a whole number from 1; it was "0"')
@@ -110,14 +114,14 @@ describe("read", () => {
       assert.deepStrictEqual(yield* read("\n\n"), shown("     1\t\n     2\t\n"))
       assert.deepStrictEqual(yield* read("a\nb", ["--limit", "1"]), {
         ...shown("     1\ta\n"),
-        stderr: "read: f: more lines follow line 1: read f --offset 1 --limit 1\n"
+        stderr: "read: f: line 1 of 2: read f --offset 1 --limit 1\n"
       })
       const lines = yield* read(numbers(1_000_001), ["--offset", "999998"], [65536])
       assert.deepStrictEqual(lines, shown("999999\t999999\n1000000\t1000000\n1000001\t1000001\n"))
     })
   )
 
-  it.effect("cuts what is too long of a line, and says how much that is", () =>
+  it.effect("cuts what is too long of a line for a result, and says how much that is", () =>
     Effect.gen(function* () {
       const mark = (count: number) => `… [${count} more characters]\n`
       const cases: ReadonlyArray<readonly [content: string, shown: string]> = [
@@ -131,7 +135,11 @@ describe("read", () => {
       ]
       for (const [content, expected] of cases) {
         for (const sizes of [[1], [3, 5], [65536]]) {
-          assert.strictEqual((yield* read(content, [], sizes)).stdout, `     1\t${expected}`)
+          const files = MemoryFiles.make({ f: content }, sizes)
+          const { stdout } = yield* run(Read.make, ["f"], { files, room: 30_000 })
+          assert.strictEqual(stdout, `     1\t${expected}`)
+          const whole = `     1\t${content.replace(/\r?\n$/, "")}\n`
+          assert.strictEqual((yield* read(content, [], sizes)).stdout, whole)
         }
       }
     })
@@ -170,28 +178,52 @@ describe("read", () => {
           failed(Read.make, ["f", ...args], { files: MemoryFiles.make({ f: content }) }),
           ({ message }) => message
         )
-      const binary = `read: f: binary file: it has NUL bytes\nBash(command="ls -lh f") shows its size, Bash(command="od -A d -c -N 256 f") its beginning.`
+      const binary = (size: number) =>
+        `read: f: binary file, ${size} bytes\nBash(command="od -A d -c -N 256 f") shows its beginning.`
       const late = Buffer.from(`${"x".repeat(9000)}\nb\0\n`)
-      assert.strictEqual(yield* said(Buffer.from("a\n\0")), binary)
-      assert.strictEqual(yield* said(late, ["--offset", "1"]), binary)
+      assert.strictEqual(yield* said(Buffer.from("a\n\0")), binary(3))
+      assert.strictEqual(yield* said(late, ["--offset", "1"]), binary(late.length))
       assert.strictEqual((yield* read(late, ["--limit", "1"])).exitCode, 0)
       assert.strictEqual(
         yield* said(Buffer.from("\ufeffhi\n", "utf16le")),
-        `read: f: UTF-16 text\nBash(command="iconv -f UTF-16 -t UTF-8 f") shows it.`
+        `read: f: UTF-16 text, 8 bytes\nBash(command="iconv -f UTF-16 -t UTF-8 f") shows it.`
       )
     })
   )
 
-  it.effect("reads no further than the window goes", () =>
+  it.effect("reads no further than the window goes, but to count the lines that follow it", () =>
     Effect.gen(function* () {
-      const files = MemoryFiles.make({ f: numbers(100_000), one: "x".repeat(1_000_000) }, [1000])
-      yield* run(Read.make, ["f", "--offset", "900", "--limit", "10"], { files })
-      assert.strictEqual(files.bytesRead(), 4000)
+      const memory = MemoryFiles.make({ f: numbers(100_000), one: "x".repeat(1_000_000) }, [1000])
+      const asked: Array<object> = []
+      const files: MemoryFiles.MemoryFiles = {
+        ...memory,
+        read: (path, options = {}) => {
+          if (options.regular === undefined) return memory.read(path, options)
+          asked.push(options)
+          return Stream.fail(new FileError({ path, kind: "special", reason: "not a regular file" }))
+        }
+      }
+      const first = yield* run(Read.make, ["f", "--offset", "900", "--limit", "10"], { files })
+      assert.strictEqual(memory.bytesRead(), 4000)
+      assert.strictEqual(first.stderr, "read: f: lines 901–910, more follow\n")
       // Deep in the file, the lines before it are not even seen.
       yield* run(Read.make, ["f", "--offset", "50000", "--limit", "10"], { files })
-      assert.strictEqual(files.bytesRead(), 5000)
+      assert.strictEqual(memory.bytesRead(), 5000)
+      assert.deepStrictEqual(asked, [
+        { regular: true, skipLines: 910 },
+        { regular: true, skipLines: 50_010 }
+      ])
       yield* run(Read.make, ["one"], { files })
-      assert.strictEqual(files.bytesRead(), 1_005_000)
+      assert.strictEqual(memory.bytesRead(), 1_005_000)
+    })
+  )
+
+  it.effect("counts 64 MiB of further lines, and says that there are more", () =>
+    Effect.gen(function* () {
+      const chunk = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(1024))
+      const files = { ...MemoryFiles.make(), read: () => Stream.repeatValue(chunk) }
+      const { stderr } = yield* run(Read.make, ["f", "--limit", "5"], { files })
+      assert.strictEqual(stderr, "read: f: lines 1–5 of more than 65541: read f --offset 5 --limit 5\n")
     })
   )
 
@@ -206,7 +238,7 @@ describe("read", () => {
         }
       }
       const files = { ...MemoryFiles.make(), read: () => Stream.fromIteratorSucceed(chunks(), 1) }
-      const { stdout } = yield* run(Read.make, ["f"], { files })
+      const { stdout } = yield* run(Read.make, ["f"], { files, room: 30_000 })
       assert.isBelow(stdout.length, 2100)
       assert.isBelow(most, 256 * 1024 ** 2)
     })

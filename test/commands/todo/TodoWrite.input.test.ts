@@ -53,6 +53,15 @@ describe("the input of TodoWrite", () => {
     })
   )
 
+  it.effect("says how to quote where an apostrophe has ended the quotes", () =>
+    Effect.gen(function* () {
+      const json = JSON.stringify({ todos: [todo({ content: "Don't stop" })] })
+      const matching =
+        "The quotes do not match: an apostrophe within '...' ends it. In a heredoc, nothing needs quotes:"
+      assert.deepStrictEqual(yield* write({ args: [`'${json}'`] }), refused(matching, ...quoting.slice(-3)))
+    })
+  )
+
   it.effect("takes JSON without quotes where it is all there is", () =>
     Effect.gen(function* () {
       const { takesBare = () => false } = (yield* Effect.scoped(made)).handler

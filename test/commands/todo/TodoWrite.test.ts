@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { help, usageText } from "../../../src/commands/todo/TodoWrite.help.js"
 import {
+  before,
   bytes,
   empty,
   type Input,
@@ -194,6 +195,16 @@ describe("TodoWrite", () => {
       const examples = usageText.match(/\{"todos".*\}/g) ?? []
       assert.strictEqual(examples.length, 2)
       for (const example of examples) assert.strictEqual((yield* write({ args: [example] })).result.exitCode, 0)
+    })
+  )
+
+  it.effect("shows the list with --show, and leaves it as it is", () =>
+    Effect.gen(function* () {
+      const stdout = "0 completed, 1 in progress, 0 pending\n[>] Old\n"
+      const { result, todos } = yield* write({ args: ["--show"], stdin: Stream.dieMessage("read") })
+      assert.deepStrictEqual([result, todos], [{ stdout, stderr: "", exitCode: 0 }, before])
+      const { message } = yield* Effect.flip(write({ args: ["--show", "{}"] }))
+      assert.match(message, /^TodoWrite: --show stands alone\.\nUsage: /)
     })
   )
 })

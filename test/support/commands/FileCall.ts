@@ -9,6 +9,7 @@ import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 export interface Ground {
   readonly files?: MemoryFiles.MemoryFiles
   readonly stdin?: ReadonlyArray<string | Uint8Array>
+  readonly room?: number
 }
 
 /** The result, with all of the standard output in it that was put out before. */
@@ -24,12 +25,14 @@ export const run = (make: Effect.Effect<CommandHandler>, args: ReadonlyArray<str
         cwd: "/work",
         stdin: stdin === undefined ? undefined : Stream.fromIterable(stdin.map((part) => Buffer.from(part as string))),
         write: (chunk) => Effect.sync(() => void chunks.push(Buffer.from(chunk))),
-        files: ground.files ?? MemoryFiles.make()
+        files: ground.files ?? MemoryFiles.make(),
+        ...(ground.room === undefined ? undefined : { room: ground.room })
       },
       {}
     )
-    const { exitCode, stderr, stdout } = CommandResult.say(result, Advice.model)
-    return { exitCode, stderr, stdout: Buffer.concat(chunks).toString() + stdout, parts: chunks.length }
+    const { exitCode, images, stderr, stdout } = CommandResult.say(result, Advice.model)
+    const all = Buffer.concat(chunks).toString() + stdout
+    return { exitCode, stderr, stdout: all, parts: chunks.length, ...(images === undefined ? undefined : { images }) }
   })
 
 /** The message and exit code that it fails with. */
