@@ -54,7 +54,7 @@ export interface Findings {
  * @category combinators
  */
 export const result = (
-  { notice, status, stderr, stdout }: Outcome,
+  { limit, notice, status, stderr, stdout }: Outcome,
   { called, missing, notices }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
@@ -64,6 +64,15 @@ export const result = (
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
   ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
   ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
+  ...(stdout.kept === undefined && stderr.kept === undefined
+    ? {}
+    : {
+        kept: {
+          limit,
+          ...(stdout.kept === undefined ? {} : { stdout: stdout.kept }),
+          ...(stderr.kept === undefined ? {} : { stderr: stderr.kept })
+        }
+      }),
   ...(notices.length === 0 && notice === undefined
     ? {}
     : { notices: notice === undefined ? notices : [...notices, notice] })
@@ -81,7 +90,15 @@ export const answer = (
   result: CommandResult.CommandResult
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
   if (stopped === undefined) return Effect.succeed(result)
-  const output = { stdout: result.stdout, stderr: result.stderr, notices: result.notices ?? [] }
+  const { kept, notices = [], stderr, stderrFile, stdout, stdoutFile } = result
+  const output = {
+    stdout,
+    stderr,
+    notices,
+    ...(stdoutFile === undefined ? {} : { stdoutFile }),
+    ...(stderrFile === undefined ? {} : { stderrFile }),
+    ...(kept === undefined ? {} : { kept })
+  }
   return Effect.fail(
     stopped === "timeout"
       ? timedOut(job.timeout, output)
