@@ -20,6 +20,7 @@
 import * as Schema from "effect/Schema"
 import * as Advice from "./Advice.js"
 import * as ExitCode from "./ExitCode.js"
+import { KeptOutput } from "./KeptOutput.js"
 
 /**
  * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.
@@ -99,7 +100,7 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
  * `execution_error`: the command could not be run, or was stopped. `kind` is `shell` (the shell died or could not
  * start), `timeout`, `io` (reading or writing failed), `sandbox` (no sandbox could be built, so nothing was run), or
  * `crash` (the shell died before the command began, so that it can be tried again). `stdout` and `stderr` are the
- * output until then.
+ * output until then, with the same further facts as in a result.
  *
  * @since 0.1.0
  * @category errors
@@ -110,6 +111,9 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   advice,
   stdout: Schema.optionalWith(Schema.String, { default: () => "" }),
   stderr: Schema.optionalWith(Schema.String, { default: () => "" }),
+  stdoutFile: Schema.optionalWith(Schema.String, { exact: true }),
+  stderrFile: Schema.optionalWith(Schema.String, { exact: true }),
+  kept: Schema.optionalWith(KeptOutput, { exact: true }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   /** The error that it comes from: of a file, of the system, of whoever was asked. */
   cause: Schema.optional(Schema.Defect)
@@ -133,7 +137,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
  */
 export const timedOut = (
   timeout: number,
-  output: Partial<Pick<ExecutionFailed, "stdout" | "stderr" | "notices">> = {}
+  output: Partial<Pick<ExecutionFailed, "stdout" | "stderr" | "stdoutFile" | "stderrFile" | "kept" | "notices">> = {}
 ): ExecutionFailed =>
   new ExecutionFailed({
     kind: "timeout",

@@ -5,6 +5,7 @@
  */
 import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
+import type { KeptOutput } from "./KeptOutput.js"
 
 /**
  * An image that a command shows.
@@ -39,10 +40,12 @@ export interface CommandResult {
   readonly category?: FailureCategory | undefined
   /** The name of the command that bash did not find, where the command failed for that. */
   readonly notFound?: string
-  /** The file that holds the whole standard output, where it was cut. */
+  /** The file that holds the whole standard output, where it was cut, or can't be shown whole. */
   readonly stdoutFile?: string
-  /** The file that holds the whole standard error, where it was cut. */
+  /** The file that holds the whole standard error, in the same cases. */
   readonly stderrFile?: string
+  /** The facts about the output that can't be shown whole. */
+  readonly kept?: KeptOutput
   /** True where the command failed for something that the sandbox's policy denied. */
   readonly blocked?: boolean
   /** The text about the denial for the model: what, by which rule, why, and what would be allowed. */

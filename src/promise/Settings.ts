@@ -23,7 +23,7 @@ export interface Settings {
   readonly environment?: { readonly [name: string]: string } | undefined
   /** The command line that starts the shell; by default, `/bin/bash`. */
   readonly shellCommand?: string | undefined
-  /** The most characters of each stream that a result keeps; by default, 30000. */
+  /** The most characters of both streams that a model is shown, and of each that a result keeps; by default, 30000. */
   readonly outputLimit?: number | undefined
   /** The most bytes of the file with all of a longer output; by default, 256 MiB; 0 for no file. */
   readonly outputFileLimit?: number | undefined

@@ -7,7 +7,7 @@ import * as GlobalValue from "effect/GlobalValue"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
 import { LateOutput } from "./LateOutput.js"
-import { type Captured, OutputCapture } from "./OutputCapture.js"
+import * as OutputCapture from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
 import * as PipeHolders from "./PipeHolders.js"
 import type { PipePair, PipePool } from "./PipePool.js"
@@ -34,8 +34,10 @@ export type StopReason = "cancelled" | "timeout" | "restart"
 export interface Outcome {
   readonly status: number
   readonly stopped: StopReason | undefined
-  readonly stdout: Captured
-  readonly stderr: Captured
+  readonly stdout: OutputCapture.Captured
+  readonly stderr: OutputCapture.Captured
+  /** The most characters that are shown of both together. */
+  readonly limit: number
   /** The notice about what is still printed after its end; undefined where nothing can be. */
   readonly notice: string | undefined
 }
@@ -72,8 +74,8 @@ export class CommandRun {
   /** The work of the listener that is not done, by stream; a stream is paused until it is. */
   private readonly untold = new Map<string, Promise<void>>()
   private deaf = false
-  private readonly stdout: OutputCapture
-  private readonly stderr: OutputCapture
+  private readonly stdout: OutputCapture.OutputCapture
+  private readonly stderr: OutputCapture.OutputCapture
   private readonly startedAt = performance.now()
   private deadline: NodeJS.Timeout | undefined
   private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
@@ -99,8 +101,8 @@ export class CommandRun {
       fileLimit: settings.outputFileLimit,
       file: () => directory.output.make("")
     }
-    this.stdout = new OutputCapture(options)
-    this.stderr = new OutputCapture(options)
+    this.stdout = new OutputCapture.OutputCapture(options)
+    this.stderr = new OutputCapture.OutputCapture(options)
   }
 
   /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
@@ -178,7 +180,9 @@ export class CommandRun {
     }
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
-    return { status, stopped: this.stopped, stdout: this.stdout.finish(), stderr: this.stderr.finish(), notice }
+    const { outputLimit: limit } = this.settings
+    const { stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit)
+    return { status, stopped: this.stopped, stdout, stderr, limit, notice }
   }
 
   /** Waits for the command's process substitutions. */

@@ -56,7 +56,7 @@ export interface Findings {
  * @category combinators
  */
 export const result = (
-  { notice, status, stderr, stdout }: Outcome,
+  { limit, notice, status, stderr, stdout }: Outcome,
   { called, images, missing, notices }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
@@ -67,6 +67,15 @@ export const result = (
   ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
   ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
   ...(images.length === 0 ? {} : { images }),
+  ...(stdout.kept === undefined && stderr.kept === undefined
+    ? {}
+    : {
+        kept: {
+          limit,
+          ...(stdout.kept === undefined ? {} : { stdout: stdout.kept }),
+          ...(stderr.kept === undefined ? {} : { stderr: stderr.kept })
+        }
+      }),
   ...(notices.length === 0 && notice === undefined
     ? {}
     : { notices: notice === undefined ? notices : [...notices, notice] })
@@ -84,7 +93,15 @@ export const answer = (
   result: CommandResult.CommandResult
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
   if (stopped === undefined) return Effect.succeed(result)
-  const output = { stdout: result.stdout, stderr: result.stderr, notices: result.notices ?? [] }
+  const { kept, notices = [], stderr, stderrFile, stdout, stdoutFile } = result
+  const output = {
+    stdout,
+    stderr,
+    notices,
+    ...(stdoutFile === undefined ? {} : { stdoutFile }),
+    ...(stderrFile === undefined ? {} : { stderrFile }),
+    ...(kept === undefined ? {} : { kept })
+  }
   return Effect.fail(
     stopped === "timeout"
       ? timedOut(job.timeout, output)

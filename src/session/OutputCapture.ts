@@ -7,6 +7,8 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as KeptOutput from "../domain/KeptOutput.js"
+import * as TextCut from "../domain/TextCut.js"
 import type { OutputFile } from "./OutputFiles.js"
 
 /**
@@ -34,37 +36,17 @@ export interface Captured {
   readonly text: string
   /**
    * The file that holds the whole output (or as much as `fileLimit` and the disk allow), where the text leaves
-   * something out.
+   * something out, or whoever shows it will.
    */
   readonly file?: string
+  /** The facts about all of the output, for whoever shows it with something left out. */
+  readonly kept?: KeptOutput.KeptStream
 }
 
 /** A UTF-8 character has four bytes at most. */
 const maxBytesPerCharacter = 4
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
-
-/** Returns how many characters a cut may move so that it falls between two lines: at most half of what is kept. */
-const slackOf = (count: number) => Math.min(200, count / 2)
-
-/**
- * Returns the first `count` characters, cut at the end of a line where one is near, and never inside a surrogate pair.
- */
-const headOf = (text: string, count: number): string => {
-  const newline = text.lastIndexOf("\n", count - 1)
-  if (newline >= count - slackOf(count)) return text.slice(0, newline + 1)
-  const code = text.charCodeAt(count - 1)
-  return text.slice(0, code >= 0xd800 && code <= 0xdbff ? count - 1 : count)
-}
-
-/** Returns the last `count` characters, cut by the same rules. */
-const tailOf = (text: string, count: number): string => {
-  const start = text.length - count
-  const newline = text.indexOf("\n", start - 1)
-  if (newline >= 0 && newline < Math.min(start + slackOf(count), text.length - 1)) return text.slice(newline + 1)
-  const code = text.charCodeAt(start)
-  return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start)
-}
 
 /**
  * Takes the bytes of a stream as they come, and returns its text at the end.
@@ -112,12 +94,23 @@ export class OutputCapture {
       if (text.length <= limit) return { text }
       this.overflow()
       this.close()
-      return this.cut(headOf(text, Math.ceil(limit / 2)), tailOf(text, Math.floor(limit / 2)))
+      return this.cut(TextCut.headOf(text, Math.ceil(limit / 2)), TextCut.tailOf(text, Math.floor(limit / 2)))
     }
     let start = 0
     while (start < 3 && isContinuation(tail[start])) start++
     const head = Buffer.concat(this.head, this.headLength).toString()
-    return this.cut(headOf(head, Math.ceil(limit / 2)), tailOf(tail.toString("utf8", start), Math.floor(limit / 2)))
+    return this.cut(
+      TextCut.headOf(head, Math.ceil(limit / 2)),
+      TextCut.tailOf(tail.toString("utf8", start), Math.floor(limit / 2))
+    )
+  }
+
+  /** Puts the whole output, which `finish` has returned as `text`, into the file as well. */
+  keep(text: string): Captured {
+    this.overflow()
+    this.close()
+    const kept = { bytes: this.total, where: this.where }
+    return this.path === undefined ? { text, kept } : { text, kept, file: this.path }
   }
 
   private close(): void {
@@ -130,14 +123,19 @@ export class OutputCapture {
   private cut(head: string, tail: string): Captured {
     // A byte that is not UTF-8 counts as the three bytes of its replacement character.
     const left = Math.max(1, this.total - Buffer.byteLength(head) - Buffer.byteLength(tail))
-    const where =
-      this.path === undefined
-        ? `not kept${this.cutFile === undefined ? "" : `: ${this.cutFile}`}`
-        : this.cutFile === undefined
-          ? `all of it: ${this.path}`
-          : `the first ${this.written} bytes: ${this.path} (${this.cutFile})`
-    const text = `${head}${head.endsWith("\n") ? "" : "\n"}[… ${left} bytes left out; ${where} …]\n${tail}`
-    return this.path === undefined ? { text } : { text, file: this.path }
+    const before = head.endsWith("\n") ? head : `${head}\n`
+    const text = `${before}${KeptOutput.gapLine(left, this.where)}`
+    const gap = { start: head.length, end: text.length, bytes: left }
+    const captured = { text: `${text}${tail}`, kept: { bytes: this.total, where: this.where, gap } }
+    return this.path === undefined ? captured : { ...captured, file: this.path }
+  }
+
+  /** Where all of the output is. */
+  private get where(): string {
+    if (this.path === undefined) return `not kept${this.cutFile === undefined ? "" : `: ${this.cutFile}`}`
+    return this.cutFile === undefined
+      ? `all of it: ${this.path}`
+      : `the first ${this.written} bytes: ${this.path} (${this.cutFile})`
   }
 
   /** Directs further bytes to the file; without a file, to the ring. */
@@ -208,3 +206,22 @@ export class OutputCapture {
     return tail
   }
 }
+
+/**
+ * Returns the text of both streams of a command. A stream that can't be shown whole gets its file, also where the text
+ * is whole.
+ *
+ * @param limit the most characters that are shown of both together
+ * @since 0.1.0
+ * @category combinators
+ */
+export const finish = (stdout: OutputCapture, stderr: OutputCapture, limit: number) => {
+  const out = stdout.finish()
+  const err = stderr.finish()
+  return { stdout: withFile(stdout, out, err, limit), stderr: withFile(stderr, err, out, limit) }
+}
+
+const withFile = (capture: OutputCapture, captured: Captured, other: Captured, limit: number): Captured =>
+  captured.kept === undefined && KeptOutput.isCut(captured.text, other.text.length, limit)
+    ? capture.keep(captured.text)
+    : captured

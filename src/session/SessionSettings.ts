@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as KeptOutput from "../domain/KeptOutput.js"
 import * as WholeNumber from "../domain/WholeNumber.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 
@@ -28,7 +29,10 @@ export interface Settings {
   readonly environment: Readonly<Record<string, string>>
   /** The time that a command may take, in milliseconds, where its call names none (`SYNAPSE_COMMAND_TIMEOUT`). */
   readonly timeout: number
-  /** The most characters of each stream that a result keeps, as a head and a tail (`SYNAPSE_OUTPUT_LIMIT`). */
+  /**
+   * The most characters of both streams together that a model is shown, and of each that a result keeps, as a head and a
+   * tail (`SYNAPSE_OUTPUT_LIMIT`).
+   */
   readonly outputLimit: number
   /** The most bytes of the file with all of a stream's output; 0 for no file (`SYNAPSE_OUTPUT_FILE_LIMIT`). */
   readonly outputFileLimit: number
@@ -47,7 +51,7 @@ export const defaults: Settings = {
   cwd: undefined,
   environment: {},
   timeout: 120_000,
-  outputLimit: 30_000,
+  outputLimit: KeptOutput.defaultLimit,
   outputFileLimit: 256 * 1024 ** 2,
   keepOutputFiles: false
 }

@@ -10,6 +10,7 @@ import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
+import * as OutputText from "./OutputText.js"
 
 /**
  * The result of a ToolCall.
@@ -175,14 +176,10 @@ const make = (
   output: Output,
   extras: Extras
 ): ToolReturn => {
-  const { notices, stderr, stdout } = output
+  const { notices } = output
   const message = notices === undefined || notices.length === 0 ? sentence : `${sentence}\n${notices.join("\n")}`
-  const said = joined(stdout, stderr)
+  const said = OutputText.of(output)
   const note = isError ? message : (notices ?? []).join("\n")
-  const text = note === "" ? said : joined(said, note)
+  const text = note === "" ? said : OutputText.joined(said, note)
   return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
 }
-
-/** Joins two texts; the second begins on a line of its own. */
-const joined = (first: string, second: string): string =>
-  first === "" || second === "" || first.endsWith("\n") ? first + second : `${first}\n${second}`

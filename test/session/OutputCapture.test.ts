@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { OutputCapture } from "../../src/session/OutputCapture.js"
+import { finish, OutputCapture } from "../../src/session/OutputCapture.js"
 import type { OutputFile } from "../../src/session/OutputFiles.js"
 
 let directory = ""
@@ -61,9 +61,11 @@ describe("OutputCapture", () => {
 
   it("keeps a head and a tail of what is longer, says what is left out, and names the file with all of it", () => {
     const file = Path.join(directory, "1.txt")
+    const head = `abcde\n[… 16 bytes left out; all of it: ${file} …]\n`
     assert.deepStrictEqual(captured([Buffer.from("abcdefghijklmnopqrstuvwxyz")], 10), {
-      text: `abcde\n[… 16 bytes left out; all of it: ${file} …]\nvwxyz`,
-      file
+      text: `${head}vwxyz`,
+      file,
+      kept: { bytes: 26, where: `all of it: ${file}`, gap: { start: 5, end: head.length, bytes: 16 } }
     })
     assert.strictEqual(Fs.readFileSync(file, "utf8"), "abcdefghijklmnopqrstuvwxyz")
   })
@@ -142,10 +144,10 @@ describe("OutputCapture", () => {
 
   it("says how far a file goes that may not grow further", () => {
     const file = Path.join(directory, "1.txt")
-    assert.deepStrictEqual(captured([Buffer.from("a".repeat(100))], 10, 60), {
-      text: `aaaaa\n[… 90 bytes left out; the first 60 bytes: ${file} (it may grow to 60 bytes) …]\naaaaa`,
-      file
-    })
+    const { kept, ...rest } = captured([Buffer.from("a".repeat(100))], 10, 60)
+    const where = `the first 60 bytes: ${file} (it may grow to 60 bytes)`
+    assert.deepStrictEqual(rest, { text: `aaaaa\n[… 90 bytes left out; ${where} …]\naaaaa`, file })
+    assert.strictEqual(kept?.where, where)
   })
 
   it("takes the tail from the file's end and from what came after it", () => {
@@ -165,9 +167,8 @@ describe("OutputCapture", () => {
     })
     output.push(Buffer.from(`first${"x".repeat(1000)}`))
     output.push(Buffer.from("final"))
-    assert.deepStrictEqual(output.finish(), {
-      text: "first\n[… 1000 bytes left out; not kept: no room …]\nfinal"
-    })
+    const { file, text } = output.finish()
+    assert.deepStrictEqual([text, file], ["first\n[… 1000 bytes left out; not kept: no room …]\nfinal", undefined])
     const gone = new OutputCapture({
       limit: 10,
       fileLimit: 1000,
@@ -204,5 +205,46 @@ describe("OutputCapture", () => {
     for (let i = 0; i < 2000; i++) output.push(chunk)
     assert.isBelow(process.memoryUsage().arrayBuffers - before, 20_000_000)
     assert.match(output.finish().text, /^y{500}\n\[… 131071000 bytes left out; not kept …\]\ny{500}$/)
+  })
+})
+
+describe("finish", () => {
+  const both = (stdout: string | Buffer, stderr: string | Buffer, limit: number, fileLimit?: number) => {
+    const streams = { stdout: capture(limit, fileLimit), stderr: capture(limit, fileLimit) }
+    streams.stdout.push(Buffer.from(stdout))
+    streams.stderr.push(Buffer.from(stderr))
+    return finish(streams.stdout, streams.stderr, limit)
+  }
+
+  it("makes no file where both together are within the limit", () => {
+    assert.deepStrictEqual(both("o".repeat(9), "e", 10), { stdout: { text: "o".repeat(9) }, stderr: { text: "e" } })
+    assert.strictEqual(files, 0)
+  })
+
+  it("makes a file for the stream that leaves too little to the other", () => {
+    const file = Path.join(directory, "1.txt")
+    assert.deepStrictEqual(both("o".repeat(8), "eee", 10), {
+      stdout: { text: "o".repeat(8), file, kept: { bytes: 8, where: `all of it: ${file}` } },
+      stderr: { text: "eee" }
+    })
+    assert.strictEqual(Fs.readFileSync(file, "utf8"), "o".repeat(8))
+  })
+
+  it("makes a file of what has a long line, or is binary, with the bytes as they came", () => {
+    const long = `${"x".repeat(2001)}\n`
+    const binary = Buffer.alloc(64, "\0\xff\x01\x80", "latin1")
+    const { stderr, stdout } = both(long, binary, 10_000)
+    assert.strictEqual(Fs.readFileSync(stdout.file ?? "", "utf8"), long)
+    assert.deepStrictEqual(Fs.readFileSync(stderr.file ?? ""), binary)
+    assert.deepStrictEqual([stdout.text, stderr.text], [long, binary.toString()])
+    const progress = `${Array.from({ length: 1000 }, (_, i) => `\r${i}%`).join("")}\n`
+    assert.deepStrictEqual(both(progress, "é\u001b[0m\n", 10_000).stdout, { text: progress })
+  })
+
+  it("says that nothing is kept, where no file is wanted", () => {
+    assert.deepStrictEqual(both("o".repeat(8), "eee", 10, 0).stdout, {
+      text: "o".repeat(8),
+      kept: { bytes: 8, where: "not kept" }
+    })
   })
 })

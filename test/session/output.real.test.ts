@@ -66,7 +66,7 @@ describe("output", () => {
 
   keeps(
     "characters that straddle every chunk's edge come out whole",
-    [["printf x; for ((i=0;i<40000;i++)); do printf '€'; done", { stdout: `x${"€".repeat(40_000)}` }]],
+    [["printf xx; for ((i=0;i<40000;i++)); do printf '€\\n'; done", { stdout: `xx${"€\n".repeat(40_000)}` }]],
     { outputLimit: 100_000 }
   )
 

@@ -1,0 +1,94 @@
+/**
+ * Finds what is no text in the decoded output of a command: an image, a program, an archive.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * A part of a text that is binary.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface BinaryPart {
+  /** The index of its first character, which begins a line. */
+  readonly start: number
+  readonly end: number
+  /** The type of the file that begins here, such as `PNG image`; undefined where it is not known. */
+  readonly type: string | undefined
+}
+
+const unreadable = /[\0-\x06\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]/
+
+/** The fewest unreadable characters of a binary part; fewer of them do no harm. */
+const fewest = 32
+
+/** The share of unreadable characters above which a part is binary. */
+const share = 1 / 8
+
+/** The same share where all of them are bytes that are not UTF-8: text in Latin-1 comes near it. */
+const shareOfForeign = 0.3
+
+/** The share of single NULs above which a part is binary: more than there are between words (`find -print0`). */
+const shareOfNuls = 0.4
+
+const nul = 0
+const replacement = 0xfffd
+
+const isUnreadable = (code: number): boolean =>
+  code < 0x20 ? code < 0x07 || (code > 0x0d && code !== 0x1b) : (code >= 0x7f && code <= 0x9f) || code === replacement
+
+/**
+ * Returns the part of a text from its first line with unreadable characters (NULs, controls, bytes that are not UTF-8)
+ * to its last, where too many of its characters are unreadable for a text; undefined where there is no such part.
+ *
+ * @since 0.1.0
+ */
+export const find = (text: string): BinaryPart | undefined => {
+  const first = text.search(unreadable)
+  if (first < 0) return undefined
+  let last = first
+  let nuls = 0
+  let controls = 0
+  let foreign = 0
+  for (let at = first; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (!isUnreadable(code)) continue
+    if (code === replacement) foreign++
+    else if (code === nul && last !== at - 1) nuls++
+    else controls++
+    last = at
+  }
+  const start = text.lastIndexOf("\n", first) + 1
+  const newline = text.indexOf("\n", last)
+  const end = newline < 0 ? text.length : newline + 1
+  const length = end - start
+  const others = controls + foreign
+  const isText = others <= length * (controls + nuls === 0 ? shareOfForeign : share) && nuls <= length * shareOfNuls
+  if (nuls + others < fewest || isText) return undefined
+  const head = text.slice(start, start + 512)
+  // The first lines of some types are readable.
+  const type = typeOf(head) ?? (start > 0 && start < 512 ? typeOf(text.slice(0, 512)) : undefined)
+  return { start, end, type }
+}
+
+/** The types by how they begin. Bytes that are not UTF-8 have become replacement characters. */
+const types: ReadonlyArray<readonly [type: string, begins: RegExp]> = [
+  ["PNG image", /^\ufffdPNG\r\n/],
+  ["JPEG image", /^\ufffd{3}.{0,6}(?:JFIF|Exif)/s],
+  ["GIF image", /^GIF8[79]a/],
+  ["WebP image", /^RIFF.{4,12}WEBP/s],
+  ["PDF", /^%PDF-/],
+  ["ELF program", /^\x7fELF/],
+  ["zip archive", /^PK\x03\x04/],
+  ["gzip", /^\x1f\ufffd\x08/],
+  ["bzip2", /^BZh[1-9]1AY/],
+  ["xz", /^\ufffd7zXZ\0/],
+  ["zstd", /^\(\ufffd\/\ufffd/],
+  ["tar archive", /^[^\0]{1,100}\0.{156,256}ustar/s],
+  ["SQLite database", /^SQLite format 3\0/],
+  ["WebAssembly", /^\0asm/],
+  ["UTF-16 text", /^\ufffd\ufffd(?:\0[^\0]|[^\0]\0)/]
+]
+
+const typeOf = (head: string): string | undefined => types.find(([, begins]) => begins.test(head))?.[0]

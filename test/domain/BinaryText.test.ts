@@ -1,0 +1,57 @@
+import * as Fs from "node:fs"
+import * as Zlib from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import * as BinaryText from "../../src/domain/BinaryText.js"
+
+const find = (bytes: Buffer | string) => BinaryText.find(bytes.toString())
+
+const hex = (text: string) => Buffer.from(text, "hex")
+
+/** Numbers as they lie in the memory of a program. */
+const numbers = (count: number) => Buffer.from(Float64Array.from({ length: count }, (_, i) => Math.sqrt(i)).buffer)
+
+describe("BinaryText.find", () => {
+  it("takes text in any language, with colours and progress bars, for text", () => {
+    const texts = [
+      "",
+      "plain\n",
+      "Grüße, 日本語, привет, العربية, עברית, हिन्दी, 👩‍👩‍👧\n".repeat(50),
+      "\x1b[1;31mred\x1b[0m\x1b[K\x1b]0;title\x07\r\n".repeat(50),
+      "working |\b/\b-\b\\\r\f\v".repeat(50)
+    ]
+    for (const text of texts) assert.isUndefined(find(text), JSON.stringify(text))
+  })
+
+  it("takes words between NULs, and text in Latin-1, for text", () => {
+    assert.isUndefined(find("HOME=/root\0PATH=/usr/bin:/bin\0TERM=dumb\0".repeat(20)))
+    assert.isUndefined(find("./a\0./b\0./c\0".repeat(50)))
+    assert.isUndefined(find(Buffer.from("Die Größe der Häuser übt öfter Maß.\n".repeat(50), "latin1")))
+    assert.isUndefined(find(hex("fffe00010203")))
+  })
+
+  it("knows the type of what it finds", () => {
+    const cases: ReadonlyArray<readonly [string, Buffer]> = [
+      ["PNG image", Buffer.concat([hex("89504e470d0a1a0a0000000d49484452"), numbers(50)])],
+      ["JPEG image", Buffer.concat([hex("ffd8ffe000104a46494600010101"), numbers(50)])],
+      ["JPEG image", Buffer.concat([hex("ffd8ffe1a1b24578696600004d4d"), numbers(50)])],
+      ["GIF image", Buffer.concat([Buffer.from("GIF89a"), numbers(50)])],
+      ["PDF", Buffer.concat([Buffer.from("%PDF-1.4\n"), hex("25e2e3cfd30a"), numbers(50)])],
+      ["zip archive", Buffer.concat([hex("504b0304140000000800"), numbers(50)])],
+      ["gzip", Zlib.gzipSync(numbers(200))],
+      ["SQLite database", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(80), numbers(50)])],
+      ["UTF-16 text", Buffer.from(`\ufeff${"text\r\n".repeat(40)}`, "utf16le")],
+      ["ELF program", Fs.readFileSync("/proc/self/exe").subarray(0, 20_000)]
+    ]
+    for (const [type, bytes] of cases) assert.strictEqual(find(bytes)?.type, type)
+    assert.deepStrictEqual(find(Buffer.alloc(100)), { start: 0, end: 100, type: undefined })
+  })
+
+  it("finds where it begins and ends, in whole lines", () => {
+    const binary = Buffer.alloc(100, "\x01\xff\n", "latin1").toString()
+    assert.deepStrictEqual(BinaryText.find(`one\ntwo\nx${binary}y\nthree\n`), {
+      start: 8,
+      end: 8 + 1 + binary.length + 2,
+      type: undefined
+    })
+  })
+})
