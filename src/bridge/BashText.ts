@@ -137,7 +137,7 @@ slot=@directory@/slot-$1
 exec 41<"$slot-answer" || exit
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 old='' failed=0
-temporary='' target='' inplace='' file='' poured='' pumps=()
+temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
 what='' to='' text='' path='' skip='' regular='' code=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
@@ -219,7 +219,7 @@ begin() {
     if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
   fi
   local mask
-  if [[ -e $target ]]; then mask=$(umask) && umask 077; fi
+  if [[ -e $target || $mode == [0-7]* ]]; then mask=$(umask) && umask 077; fi
   local base=\${target##*/}
   temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
   set -C
@@ -272,6 +272,13 @@ alike() {
 commit() {
   local error
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
+  local changed=$temporary
+  if [[ $inplace ]]; then changed=$target; fi
+  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+    discard
+    refuse 'its mode could not be changed' "$error"
+    return
+  fi
   if [[ ! $inplace ]]; then
     if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
@@ -305,6 +312,22 @@ over() {
   fi
   trap - HUP INT TERM
 }
+remove() {
+  local error
+  if [[ -d $1 && ! -L $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
+  elif error=$(rm -- "$1" 2>&1 46>&- 41<&- 42<&- </dev/null); then
+    reply ok
+  else
+    refuse 'could not be removed' "$error"
+  fi
+}
+mode() {
+  local known
+  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+}
 while next what; do
   case $what in
     say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
@@ -314,10 +337,12 @@ while next what; do
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     identify) next path && identify "$path" ;;
-    begin) next path && begin "$path" ;;
+    begin) next path && next mode && begin "$path" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
+    remove) next path && remove "$path" ;;
+    mode) next path && mode "$path" ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac
 done

@@ -106,10 +106,14 @@ export class BridgeCall {
     return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
   }
 
-  /** Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow. */
-  async begin(path: string): Promise<FifoSink> {
+  /**
+   * Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow.
+   *
+   * @param mode the mode that it gets, as chmod takes it; empty to leave it
+   */
+  async begin(path: string, mode: string): Promise<FifoSink> {
     checkPath(path)
-    await this.dialog.request("begin", path)
+    await this.dialog.request("begin", path, mode)
     return this.pour("file")
   }
 
@@ -128,6 +132,18 @@ export class BridgeCall {
   async discard(content: FifoSink): Promise<void> {
     await content.end()
     await this.dialog.request("discard")
+  }
+
+  /** Removes a regular file; rejects with Refused. */
+  async remove(path: string): Promise<void> {
+    checkPath(path)
+    await this.dialog.request("remove", path)
+  }
+
+  /** Returns the mode of a file in octal digits; rejects with Refused. */
+  async mode(path: string): Promise<string> {
+    checkPath(path)
+    return await this.dialog.request("mode", path)
   }
 
   /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */

@@ -64,14 +64,21 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
   /** The number of `exclusive` that run. A write within one takes no turn: it has its own, or could wait for itself. */
   let held = 0
 
-  /** Runs an effect in the turns of a file, which whoever waits for them gives up when its caller ends. */
-  const inTurn = <A, E>(path: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
-    held > 0
-      ? effect
-      : Effect.flatMap(
-          ask(path, () => call.turns(path)),
-          (names) => turns.takeAll(names, effect)
-        )
+  /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */
+  const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
+    held > 0 ? effect : Effect.flatMap(namesOf(paths), (names) => turns.takeAll(names, effect))
+
+  /** Returns the names of the turns of files, in the one order in which all take theirs. */
+  const namesOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
+    const pathOf = new Map<string, string>()
+    for (const path of paths) {
+      const names = yield* ask(path, () => call.turns(path))
+      const other = names.map((name) => pathOf.get(name)).find((known) => known !== undefined)
+      if (other !== undefined) return yield* new FileError({ path, kind: "io", reason: `the same file as ${other}` })
+      for (const name of names) pathOf.set(name, path)
+    }
+    return [...pathOf.keys()].sort()
+  })
 
   const ask = <A>(path: string, question: () => Promise<A>) =>
     Effect.catchAll(
@@ -95,21 +102,23 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
           return Stream.concat(bytes(source), Stream.execute(end))
         })
       ),
-    write: (path, content) =>
+    write: (path, content, { mode = "" } = {}) =>
       Effect.acquireUseRelease(
-        ask(path, () => call.begin(path)),
+        ask(path, () => call.begin(path, mode)),
         (pour) =>
           // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
           Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(ask(path, () => call.complete(pour))),
-            Effect.zipRight(inTurn(path, Effect.uninterruptible(ask(path, () => call.commit()))))
+            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit()))))
           ),
         (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))
       ),
-    exclusive: (path, effect) =>
+    remove: (path) => inTurn([path], Effect.uninterruptible(ask(path, () => call.remove(path)))),
+    mode: (path) => ask(path, () => call.mode(path)),
+    exclusive: (paths, effect) =>
       inTurn(
-        path,
+        [paths].flat(),
         Effect.suspend(() => {
           held++
           return Effect.ensuring(

@@ -10,7 +10,7 @@ exec 41<"$slot-answer" || exit
 # It may be closed.
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 old='' failed=0
-temporary='' target='' inplace='' file='' poured='' pumps=()
+temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
 # What `next` reads.
 what='' to='' text='' path='' skip='' regular='' code=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
@@ -103,7 +103,7 @@ begin() {
   fi
   # Until it has the old one's mode, nobody else may read it.
   local mask
-  if [[ -e $target ]]; then mask=$(umask) && umask 077; fi
+  if [[ -e $target || $mode == [0-7]* ]]; then mask=$(umask) && umask 077; fi
   local base=${target##*/}
   temporary=$directory/.${base:0:100}.$RANDOM$RANDOM$$
   set -C
@@ -159,6 +159,13 @@ alike() {
 commit() {
   local error
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
+  local changed=$temporary
+  if [[ $inplace ]]; then changed=$target; fi
+  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+    discard
+    refuse 'its mode could not be changed' "$error"
+    return
+  fi
   if [[ ! $inplace ]]; then
     if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
@@ -193,6 +200,22 @@ over() {
   fi
   trap - HUP INT TERM
 }
+remove() {
+  local error
+  if [[ -d $1 && ! -L $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
+  elif error=$(rm -- "$1" 2>&1 46>&- 41<&- 42<&- </dev/null); then
+    reply ok
+  else
+    refuse 'could not be removed' "$error"
+  fi
+}
+mode() {
+  local known
+  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+}
 while next what; do
   case $what in
     say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
@@ -202,10 +225,12 @@ while next what; do
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
     identify) next path && identify "$path" ;;
-    begin) next path && begin "$path" ;;
+    begin) next path && next mode && begin "$path" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
+    remove) next path && remove "$path" ;;
+    mode) next path && mode "$path" ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac
 done

@@ -41,6 +41,17 @@ export interface ReadOptions {
 }
 
 /**
+ * The options of `write`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface WriteOptions {
+  /** The file's mode, as chmod takes it: `755`, `+x`. By default, it stays; a new file's is what the umask leaves. */
+  readonly mode?: string
+}
+
+/**
  * Reads and writes files. Paths are words as the shell takes them, which need not be UTF-8 (`ShellText`); relative ones
  * are relative to the directory that the command was called in.
  *
@@ -54,10 +65,22 @@ export interface Files {
    * Replaces the content of a file as a whole or not at all. Mode and owner stay, symbolic links are followed, missing
    * directories on the way to it are created. Where the content fails, the file stays as it was.
    */
-  readonly write: <E>(path: string, content: Stream.Stream<Uint8Array, E>) => Effect.Effect<void, FileError | E>
+  readonly write: <E>(
+    path: string,
+    content: Stream.Stream<Uint8Array, E>,
+    options?: WriteOptions
+  ) => Effect.Effect<void, FileError | E>
+  /** Removes a regular file; its directory stays. */
+  readonly remove: (path: string) => Effect.Effect<void, FileError>
+  /** Returns the mode of a file in octal digits: `644`. */
+  readonly mode: (path: string) => Effect.Effect<string, FileError>
   /**
-   * Runs an effect that reads a file and then writes it, while no other call's `exclusive` and `write` change that file,
-   * whatever name they know it by. Its own writes take no turns: it must not write a file that another call may wait for.
+   * Runs an effect that reads files and then writes them, while no other call's `exclusive`, `write` and `remove` change
+   * these files, whatever names they know them by. Its own writes take no turns: it must not write a file that another
+   * call may wait for. Fails where two of several paths lead to the same file.
    */
-  readonly exclusive: <A, E>(path: string, effect: Effect.Effect<A, E>) => Effect.Effect<A, E | FileError>
+  readonly exclusive: <A, E>(
+    paths: string | ReadonlyArray<string>,
+    effect: Effect.Effect<A, E>
+  ) => Effect.Effect<A, E | FileError>
 }

@@ -1,6 +1,6 @@
 /**
  * Files in memory, for tests of commands without a shell and without a disk. Paths are plain names and are not
- * resolved.
+ * resolved; of modes it knows `+x`, `-x` and octal ones.
  *
  * @since 0.1.0
  */
@@ -47,6 +47,7 @@ export const make = (
   const files = new Map<string, Buffer | Pick<FileError, "kind" | "reason">>(
     Object.entries(initial).map(([path, content]) => [path, toBytes(content)])
   )
+  const modes = new Map<string, string>()
   const turns = new FileTurns()
   let writes = 0
   let bytesRead = 0
@@ -74,14 +75,23 @@ export const make = (
         if (!Buffer.isBuffer(file)) return Stream.fail(new FileError({ path, ...file }))
         return Stream.fromIteratorSucceed(chunksOf(file.subarray(Newlines.skip(file, skipLines).index)), 1)
       }),
-    write: Effect.fnUntraced(function* (path, content) {
+    write: Effect.fnUntraced(function* (path, content, { mode } = {}) {
       const file = files.get(path)
       if (file !== undefined && !Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
       const chunks = yield* Stream.runCollect(content)
       writes++
       files.set(path, Buffer.concat([...chunks]))
+      if (mode !== undefined) modes.set(path, mode === "+x" ? "755" : mode === "-x" ? "644" : mode)
     }),
-    exclusive: (path, effect) => turns.take(path, effect)
+    remove: Effect.fnUntraced(function* (path) {
+      const file = files.get(path)
+      if (file === undefined) return yield* missing(path)
+      if (!Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
+      files.delete(path)
+      modes.delete(path)
+    }),
+    mode: (path) => (files.has(path) ? Effect.succeed(modes.get(path) ?? "644") : missing(path)),
+    exclusive: (paths, effect) => turns.takeAll([...new Set([paths].flat())].sort(), effect)
   }
 }
 

@@ -66,4 +66,10 @@ export const toCommandCall = (
 const refuse = (path: string) =>
   new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })
 
-const files: Files = { read: refuse, write: refuse, exclusive: refuse }
+const files: Files = {
+  read: refuse,
+  write: refuse,
+  remove: refuse,
+  mode: refuse,
+  exclusive: (paths) => refuse([paths].flat()[0] ?? "")
+}

@@ -75,8 +75,10 @@ describe("a command of ours", () => {
         "++ set +x",
         "++ write f x",
         "++ write f z",
-        "++ x='Replaced 1 occurrence in f (line 1)'",
-        "+++ edit f x y"
+        "++ x='Replaced 1 occurrence in f (line 1)",
+        "+++ edit f x y",
+        "+y'",
+        "-x"
       ])
     })
   )

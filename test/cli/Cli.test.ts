@@ -13,7 +13,7 @@ const usage = [
   "  synapse sandbox allow <path>",
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
-  "  synapse edit <file> <old> <new> [--all]",
+  "  synapse edit <file> <old> <new> [--all] | --patch < <patch>",
   "  synapse read <file>... [--offset N] [--limit N]",
   "  synapse write <file> <content>",
   "  synapse doctor [--json]",

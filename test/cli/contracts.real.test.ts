@@ -76,8 +76,12 @@ describe("synapse call", () => {
     )
     assert.deepStrictEqual(seen, [
       [1, "", "write: a dir: not a writable file: Is a directory\n"],
-      [0, "Replaced 2 occurrences in all\n", ""],
-      [0, "Replaced 1 of 3 occurrences in first (line 1); --all replaces every one\n", ""],
+      [0, "Replaced 2 occurrences in all\n-a.b acb\n+$& acb\n", ""],
+      [
+        0,
+        "2 more matches: lines 2, 3; --all replaces every one\nReplaced 1 occurrence in first (line 1)\n-x\n+$1\n",
+        ""
+      ],
       [1, "", ""],
       [0, "Written 5 bytes (1 lines) to new\n", ""]
     ])

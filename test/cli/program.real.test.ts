@@ -229,7 +229,10 @@ describe("synapse read, write and edit", () => {
       writing.child.stdin.end("one\ntwo\nthree\n")
       const { exitCode, stderr, stdout } = await writing.ended
       assert.deepStrictEqual([exitCode, `${stdout}`, stderr], [0, `Written 14 bytes (3 lines) to ${file}\n`, ""])
-      assert.strictEqual((await run(["edit", file, "two", "2"])).stdout, `Replaced 1 occurrence in ${file} (line 2)\n`)
+      assert.strictEqual(
+        (await run(["edit", file, "two", "2"])).stdout,
+        `Replaced 1 occurrence in ${file} (line 2)\n one\n-two\n+2\n`
+      )
       const read = await run(["read", file, "--offset", "1"])
       assert.deepStrictEqual(read, { exitCode: 0, stdout: "     2\t2\n     3\tthree\n", stderr: "" })
       const missing = await run(["read", path.join(directory, "missing")])
@@ -257,7 +260,7 @@ describe("synapse read, write and edit", () => {
       )
       assert.strictEqual(
         await said("edit", file),
-        "edit: <old> is missing.\nUsage: synapse edit <file> <old> <new> [--all]\n`synapse edit --help` shows more.\n"
+        "edit: <old> is missing.\nUsage: synapse edit <file> <old> <new> [--all] | --patch < <patch>\n`synapse edit --help` shows more.\n"
       )
       // What is in the file looks like ours, and stays as it is.
       const absent = await said("edit", file, "Usage: read g", "x")

@@ -59,7 +59,12 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
   gives("read sub/x.txt --offset 2 --limit 3", "     3\t3\n     4\t4\n     5\t5\n")
   gives(
     'cp a.ts b.md; cp a.ts c.md; for f in *.md; do edit "$f" foo old; done',
-    "Replaced 1 of 2 occurrences in b.md (line 1); --all replaces every one\nReplaced 1 of 2 occurrences in c.md (line 1); --all replaces every one\n",
+    ["b.md", "c.md"]
+      .map(
+        (f) =>
+          `1 more match: line 3; --all replaces every one\nReplaced 1 occurrence in ${f} (line 1)\n-const foo = 1\n+const old = 1\n`
+      )
+      .join(""),
     {
       "b.md": "const old = 1\nconst bar = 2\nfoo + bar\n",
       "c.md": "const old = 1\nconst bar = 2\nfoo + bar\n"
@@ -73,7 +78,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
   gives("ls *.ts | xargs -n 1 read | head -n 1", "     1\tconst foo = 1\n")
   gives(
     'echo \'read "$1" --limit 1; edit "$1" foo baz\' >s.sh; bash s.sh a.ts; chmod +x s.sh; (./s.sh a.ts)',
-    "     1\tconst foo = 1\nReplaced 1 of 2 occurrences in a.ts (line 1); --all replaces every one\n     1\tconst baz = 1\nReplaced 1 occurrence in a.ts (line 3)\n"
+    "     1\tconst foo = 1\n1 more match: line 3; --all replaces every one\nReplaced 1 occurrence in a.ts (line 1)\n-const foo = 1\n+const baz = 1\n     1\tconst baz = 1\nReplaced 1 occurrence in a.ts (line 3)\n const bar = 2\n-foo + bar\n+baz + bar\n"
   )
   gives("write one 1 >log & (write two 2 >>log2); wait; cat one two", "12")
   gives(

@@ -107,8 +107,11 @@ function* strides(chunk: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < chunk.length; at += stride) yield chunk.subarray(at, at + stride)
 }
 
+/** The most occurrences whose lines are known. */
+const mostLines = 11
+
 /**
- * Counts the occurrences of a pattern in a file, and finds the line of the first.
+ * Counts the occurrences of a pattern in a file, and finds the lines of the first ones.
  *
  * @since 0.1.0
  * @category models
@@ -117,28 +120,34 @@ export class Occurrences {
   count = 0
   /** The index of the first one; -1 where there is none. */
   first = -1
-  /** The number of the line where the first one begins. */
-  line = 1
+  /** The numbers of the lines where the first ones begin. */
+  readonly lines: Array<number> = []
   /** The number of bytes that have come. */
   size = 0
+  /** The number of the line that the bytes up to here end in. */
+  private line = 1
   private sinceRest = 0
   private readonly finder: Finder
+  private readonly newlines: number
 
   constructor(readonly pattern: Pattern) {
     this.finder = new Finder(pattern)
+    this.newlines = Newlines.count(pattern.bytes)
   }
 
   /** Takes the next bytes of the file. */
   *push(chunk: Uint8Array): Steps<void> {
     for (const part of strides(chunk)) {
+      let counted = 0
       for (let end = this.finder.next(part, 0); end >= 0; end = this.finder.next(part, end)) {
         this.count++
-        if (this.first < 0) {
-          this.first = this.size + end - this.pattern.bytes.length
-          this.line += Newlines.count(part.subarray(0, end)) - Newlines.count(this.pattern.bytes)
-        }
+        if (this.first < 0) this.first = this.size + end - this.pattern.bytes.length
+        if (this.lines.length === mostLines) continue
+        this.line += Newlines.count(part.subarray(counted, end))
+        counted = end
+        this.lines.push(this.line - this.newlines)
       }
-      if (this.first < 0) this.line += Newlines.count(part)
+      if (this.lines.length < mostLines) this.line += Newlines.count(part.subarray(counted))
       this.size += part.length
       this.sinceRest += part.length
       if (this.sinceRest < stride) continue

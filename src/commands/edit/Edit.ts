@@ -1,13 +1,15 @@
 /**
- * `edit <file> <old> <new>`: replaces a text in a file, byte for byte.
+ * `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
@@ -16,6 +18,8 @@ import type { FileError } from "../../files/Files.js"
 import { help } from "./Edit.help.js"
 import * as Matches from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
+import * as Patch from "./Edit.patch.js"
+import * as Shown from "./Edit.shown.js"
 
 /**
  * The grammar of `edit`.
@@ -25,14 +29,15 @@ import * as Nearest from "./Edit.nearest.js"
  */
 export const grammar = CommandGrammar.make({
   name: "edit",
-  summary: "Replaces a text in a file: its first occurrence, or every one.",
-  usage: "edit <file> <old> <new> [--all]",
+  summary: "Replaces a text in a file: its first occurrence, or every one; or applies a patch.",
+  usage: "edit <file> <old> <new> [--all] | --patch < <patch>",
   help,
   config: {
-    file: Parameter.operand("file"),
-    old: Parameter.operand("old"),
-    replacement: Parameter.operand("new"),
-    all: Parameter.flag("all")
+    file: Parameter.operand("file").pipe(Parameter.optional),
+    old: Parameter.operand("old").pipe(Parameter.optional),
+    replacement: Parameter.operand("new").pipe(Parameter.optional),
+    all: Parameter.flag("all"),
+    patch: Parameter.flag("patch").pipe(Parameter.withAlias("p"))
   }
 })
 
@@ -52,7 +57,16 @@ const mostHeld = 64 * 1024 ** 2
 export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
-    ({ all, file, old, replacement }, { files }) => {
+    ({ patch, ...params }, call) => {
+      if (patch) return patched(params, call)
+      for (const name of ["file", "old", "replacement"] as const) {
+        if (Option.isNone(params[name])) return CommandGrammar.misuse(grammar, `<${labels[name]}> is missing.`)
+      }
+      const [file, old, replacement] = [params.file, params.old, params.replacement].map((word) =>
+        Option.getOrElse(word, () => "")
+      ) as [string, string, string]
+      const { files } = call
+      const { all } = params
       if (old === "")
         return CommandGrammar.misuse(
           grammar,
@@ -72,6 +86,19 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
 
 const failed = (error: FileError) => FileFailure.fromFileError("edit", error)
 
+const labels = { file: "file", old: "old", replacement: "new" }
+
+const patched = (
+  { all, file }: { readonly all: boolean; readonly file: Option.Option<string> },
+  call: CommandCall
+): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+  if (call.stdin !== undefined && !all && Option.isNone(file)) return Patch.run(call, call.stdin)
+  return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
+    ["edit --patch < fix.diff"],
+    ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
+  ])
+}
+
 interface Change {
   readonly old: string
   readonly replacement: string
@@ -79,25 +106,30 @@ interface Change {
 }
 
 const replace = Effect.fnUntraced(
-  function* (files: CommandCall["files"], file: string, change: Change) {
-    const { all, old, replacement } = change
+  function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
     const slices = new Slices.Slices()
-    const pattern = yield* slices.run(Matches.prepare(old))
-    const found = new Matches.Occurrences(pattern)
     const head = new Head()
+    const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
     yield* Stream.runForEach(read(files, file), (chunk) => {
       head.push(chunk)
-      return slices.run(found.push(chunk))
+      return slices.run(first.push(chunk))
     })
+    const chunks = () => (head.isWhole ? Stream.fromIterable(head.chunks) : read(files, file))
+    const isLf = old.includes("\n") && !old.includes("\r")
+    const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
     const path = FileFailure.printable(file)
     if (found.count === 0) {
       const nearest = yield* slices.run(head.nearest(old))
       const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${nearest}\n`
       return CommandResult.make({ stderr, exitCode: ExitCode.failure })
     }
-    const replacer = new Matches.Replacer(pattern, yield* slices.run(Matches.encode(replacement)), all)
-    const chunks = head.isWhole ? Stream.fromIterable(head.chunks) : again(files, file, found, slices)
-    const replaced = Stream.flatMap(chunks, (chunk) => slices.stream(() => replacer.push(chunk)))
+    const { pattern } = found
+    const place = head.around(found.first, pattern.bytes.length)
+    const isCrlf = found !== first || (!old.includes("\n") && Shown.isCrlf(place))
+    const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
+    const replacer = new Matches.Replacer(pattern, bytes, all)
+    const source = head.isWhole ? chunks() : again(files, file, found, slices)
+    const replaced = Stream.flatMap(source, (chunk) => slices.stream(() => replacer.push(chunk)))
     yield* files.write(
       file,
       Stream.concat(
@@ -105,10 +137,23 @@ const replace = Effect.fnUntraced(
         slices.stream(() => replacer.end())
       )
     )
-    return CommandResult.make({ stdout: `${said(path, found.count, found.line, all)}\n` })
+    return CommandResult.make({ stdout: `${said(path, found, all)}\n${Shown.diff(place, bytes, all)}` })
   },
   Effect.catchTag("FileError", failed)
 )
+
+const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
+
+/** Finds a text in a file with its line ends as CRLF. */
+const withCrlf = Effect.fnUntraced(function* <E>(
+  old: string,
+  chunks: Stream.Stream<Uint8Array, E>,
+  slices: Slices.Slices
+) {
+  const found = new Matches.Occurrences(yield* slices.run(Matches.prepare(toCrlf(old))))
+  yield* Stream.runForEach(chunks, (chunk) => slices.run(found.push(chunk)))
+  return found
+})
 
 /** Reads a file, which has to be a regular one: an edit that waits for a pipe would keep its turn. */
 const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
@@ -143,6 +188,22 @@ class Head {
     this.size += Math.min(chunk.length, room)
   }
 
+  /** Returns a match with some of the bytes around it, where these are held. */
+  around(start: number, length: number): Shown.Place {
+    const from = Math.max(0, start - Shown.margin)
+    const end = Math.min(start + length + Shown.margin, this.size)
+    const bytes = Buffer.alloc(Math.max(0, end - from))
+    let at = 0
+    for (const chunk of this.chunks) {
+      if (at >= end) break
+      if (at + chunk.length > from) {
+        bytes.set(chunk.subarray(Math.max(0, from - at), end - at), Math.max(0, at - from))
+      }
+      at += chunk.length
+    }
+    return { bytes, start: start - from, length }
+  }
+
   /** Reports what comes near to a text. */
   *nearest(old: string): Slices.Steps<string> {
     const bytes = Buffer.allocUnsafeSlow(this.size)
@@ -161,8 +222,16 @@ class Head {
   }
 }
 
-const said = (path: string, count: number, line: number, all: boolean): string => {
-  if (count === 1) return `Replaced 1 occurrence in ${path} (line ${line})`
-  if (all) return `Replaced ${count} occurrences in ${path}`
-  return `Replaced 1 of ${count} occurrences in ${path} (line ${line}); --all replaces every one`
+/** The most lines with further matches that are named. */
+const mostNamed = 10
+
+const said = (path: string, { count, lines }: Matches.Occurrences, all: boolean): string => {
+  const [line, ...others] = lines
+  if (count > 1 && all) return `Replaced ${count} occurrences in ${path}`
+  const done = `Replaced 1 occurrence in ${path} (line ${line})`
+  if (count === 1) return done
+  const named = [...new Set(others.slice(0, mostNamed))].join(", ")
+  const more = count - 1 > mostNamed ? ", …" : ""
+  const matches = count === 2 ? "1 more match" : `${count - 1} more matches`
+  return `${matches}: line${named.includes(",") ? "s" : ""} ${named}${more}; --all replaces every one\n${done}`
 }

@@ -31,9 +31,21 @@ describe("edit", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* edited("x\nfoo foo\nfoo\n", ["foo", "bar"]),
-        said("Replaced 1 of 3 occurrences in f (line 2); --all replaces every one", "x\nbar foo\nfoo\n")
+        said(
+          "2 more matches: lines 2, 3; --all replaces every one\nReplaced 1 occurrence in f (line 2)\n x\n-foo foo\n+bar foo",
+          "x\nbar foo\nfoo\n"
+        )
       )
-      assert.deepStrictEqual(yield* edited("a\nb\nc", ["c", ""]), said("Replaced 1 occurrence in f (line 3)", "a\nb\n"))
+      assert.deepStrictEqual(
+        yield* edited("a\nb\nc", ["c", ""]),
+        said("Replaced 1 occurrence in f (line 3)\n b\n-c", "a\nb\n")
+      )
+      const many = yield* edited("x\n".repeat(30), ["x", "y"])
+      assert.strictEqual(
+        many.stdout,
+        "29 more matches: lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …; --all replaces every one\n" +
+          "Replaced 1 occurrence in f (line 1)\n-x\n+y\n"
+      )
     })
   )
 
@@ -41,12 +53,18 @@ describe("edit", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* edited("a.b acb a.b\na.b", ["a.b", "$& $1 \\n $$", "--all"]),
-        said("Replaced 3 occurrences in f", "$& $1 \\n $$ acb $& $1 \\n $$\n$& $1 \\n $$")
+        said(
+          "Replaced 3 occurrences in f\n-a.b acb a.b\n+$& $1 \\n $$ acb $& $1 \\n $$",
+          "$& $1 \\n $$ acb $& $1 \\n $$\n$& $1 \\n $$"
+        )
       )
-      assert.deepStrictEqual(yield* edited("aaaaa", ["aa", "a", "--all"]), said("Replaced 2 occurrences in f", "aaa"))
+      assert.deepStrictEqual(
+        yield* edited("aaaaa", ["aa", "a", "--all"]),
+        said("Replaced 2 occurrences in f\n-aaaaa\n+aaa", "aaa")
+      )
       assert.deepStrictEqual(
         yield* edited("x y", ["--all", "y", "x"]),
-        said("Replaced 1 occurrence in f (line 1)", "x x")
+        said("Replaced 1 occurrence in f (line 1)\n-x y\n+x x", "x x")
       )
     })
   )
@@ -75,11 +93,50 @@ describe("edit", () => {
       const content = "\xef\xbb\xbf\0a\r\n\xe9 old \xff\r\n\0\r"
       assert.deepStrictEqual(
         yield* edited(content, ["old", "\u00fc"]),
-        said("Replaced 1 occurrence in f (line 2)", content.replace("old", "\xc3\xbc"))
+        said(
+          "Replaced 1 occurrence in f (line 2)\n \0a\n-\ufffd old \ufffd\n+\ufffd ü \ufffd",
+          content.replace("old", "\xc3\xbc")
+        )
       )
       assert.deepStrictEqual(
         yield* edited("a\r\nb\r\nc", ["a\r\nb", "z"]),
-        said("Replaced 1 occurrence in f (line 1)", "z\r\nc")
+        said("Replaced 1 occurrence in f (line 1)\n-a\n-b\n+z", "z\r\nc")
+      )
+    })
+  )
+
+  it.effect("finds lines with LF in a file with CRLF, and keeps its line ends", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* edited("a\r\nb\r\nc\r\n", ["a\nb\n", "a\nx\ny\n"]),
+        said("Replaced 1 occurrence in f (line 1)\n-b\n+x\n+y", "a\r\nx\r\ny\r\nc\r\n")
+      )
+      assert.deepStrictEqual(
+        yield* edited("a\r\nb\r\na\r\nb", ["a\nb", "c\nd", "--all"]),
+        said("Replaced 2 occurrences in f\n-a … and 1 more\n+c\n+d", "c\r\nd\r\nc\r\nd")
+      )
+      assert.deepStrictEqual(
+        yield* edited("a\r\nb", ["b", "c\nd"]),
+        said("Replaced 1 occurrence in f (line 2)\n-b\n+c\n+d", "a\r\nc\r\nd")
+      )
+      assert.deepStrictEqual(
+        yield* edited("a\nb\r\na\r\n", ["a\n", "x\n"]),
+        said("Replaced 1 occurrence in f (line 1)\n-a\n+x", "x\nb\r\na\r\n")
+      )
+    })
+  )
+
+  it.effect("shows a change in three lines at most, and a long line by its part that changes", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* edited("one\ntwo\nthree\nfour\n", ["two\nthree", "2\n3\n4\n5"])
+      assert.strictEqual(stdout, "Replaced 1 occurrence in f (line 2)\n-two … and 1 more\n+2\n+3 … and 2 more\n")
+      const long = `${"a".repeat(1000)}old${"b".repeat(1000)}`
+      const shown = (yield* edited(long, ["old", "new"])).stdout.split("\n")
+      assert.strictEqual(shown[1], `-…${"a".repeat(40)}old${"b".repeat(117)}…`)
+      assert.strictEqual(shown[2], `+…${"a".repeat(40)}new${"b".repeat(117)}…`)
+      assert.strictEqual(
+        (yield* edited("{\n}\n", ["{\n", "{\n  a\n"])).stdout,
+        "Replaced 1 occurrence in f (line 1)\n {\n+  a\n"
       )
     })
   )
@@ -88,7 +145,7 @@ describe("edit", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* edited("caf\xe9 \xff\n", ["\udce9 \udcff", "\udc80é"]),
-        said("Replaced 1 occurrence in f (line 1)", "caf\x80\xc3\xa9\n")
+        said("Replaced 1 occurrence in f (line 1)\n-caf\ufffd \ufffd\n+caf\ufffdé", "caf\x80\xc3\xa9\n")
       )
       const reports = {
         "CAF\udce9": "Line 1 matches but for: the case of letters\n     1\tcaf\ufffd cr\ufffdme",
@@ -109,7 +166,7 @@ describe("edit", () => {
   it.effect("refuses an old text that is empty, or the new one", () =>
     Effect.gen(function* () {
       const files = MemoryFiles.make({ f: "a" })
-      const usage = `\nUsage: edit <file> <old> <new> [--all]\nBash(command="edit --help") shows more.`
+      const usage = `\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\nBash(command="edit --help") shows more.`
       assert.deepStrictEqual(yield* failed(Edit.make, ["f", "", "x"], { files }), {
         _tag: "InvalidUsage",
         exitCode: 1,
@@ -219,11 +276,11 @@ describe("edit", () => {
       assert.include(stderr, "not found")
       assert.deepStrictEqual(
         yield* edited(content, ["a", "", "--all"], [65536]),
-        said("Replaced 2000000 occurrences in f", "")
+        said(`Replaced 2000000 occurrences in f\n-${"a".repeat(160)}…`, "")
       )
       assert.deepStrictEqual(
         yield* edited(content, [half, "b", "--all"], [65536]),
-        said("Replaced 400 occurrences in f", "b".repeat(400))
+        said(`Replaced 400 occurrences in f\n-${"a".repeat(160)}…\n+b`, "b".repeat(400))
       )
     })
   )
@@ -247,13 +304,19 @@ describe("edit", () => {
             const result = await Effect.runPromise(
               edited(content, ["--", old, replacement].toSpliced(0, 0, ...(all ? ["--all"] : [])), sizes)
             )
-            const parts = content.toString("latin1").split(Buffer.from(old).toString("latin1"))
-            const between = Buffer.from(replacement).toString("latin1")
-            const [first = "", ...rest] = parts
+            const latin1 = (text: string) => Buffer.from(text).toString("latin1")
+            const crlf = (text: string) => text.replace(/\r?\n/g, "\r\n")
+            const whole = content.toString("latin1")
+            const isCrlf = !whole.includes(latin1(old)) && /\n/.test(old) && !old.includes("\r")
+            const between = isCrlf ? latin1(crlf(old)) : latin1(old)
+            const [first = "", ...rest] = whole.split(between)
+            const next = /\n/.exec(rest.join(between))
+            const end =
+              next === null ? first.slice(0, first.lastIndexOf("\n") + 1) : rest.join(between).slice(0, next.index + 1)
+            const takesCrlf = isCrlf || (!old.includes("\n") && end.endsWith("\r\n"))
+            const put = latin1(takesCrlf ? crlf(replacement) : replacement)
             const expected =
-              all || rest.length === 0
-                ? parts.join(between)
-                : `${first}${between}${rest.join(Buffer.from(old).toString("latin1"))}`
+              rest.length === 0 ? whole : all ? [first, ...rest].join(put) : `${first}${put}${rest.join(between)}`
             assert.strictEqual(result.content, expected)
             assert.strictEqual(result.writes, rest.length === 0 ? 0 : 1)
             assert.strictEqual(result.exitCode, rest.length === 0 ? 1 : 0)

@@ -26,6 +26,8 @@ const huge = (blocks: number, texts: (reading: number) => Readonly<Record<number
   const seen = { readings: 0, written: 0, found: [] as Array<string>, isCommitted: false }
   const files: Files = {
     exclusive: (_, effect) => effect,
+    remove: () => Effect.void,
+    mode: () => Effect.succeed("644"),
     read: () =>
       Stream.suspend(() => {
         const put = texts(++seen.readings)
@@ -74,7 +76,7 @@ describe("edit, of bytes that come in chunks", () => {
           { count: found.count, first: found.first, size: found.size },
           { count: whole.split(old).length - 1, first, size: whole.length }
         )
-        if (first >= 0) assert.strictEqual(found.line, whole.slice(0, first).split("\n").length)
+        if (first >= 0) assert.strictEqual(found.lines[0], whole.slice(0, first).split("\n").length)
         const replacer = new Matches.Replacer(pattern, Buffer.from(replacement), all)
         const parts: Array<Uint8Array> = []
         for (const chunk of chunks) for (const part of replacer.push(chunk)) if (part !== undefined) parts.push(part)
@@ -90,9 +92,10 @@ describe("edit, of bytes that come in chunks", () => {
     Effect.gen(function* () {
       const ground = huge(70, () => ({ 2: "old", 69: "old again" }))
       const line = 2 * MiB + 1000 + 1
+      const last = 69 * MiB - 3 + 1000 + 1
       assert.deepStrictEqual(
         (yield* edit(ground, "old", "new")).stdout,
-        `Replaced 1 of 2 occurrences in f (line ${line}); --all replaces every one\n`
+        `1 more match: line ${last}; --all replaces every one\nReplaced 1 occurrence in f (line ${line})\n-old\n+new\n`
       )
       assert.deepStrictEqual(ground.seen, {
         readings: 2,
@@ -101,7 +104,10 @@ describe("edit, of bytes that come in chunks", () => {
         isCommitted: true
       })
       const all = huge(70, () => ({ 2: "old", 69: "old again" }))
-      assert.deepStrictEqual((yield* edit(all, "old", "older", "--all")).stdout, "Replaced 2 occurrences in f\n")
+      assert.deepStrictEqual(
+        (yield* edit(all, "old", "older", "--all")).stdout,
+        "Replaced 2 occurrences in f\n-old\n+older\n"
+      )
       assert.deepStrictEqual(all.seen.found, ["older", "older again"])
       assert.strictEqual(all.seen.written, 70 * MiB + 4)
     })

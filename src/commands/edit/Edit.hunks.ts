@@ -1,0 +1,255 @@
+/**
+ * Applies hunks to the lines of a file: each where it says that it belongs, or else at the only place that its lines
+ * match. Lines hold their line ends. A hunk with LF matches lines with CRLF, and a last line without a line end; what it
+ * adds then gets the line ends of the file.
+ *
+ * @since 0.1.0
+ */
+import type { Steps } from "../../domain/Slices.js"
+import type { Hunk, Line } from "./Edit.change.js"
+import * as Place from "./Edit.place.js"
+
+/** The number of lines between two places where the work may rest. */
+const stride = 20_000
+/** The most places of a hunk that are named. */
+const mostNamed = 5
+
+/**
+ * Splits a text into lines, which keep their line feeds.
+ *
+ * @since 0.1.0
+ */
+export function* linesOf(text: string): Steps<ReadonlyArray<string>> {
+  const lines: Array<string> = []
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at) + 1 || text.length
+    lines.push(text.slice(at, end))
+    at = end
+    if (lines.length % stride === 0) yield
+  }
+  return lines
+}
+
+/**
+ * The new text of a file, and the numbers of lines that were added and taken away.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Applied {
+  readonly text: string
+  readonly added: number
+  readonly removed: number
+}
+
+/**
+ * The hunk that does not fit, from 1 on, and the reason.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Misfit {
+  readonly hunk: number
+  readonly reason: string
+}
+
+/**
+ * Applies hunks from the top of a file to its end.
+ *
+ * @since 0.1.0
+ */
+export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | Misfit> {
+  const file = yield* linesOf(text)
+  const out: Array<string> = []
+  let [from, drift, added, removed] = [0, 0, 0, 0]
+  for (const [index, hunk] of hunks.entries()) {
+    const old = hunk.lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))
+    const found = yield* locate({ file, from, hunk, old, drift })
+    if (typeof found === "string") return { hunk: index + 1, reason: found }
+    if (isUnended(hunk.lines) && found.at + old.length < file.length) {
+      return { hunk: index + 1, reason: `it ends the file, but below line ${found.at + old.length} there are more` }
+    }
+    yield* copy(file, from, found.at, out)
+    out.push(...merged(file, found, hunk.lines))
+    from = found.at + old.length
+    if (hunk.start !== undefined) drift = found.at - hunk.start
+    removed += old.length
+    added += hunk.lines.length - old.length
+    for (const { kind } of hunk.lines) if (kind === " ") removed--
+    yield
+  }
+  yield* copy(file, from, file.length, out)
+  return { text: out.join(""), added, removed }
+}
+
+function* copy(file: ReadonlyArray<string>, from: number, to: number, out: Array<string>): Steps<void> {
+  for (let at = from; at < to; at += stride) {
+    out.push(file.slice(at, Math.min(to, at + stride)).join(""))
+    if (at > from) yield
+  }
+}
+
+interface Search {
+  readonly file: ReadonlyArray<string>
+  /** The index of the first line below the hunks before. */
+  readonly from: number
+  readonly hunk: Hunk
+  readonly old: ReadonlyArray<string>
+  /** The number of lines by which the hunk before was off. */
+  readonly drift: number
+}
+
+interface Found {
+  readonly at: number
+  /** True where the hunk's line ends are the file's. */
+  readonly isExact: boolean
+}
+
+/** Finds the place of a hunk, or says why there is none. */
+function* locate(search: Search): Steps<Found | string> {
+  const { drift, file, from, hunk, old } = search
+  const stated = hunk.start === undefined ? -1 : hunk.start + drift
+  if (old.length === 0) return empty(search, stated)
+  // Line ends that are written as CRLF, and a last line without any, are meant.
+  const isLiteral = hunk.lines.some(({ text }) => text.endsWith("\r\n"))
+  const isEnd = old.at(-1)?.endsWith("\n") === false
+  for (const isExact of isLiteral ? [true] : [true, false]) {
+    const key = isExact ? exact : loose
+    const wanted = old.map(key)
+    const fits = (at: number) => !isEnd || endOf(file[at + old.length - 1]) === undefined
+    const isAt = (at: number) =>
+      at >= from &&
+      at + old.length <= file.length &&
+      fits(at) &&
+      wanted.every((line, index) => key(file[at + index] as string) === line)
+    if (hunk.isLast) {
+      if (isAt(file.length - old.length)) return { at: file.length - old.length, isExact }
+      continue
+    }
+    const edge = edgeOf(search)
+    if (isAt(stated) && (edge === undefined || edge === stated)) return { at: stated, isExact }
+    const places = (yield* matches(file, wanted, key)).filter(fits)
+    const below = places.filter((at) => at >= from)
+    const [only, ...more] = below
+    if (only !== undefined && more.length === 0) return { at: only, isExact }
+    if (only !== undefined) {
+      if (edge !== undefined && below.includes(edge)) return { at: edge, isExact }
+      const anchored = afterAnchors(search)
+      const at = below.find((at) => at >= anchored)
+      return anchored >= 0 && at !== undefined ? { at, isExact } : ambiguous(below, hunk)
+    }
+    const above = places[0]
+    if (above !== undefined)
+      return `it matches only line ${above + 1}, above the hunk before it: hunks go from the top down`
+  }
+  return `${hunk.isLast ? "the end of the file is another; " : ""}${yield* Place.nearest(file, old, from)}`
+}
+
+const exact = (line: string): string => line
+/** A line without its line end. */
+const loose = (line: string): string => line.replace(/\r?\n$/, "")
+
+/**
+ * Returns where a hunk of a diff belongs that has less context on one side than on the other, for there the file begins
+ * or ends; undefined for others.
+ */
+const edgeOf = ({ file, hunk: { lines, start }, old }: Search): number | undefined => {
+  const above = lines.findIndex(({ kind }) => kind !== " ")
+  const below = lines.length - 1 - lines.findLastIndex(({ kind }) => kind !== " ")
+  if (start === undefined || above < 0 || above === below) return undefined
+  return above < below ? 0 : file.length - old.length
+}
+
+/** Finds the place of a hunk that only adds lines. */
+const empty = (search: Search, stated: number): Found | string => {
+  const { file, from, hunk } = search
+  if (stated >= 0) {
+    if (stated >= from && stated <= file.length) return { at: stated, isExact: true }
+    return `it adds lines below line ${stated}; the file has ${file.length}`
+  }
+  if (hunk.anchors.length === 0) return { at: file.length, isExact: false }
+  const anchor = afterAnchors(search)
+  return anchor >= 0 ? { at: anchor + 1, isExact: false } : "the @@ line above it is not in the file, or more than once"
+}
+
+/** Returns the index of the last anchor's line; -1 where there are none, or they lead to no place or to several. */
+const afterAnchors = ({ file, from, hunk: { anchors } }: Search): number => {
+  let at = -1
+  for (const [index, anchor] of anchors.entries()) {
+    const isIt = (line: string) => line.trim() === anchor
+    const next = file.slice(Math.max(from, at + 1)).findIndex(isIt) + Math.max(from, at + 1)
+    if (next < Math.max(from, at + 1)) return -1
+    if (index === 0 && file.slice(next + 1).some(isIt)) return -1
+    at = next
+  }
+  return at
+}
+
+const ambiguous = (places: ReadonlyArray<number>, { anchors }: Hunk): string => {
+  const named = places.slice(0, mostNamed).map((at) => at + 1)
+  const more = places.length > mostNamed ? " and more" : ""
+  const how = anchors.length === 0 ? "more lines of context tell which" : "its @@ lines don't tell which"
+  return `it matches at lines ${named.join(", ")}${more}: ${how}`
+}
+
+/** Finds all places of the lines, which may overlap, in time proportional to the file (Knuth, Morris and Pratt). */
+function* matches(
+  file: ReadonlyArray<string>,
+  wanted: ReadonlyArray<string>,
+  key: (line: string) => string
+): Steps<ReadonlyArray<number>> {
+  const table = [0]
+  for (let at = 1, length = 0; at < wanted.length; at++) {
+    while (length > 0 && wanted[length] !== wanted[at]) length = table[length - 1] as number
+    if (wanted[length] === wanted[at]) length++
+    table.push(length)
+    if (at % stride === 0) yield
+  }
+  const found: Array<number> = []
+  for (let at = 0, length = 0; at < file.length; at++) {
+    const line = key(file[at] as string)
+    while (length > 0 && wanted[length] !== line) length = table[length - 1] as number
+    if (wanted[length] === line) length++
+    if (length === wanted.length) {
+      found.push(at + 1 - length)
+      length = table[length - 1] as number
+    }
+    if (at % stride === stride - 1) yield
+  }
+  return found
+}
+
+/** Returns the lines that a hunk leaves: the file's own where they stay, and with the file's line ends. */
+const merged = (
+  file: ReadonlyArray<string>,
+  { at, isExact }: Found,
+  lines: ReadonlyArray<Line>
+): ReadonlyArray<string> => {
+  if (isExact) return lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [text]))
+  const out: Array<string> = []
+  let next = at
+  let end = endOf(file[at - 1]) ?? endOf(file[at]) ?? endOf(file[0]) ?? "\n"
+  for (const { kind, text } of lines) {
+    if (kind === "+") out.push(`${loose(text)}${end}`)
+    else {
+      const own = file[next++] as string
+      end = endOf(own) ?? end
+      if (kind === " ") out.push(own)
+    }
+  }
+  const isUnendedFile = next === file.length && next > 0 && endOf(file[next - 1]) === undefined
+  if (!isUnendedFile || out.length === 0) return out
+  const ended = out.map((line, index) =>
+    index === out.length - 1 ? loose(line) : `${loose(line)}${endOf(line) ?? end}`
+  )
+  // Lines below the last one, which gets a line end.
+  return next === at ? [end, ...ended] : ended
+}
+
+/** Tests whether a hunk leaves a last line without a line end. */
+const isUnended = (lines: ReadonlyArray<Line>): boolean =>
+  lines.findLast(({ kind }) => kind !== "-")?.text.endsWith("\n") === false
+
+/** Returns the line end of a line; undefined where it has none. */
+const endOf = (line: string | undefined): string | undefined =>
+  line?.endsWith("\n") === true ? (line.endsWith("\r\n") ? "\r\n" : "\n") : undefined

@@ -1,0 +1,203 @@
+/**
+ * Parses unified diffs, as `diff -u` and `git diff` write them. The library for it (`diff`) does not serve: it skips a
+ * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
+ *
+ * @since 0.1.0
+ */
+import type { Steps } from "../../domain/Slices.js"
+import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.change.js"
+import * as Names from "./Edit.names.js"
+
+const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+const binary = /^(GIT binary patch|(?:Binary files|Files) .* differ)$/
+/** Matches the header lines between `diff --git` and the hunks. */
+const extended =
+  /^(?:(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)|(?:dis)?similarity index .*|index .*)$/
+
+/**
+ * Parses the lines of a patch, which have no line feeds.
+ *
+ * @since 0.1.0
+ */
+export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileChange> | PatchFlaw> {
+  const parser = new Parser(lines)
+  const changes: Array<FileChange> = []
+  while (!parser.isAtEnd) {
+    const change = parser.next()
+    if (change instanceof PatchFlaw) return change
+    if (change !== undefined) changes.push(change)
+    yield
+  }
+  return changes
+}
+
+class Parser {
+  private at = 0
+  /** True behind a hunk, where lines may be left that its header does not count. */
+  private isBehindHunk = false
+
+  constructor(private readonly lines: ReadonlyArray<string>) {}
+
+  get isAtEnd(): boolean {
+    return this.at >= this.lines.length
+  }
+
+  private get line(): string {
+    return this.lines[this.at] ?? ""
+  }
+
+  private get isHeader(): boolean {
+    return this.line.startsWith("--- ") && this.lines[this.at + 1]?.startsWith("+++ ") === true
+  }
+
+  private flaw(reason: string): PatchFlaw {
+    return new PatchFlaw({ line: this.at + 1, reason })
+  }
+
+  /** Parses the next change; undefined for a line that belongs to none. */
+  next(): FileChange | PatchFlaw | undefined {
+    const { line } = this
+    if (line.startsWith("diff --git ")) return this.git()
+    if (this.isHeader) return this.plain()
+    if (/^diff --(cc|combined) |^@@@/.test(line)) return this.flaw("the diff of a merge, which has several old files")
+    if (binary.test(line)) return this.flaw(`a binary file: ${excerpt(line)}`)
+    if (line.startsWith("@@"))
+      return this.flaw("a hunk without a file: before it go the lines --- <file> and +++ <file>")
+    if (this.isBehindHunk && /^[ +\\-]/.test(line) && !this.isSignature) {
+      return this.flaw(`${excerpt(line)} is one line more than the header of its hunk counts`)
+    }
+    if (line !== "") this.isBehindHunk = false
+    this.at++
+    return undefined
+  }
+
+  /** Whether a mail's signature begins, below a patch of `git format-patch`. */
+  private get isSignature(): boolean {
+    return this.line === "-- " && /^\d/.test(this.lines[this.at + 1] ?? "")
+  }
+
+  /** Parses a change below `diff --git`. */
+  private git(): FileChange | PatchFlaw {
+    const begin = this.at
+    const name = Names.ofGit(this.line)
+    const fields = new Map<string, string>()
+    for (this.at++; !this.isAtEnd; this.at++) {
+      const match = extended.exec(this.line)
+      if (match === null) break
+      if (match[1] !== undefined) fields.set(match[1], match[2] as string)
+    }
+    for (const mode of ["old mode", "new mode", "new file mode", "deleted file mode"]) {
+      const value = fields.get(mode)
+      if (value !== undefined && !/^100[0-7]{3}$/.test(value)) {
+        return this.flaw(`mode ${value.slice(0, 10)}: only regular files can be patched, no links and no submodules`)
+      }
+    }
+    if (binary.test(this.line)) return this.flaw(`a binary file: ${excerpt(name ?? (this.lines[begin] as string))}`)
+    const headers = this.isHeader ? this.headers() : undefined
+    const hunks = this.hunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    const named = name === undefined ? headers && Names.candidates(headers.old.name, headers.current.name)[0] : name
+    const from = fields.get("rename from") ?? fields.get("copy from")
+    const to = fields.get("rename to") ?? fields.get("copy to")
+    const path = from === undefined ? named : Names.unquoted(from)
+    if (path === undefined || (from === undefined) !== (to === undefined)) {
+      this.at = begin
+      return this.flaw("the file's name can't be read")
+    }
+    const kind =
+      fields.has("new file mode") || headers?.old.name === Names.none
+        ? "add"
+        : fields.has("deleted file mode") || headers?.current.name === Names.none
+          ? "delete"
+          : "update"
+    const mode = fields.get("new file mode") ?? fields.get("new mode")
+    const executable = mode !== undefined && (Number.parseInt(mode, 8) & 0o100) !== 0
+    return {
+      kind,
+      at: begin + 1,
+      paths: [path],
+      hunks,
+      ...(to === undefined ? {} : { to: Names.unquoted(to) }),
+      ...(fields.has("copy to") ? { isCopy: true } : {}),
+      ...(mode === undefined || (kind === "add" && !executable) ? {} : { isExecutable: executable })
+    }
+  }
+
+  /** Parses a change that has no more than `---` and `+++` above it. */
+  private plain(): FileChange | PatchFlaw {
+    const begin = this.at
+    const { current, old } = this.headers()
+    const [first, ...others] = Names.candidates(old.name, current.name)
+    if (first === undefined) {
+      this.at = begin
+      return this.flaw("neither the old nor the new file has a name")
+    }
+    const hunks = this.hunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    if (hunks.length === 0) return this.flaw(`${excerpt(this.line)} is where the first hunk must be (@@ -1,3 +1,4 @@)`)
+    const [adds, removes] = [isOnly("+", hunks), isOnly("-", hunks)]
+    const kind =
+      old.name === Names.none || (old.isEpoch && adds)
+        ? "add"
+        : current.name === Names.none || (current.isEpoch && removes)
+          ? "delete"
+          : "update"
+    const mayBeNew = kind === "update" && adds
+    return { kind, at: begin + 1, paths: [first, ...others], hunks, ...(mayBeNew ? { mayBeNew } : {}) }
+  }
+
+  private headers(): { readonly old: Names.Header; readonly current: Names.Header } {
+    const old = Names.ofHeader(this.line)
+    const current = Names.ofHeader(this.lines[this.at + 1] as string)
+    this.at += 2
+    return { old, current }
+  }
+
+  private hunks(): ReadonlyArray<Hunk> | PatchFlaw {
+    const hunks: Array<Hunk> = []
+    while (this.line.startsWith("@@")) {
+      const hunk = this.hunk()
+      if (hunk instanceof PatchFlaw) return hunk
+      hunks.push(hunk)
+      this.isBehindHunk = true
+    }
+    return hunks
+  }
+
+  private hunk(): Hunk | PatchFlaw {
+    const begin = this.at
+    const header = hunkHeader.exec(this.line)
+    if (header === null) return this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
+    const [start, oldCount, newCount] = [header[1], header[2] ?? "1", header[4] ?? "1"].map(Number) as [
+      number,
+      number,
+      number
+    ]
+    const lines: Array<Line> = []
+    let [old, added] = [0, 0]
+    for (this.at++; old < oldCount || added < newCount || this.line.startsWith("\\"); this.at++) {
+      const { line } = this
+      const kind = line === "" && !this.isAtEnd ? " " : line[0]
+      if (kind === "\\") {
+        const last = lines.pop()
+        if (last !== undefined) lines.push({ kind: last.kind, text: last.text.replace(/\n$/, "") })
+        continue
+      }
+      const isOne = kind === " " || kind === "-" || kind === "+"
+      if (isOne && kind !== "+") old++
+      if (isOne && kind !== "-") added++
+      if (!isOne || old > oldCount || added > newCount) {
+        const counts = `the header on line ${begin + 1} counts ${oldCount} old and ${newCount} new lines`
+        return this.flaw(this.isAtEnd ? `the patch ends within a hunk: ${counts}` : `${excerpt(line)}, but ${counts}`)
+      }
+      const before = lines.findLast((other) => kind === " " || other.kind === " " || other.kind === kind)
+      if (before?.text.endsWith("\n") === false) return this.flaw(`${excerpt(line)} comes after the end of the file`)
+      lines.push({ kind, text: `${line.slice(1)}\n` })
+    }
+    return { at: begin + 1, start: oldCount === 0 ? start : start - 1, anchors: [], lines, isLast: false }
+  }
+}
+
+/** Tests whether there is one hunk, from the first line on, that only adds lines, or only takes them away. */
+const isOnly = (what: "+" | "-", [hunk, more]: ReadonlyArray<Hunk>): boolean =>
+  hunk?.start === 0 && more === undefined && hunk.lines.every(({ kind }) => kind === what)

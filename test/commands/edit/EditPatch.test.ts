@@ -1,0 +1,274 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Edit from "../../../src/commands/edit/Edit.js"
+import { FileError } from "../../../src/files/Files.js"
+import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
+import * as FileCall from "../../support/commands/FileCall.js"
+
+const patch = (files: MemoryFiles.MemoryFiles, text: string) =>
+  FileCall.run(Edit.make, ["--patch"], { files, stdin: [Buffer.from(text)] })
+
+const refused = (files: MemoryFiles.MemoryFiles, text: string) =>
+  Effect.map(FileCall.failed(Edit.make, ["--patch"], { files, stdin: [Buffer.from(text)] }), ({ message }) => message)
+
+const envelope = (...lines: ReadonlyArray<string>) => ["*** Begin Patch", ...lines, "*** End Patch", ""].join("\n")
+
+const code = "class A:\n  def f():\n    return 1\n\nclass B:\n  def f():\n    return 1\n"
+
+/** What one file of this content is after a patch. */
+const result = (content: string, text: string) =>
+  Effect.gen(function* () {
+    const files = MemoryFiles.make({ f: content })
+    yield* patch(files, text)
+    return files.get("f")?.toString("latin1")
+  })
+
+describe("edit --patch", () => {
+  it.effect("applies a patch between Begin Patch and End Patch, and names what it did", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ "a.txt": "one\ntwo\nthree\n", "old.txt": "x\n", "gone.txt": "y" })
+      const text = envelope(
+        "*** Update File: a.txt",
+        "@@",
+        " one",
+        "-two",
+        "+2",
+        "*** Update File: old.txt",
+        "*** Move to: new/name.txt",
+        "@@",
+        "-x",
+        "+z",
+        "*** Add File: ./n.txt",
+        "+first",
+        "+",
+        "+third",
+        "*** Delete File: gone.txt"
+      )
+      const { stdout } = yield* patch(files, text)
+      assert.strictEqual(
+        stdout,
+        "Updated a.txt (+1 -1)\nMoved old.txt to new/name.txt (+1 -1)\nAdded n.txt (3 lines)\nDeleted gone.txt\n"
+      )
+      const now = ["a.txt", "old.txt", "new/name.txt", "n.txt", "gone.txt"].map((name) => files.get(name)?.toString())
+      assert.deepStrictEqual(now, ["one\n2\nthree\n", undefined, "z\n", "first\n\nthird\n", undefined])
+    })
+  )
+
+  it.effect("finds a hunk by its @@ lines where the context is there more than once", () =>
+    Effect.gen(function* () {
+      const hunk = ["-    return 1", "+    return 2"]
+      assert.strictEqual(
+        yield* result(code, envelope("*** Update File: f", "@@ class B:", ...hunk)),
+        code.replace(/1\n$/, "2\n")
+      )
+      assert.strictEqual(
+        yield* result(code, envelope("*** Update File: f", "@@ class A:", "@@ def f():", ...hunk)),
+        code.replace("1", "2")
+      )
+      assert.strictEqual(
+        yield* result(code, envelope("*** Update File: f", "@@ class A:", "+  x = 1")),
+        code.replace("A:\n", "A:\n  x = 1\n")
+      )
+      assert.strictEqual(
+        yield* result(code, envelope("*** Update File: f", "@@", ...hunk, "*** End of File")),
+        code.replace(/1\n$/, "2\n")
+      )
+      assert.strictEqual(yield* result("a", envelope("*** Update File: f", "@@", "+b", "+c")), "a\nb\nc")
+      const files = MemoryFiles.make({ f: code })
+      const how = { "@@": "more lines of context tell which", "@@ def f():": "its @@ lines don't tell which" }
+      for (const [line, reason] of Object.entries(how)) {
+        assert.strictEqual(
+          yield* refused(files, envelope("*** Update File: f", line, ...hunk)),
+          `edit: f: no file was changed: the hunk (line 3 of the patch) does not fit: it matches at lines 3, 7: ${reason}`
+        )
+      }
+    })
+  )
+
+  it.effect("keeps the line ends of the file", () =>
+    Effect.gen(function* () {
+      const text = envelope("*** Update File: f", "@@", " a", "-b", "+x", "+y")
+      assert.strictEqual(yield* result("a\r\nb\r\nc\r\n", text), "a\r\nx\r\ny\r\nc\r\n")
+      assert.strictEqual(yield* result("a\nb", text), "a\nx\ny")
+      assert.strictEqual(yield* result("a\nb\n", text.replaceAll("\n", "\r\n")), "a\nx\ny\n")
+      const unified = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+x\n"
+      assert.strictEqual(yield* result("a\r\nb\r\n", unified), "a\r\nx\r\n")
+      assert.strictEqual(yield* result("0\na\nb", unified), "0\na\nx")
+    })
+  )
+
+  it.effect("puts a hunk where its lines are, whatever line it names, if they are there once", () =>
+    Effect.gen(function* () {
+      const unified = "--- f\n+++ f\n@@ -1,3 +1,3 @@ def x\n a\n-b\n+x\n c\n"
+      assert.strictEqual(yield* result("0\n0\na\nb\nc\n", unified), "0\n0\na\nx\nc\n")
+      assert.include(
+        yield* refused(MemoryFiles.make({ f: "0\na\nb\nc\na\nb\nc\n" }), unified),
+        "it matches at lines 2, 5: more lines of context tell which"
+      )
+    })
+  )
+
+  it.effect("names the file, the hunk, the nearest place and what differs there, and changes nothing", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ a: "1\n", f: "import x\n\ndef f(one):\n\treturn one\n\nprint(f(1))\n" })
+      const said = (...hunk: ReadonlyArray<string>) =>
+        refused(files, envelope("*** Update File: a", "@@", "-1", "+2", "*** Update File: f", "@@", ...hunk))
+      const head = "edit: f: no file was changed: the hunk (line 7 of the patch) does not fit: "
+      assert.strictEqual(
+        yield* said(" def f(one):", "-    return one", "+    return 2"),
+        `${head}nearest is line 3, with 1 of its 2 lines; line 4 differs in indentation or blanks:\nfile:\t\treturn one\nhunk:\t    return one`
+      )
+      assert.strictEqual(
+        yield* said(" def f(one):", "-\treturn two", "+x"),
+        `${head}nearest is line 3, with 1 of its 2 lines; line 4 differs:\nfile:\t\treturn one\nhunk:\t\treturn two`
+      )
+      assert.strictEqual(
+        yield* said(" print(f(1))", "-end", "+x"),
+        `${head}nearest is line 6, with 1 of its 2 lines; the file ends before\nhunk:\tend`
+      )
+      assert.strictEqual(yield* said("-nothing like it", "+x"), `${head}none of its lines is in the file`)
+      const second = envelope("*** Update File: f", "@@", "-print(f(1))", "+x", "@@", "-import x", "+y")
+      assert.strictEqual(
+        yield* refused(files, second),
+        "edit: f: no file was changed: hunk 2 of 2 (line 6 of the patch) does not fit: " +
+          "it matches only line 1, above the hunk before it: hunks go from the top down"
+      )
+      assert.strictEqual(files.writes(), 0)
+    })
+  )
+
+  it.effect("refuses what is no patch, and names the line", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: "a\nb\n" })
+      const none = "standard input holds no change: neither a unified diff nor *** Begin Patch"
+      const head = "--- a/f\n+++ b/f\n"
+      const counts = "the header on line 3 counts 1 old and 1 new lines"
+      const cases: Readonly<Record<string, string>> = {
+        "": none,
+        "\0\0": none,
+        "hello\n": none,
+        [`${head}@@ -1 +1 @@\n-a\n`]: `line 5 of the patch: the patch ends within a hunk: ${counts}`,
+        [`${head}@@ -1 +1 @@\n-a\nx\n`]: `line 5 of the patch: "x", but ${counts}`,
+        [`${head}@@ -1 +1 @@\n-a\n+b\n+c\n`]:
+          'line 6 of the patch: "+c" is one line more than the header of its hunk counts',
+        [`${head}@@-1 +1@@\n-a\n+b\n`]: 'line 3 of the patch: "@@-1 +1@@" is no header of a hunk (@@ -1,3 +1,4 @@)',
+        [`${head}@@ -1,99999999999999999999 +1,3 @@\n a\n`]:
+          "line 5 of the patch: the patch ends within a hunk: the header on line 3 counts 100000000000000000000 old and 3 new lines",
+        "@@ -1 +1 @@\n-a\n+b\n":
+          "line 1 of the patch: a hunk without a file: before it go the lines --- <file> and +++ <file>",
+        "--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n":
+          "line 1 of the patch: neither the old nor the new file has a name",
+        "Binary files a/f and b/f differ\n": 'line 1 of the patch: a binary file: "Binary files a/f and b/f differ"',
+        "diff --git a/i.png b/i.png\nindex 1..2 100644\nGIT binary patch\nliteral 1\n":
+          'line 3 of the patch: a binary file: "i.png"',
+        "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+/etc/passwd\n":
+          "line 3 of the patch: mode 120000: only regular files can be patched, no links and no submodules",
+        "diff --cc f\n@@@ -1 -1 +1 @@@\n": "line 1 of the patch: the diff of a merge, which has several old files",
+        "*** Begin Patch\n*** Update File: f\n@@\n-a\n": "line 5 of the patch: the patch ends without *** End Patch",
+        [envelope("*** Update File: f", "@@", "x")]:
+          'line 4 of the patch: "x": each line of a hunk begins with a blank, - or +',
+        [envelope("*** Add File: g", "x")]: 'line 3 of the patch: "x": each line of a new file begins with +',
+        [envelope("*** Update File: f", "@@", " a")]:
+          "line 3 of the patch: a hunk that takes no line away and adds none",
+        [envelope("*** Rename File: f")]:
+          'line 2 of the patch: "*** Rename File: f" is where a file must be named (*** Update File: <file>)'
+      }
+      for (const [text, message] of Object.entries(cases)) {
+        assert.strictEqual(yield* refused(files, text), `edit: no file was changed: ${message}`, text)
+      }
+      assert.strictEqual(files.writes(), 0)
+    })
+  )
+
+  it.effect("refuses files that do not lie below the current directory", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: "a\n", "src/f": "a\n" })
+      for (const name of ["../f", "/etc/passwd", "src/../f", "/work/../etc/x", "", "d/", "/workshop/f", "a\0b"]) {
+        const quoted = JSON.stringify(name).replaceAll('"', "'")
+        for (const text of [
+          `--- ${name}\n+++ ${name}\n@@ -1 +1 @@\n-a\n+b\n`,
+          envelope(`*** Delete File: x/${name}`)
+        ]) {
+          if (!text.startsWith("---") && !/\.\.|\0|\/$/.test(name)) continue
+          assert.match(yield* refused(files, text), /is no file below the current directory|has a name/, quoted)
+        }
+      }
+      assert.strictEqual(files.writes(), 0)
+      // An absolute name below it is meant.
+      yield* patch(files, envelope("*** Update File: /work/src/f", "@@", "-a", "+b"))
+      assert.strictEqual(files.get("src/f")?.toString(), "b\n")
+    })
+  )
+
+  it.effect("refuses to make a file that is there, and to change one that is not", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: "a\nb\n", g: "x" })
+      const cases: Readonly<Record<string, string>> = {
+        [envelope("*** Add File: f", "+x")]: "f: no file was changed: it exists already",
+        [envelope("*** Update File: f", "*** Move to: g")]: "g: no file was changed: it exists already",
+        [envelope("*** Update File: h", "@@", "-a", "+b")]: "h: no file was changed: No such file or directory",
+        [envelope("*** Delete File: h")]: "h: no file was changed: No such file or directory",
+        "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n": "f: no file was changed: it holds more than the patch deletes"
+      }
+      for (const [text, message] of Object.entries(cases))
+        assert.strictEqual(yield* refused(files, text), `edit: ${message}`)
+      // What the patch itself takes away makes room.
+      yield* patch(
+        files,
+        envelope("*** Delete File: f", "*** Add File: f", "+new", "*** Update File: g", "*** Move to: h")
+      )
+      assert.deepStrictEqual([files.get("f"), files.get("g"), files.get("h")].map(String), ["new\n", "undefined", "x"])
+    })
+  )
+
+  it.effect("renames in a row, and takes the modes of git", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ a: "1\n", b: "2\n" })
+      const { stdout } = yield* patch(
+        files,
+        "diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n" +
+          "diff --git a/b b/c\nsimilarity index 100%\nrename from b\nrename to c\n" +
+          "diff --git a/run b/run\nnew file mode 100755\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+x\n-- \n2.39.5\n\n"
+      )
+      assert.strictEqual(stdout, "Moved a to b\nMoved b to c\nAdded run (1 line)\n")
+      assert.deepStrictEqual([files.get("a"), files.get("b"), files.get("c")].map(String), ["undefined", "1\n", "2\n"])
+      assert.strictEqual(yield* files.mode("run"), "755")
+      yield* patch(files, "diff --git a/run b/run\nold mode 100755\nnew mode 100644\n")
+      assert.strictEqual(yield* files.mode("run"), "644")
+    })
+  )
+
+  it.effect("gives all files back what they had where one can't be written", () =>
+    Effect.gen(function* () {
+      const memory = MemoryFiles.make({ a: "1\n", b: "1\n", gone: "1\n" })
+      const full = new FileError({ path: "c", kind: "io", reason: "No space left on device" })
+      const files: MemoryFiles.MemoryFiles = {
+        ...memory,
+        write: (path, content, options) => (path === "c" ? Effect.fail(full) : memory.write(path, content, options)),
+        remove: (path) => (path === "gone" ? Effect.fail(full) : memory.remove(path))
+      }
+      const change = ["*** Update File: a", "-1", "+2", "*** Add File: n", "+n", "*** Delete File: b"]
+      for (const last of ["*** Add File: c", "*** Delete File: gone"]) {
+        assert.strictEqual(
+          yield* refused(files, envelope(...change, last)),
+          "edit: c: No space left on device\nNo file was changed."
+        )
+        assert.deepStrictEqual(
+          ["a", "b", "gone", "n", "c"].map((name) => memory.get(name)?.toString()),
+          ["1\n", "1\n", "1\n", undefined, undefined]
+        )
+      }
+    })
+  )
+
+  it.effect("needs standard input, and nothing else", () =>
+    Effect.gen(function* () {
+      const usage = "edit: --patch stands alone; the patch, which names its files, is standard input."
+      for (const args of [["--patch"], ["-p", "f"], ["--patch", "--all"]]) {
+        const stdin = args.length === 1 ? undefined : ["x"]
+        const { _tag, message } = yield* FileCall.failed(Edit.make, args, stdin === undefined ? {} : { stdin })
+        assert.deepStrictEqual([_tag, message.split("\n")[0]], ["InvalidUsage", usage])
+      }
+    })
+  )
+})
