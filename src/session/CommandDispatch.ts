@@ -97,13 +97,15 @@ export class CommandDispatch {
   ): Effect.Effect<void> {
     let isOver = false
     let onOver: (() => void) | undefined
+    const { cwd } = this.options.state
     const run = this.options.feeder.feed(job, ready, (fed) => {
       isOver = true
       if (fed._tag !== "Ran")
         return onOver === undefined ? resume(this.guarded(job, this.again(job, fed, isAgain))) : onOver()
       const { bridge, state } = this.options
       const { missing, outcome } = fed
-      const findings = { missing, notices: state.takeNotices(), called: bridge.takeEnding() }
+      const movedTo = state.cwd === cwd ? undefined : state.cwd
+      const findings = { missing, movedTo, notices: state.takeNotices(), called: bridge.takeEnding() }
       const result = Job.result(outcome, findings)
       job.result = result
       if (onOver !== undefined) return onOver()

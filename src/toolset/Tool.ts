@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
 import * as JSONSchema from "effect/JSONSchema"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
@@ -36,6 +37,17 @@ export interface JsonSchema {
 }
 
 /**
+ * Makes the line on how a call ended; undefined where the exit code, or the error's own text, says it all.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Remark = (
+  params: unknown,
+  exit: Exit.Exit<CommandResult, CommandError>
+) => Effect.Effect<string | undefined>
+
+/**
  * A tool that a Toolset runs.
  *
  * @since 0.1.0
@@ -50,8 +62,10 @@ export interface Tool {
    * InvalidUsage for wrong arguments.
    */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
-  /** Returns advice for the model on a result with a non-zero exit code. */
+  /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  /** Returns the line on how a call ended that `output` has behind the command's own output. */
+  readonly remark?: Remark
   /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
 }
@@ -72,9 +86,10 @@ export const make = <A, I>(options: {
   readonly example?: string
   readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  readonly remark?: Remark
   readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
 }): Tool => {
-  const { category, description, hint, name, parameters, run } = options
+  const { category, description, hint, name, parameters, remark, run } = options
   const jsonSchema = toJsonSchema(parameters)
   const example = options.example ?? exampleOf(name, jsonSchema)
   const decode = ParseResult.decodeUnknownEither(parameters, { onExcessProperty: "error", errors: "all" })
@@ -99,6 +114,7 @@ export const make = <A, I>(options: {
         : Effect.fail(invalidParameters(name, problems(decoded.left), example))
     },
     ...(hint === undefined ? {} : { hint }),
+    ...(remark === undefined ? {} : { remark }),
     ...(category === undefined ? {} : { category })
   }
 }
