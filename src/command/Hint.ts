@@ -13,7 +13,12 @@ const succeeding = new Set(["true", ":", "echo", "printf"])
 const leaving = new Set(["exit", "return"])
 /** Builtins of bash that take `--help` as an argument like any other. */
 const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
-const builtins = new Set(
+/**
+ * The names of bash's builtins.
+ *
+ * @since 0.1.0
+ */
+export const builtins: ReadonlySet<string> = new Set(
   ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait".split(
     " "
   )
@@ -36,18 +41,12 @@ export const candidates = (line: CommandLine): ReadonlyArray<string> => {
 }
 
 /**
- * Returns advice on a line that failed; undefined where no command can be named for sure.
+ * Returns advice on the command that failed; undefined where its name can't stand in it.
  *
  * @since 0.1.0
  */
-export const forFailed = (line: CommandLine): Advice.Advice | undefined => {
-  const names = candidates(line)
-  if (names.length === 0 || !names.every((name) => nameable.test(name))) return undefined
-  const [first = [], ...others] = names.map(help)
-  if (others.length === 0) return Advice.line`Hint: ${first} shows how to use ${names[0] ?? ""}.`
-  const more = others.flatMap((other) => Advice.line` or ${other}`)
-  return Advice.line`Hint: see ${first}${more}.`
-}
+export const forFailed = (name: string): Advice.Advice | undefined =>
+  nameable.test(name) ? Advice.line`${help(name)} shows how to use ${name}.` : undefined
 
 /**
  * Returns the one program of a line that can be missing where its exit code is 127; undefined where the text does not
@@ -61,14 +60,12 @@ export const missing = (line: CommandLine): string | undefined => {
 }
 
 /**
- * Returns advice on a command that bash did not find.
+ * Returns advice on a command that was not found.
  *
  * @since 0.1.0
  */
 export const forMissing = (name: string): Advice.Advice | undefined =>
-  nameable.test(name)
-    ? Advice.line`Hint: check how it is written and whether it is installed; ${help(name)} then shows how to use it.`
-    : undefined
+  nameable.test(name) ? Advice.line`${help(name)} shows how to use ${name}, where there is one.` : undefined
 
 /**
  * Returns the commands that show a command's help.

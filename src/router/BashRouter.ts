@@ -13,7 +13,6 @@ import * as Option from "effect/Option"
 import * as CommandLine from "../bash/CommandLine.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
-import * as ReservedName from "../command/ReservedName.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
@@ -153,13 +152,3 @@ const inTime = <A, E>(
         duration: timeout,
         onTimeout: () => timedOut(timeout)
       })
-
-/**
- * Returns advice on a reserved name that a program did not find as a command; undefined for any other name.
- *
- * @since 0.1.0
- */
-export const hintForMissing = (name: string): Advice.Advice | undefined =>
-  ReservedName.isReserved(name)
-    ? Advice.line`Hint: ${name} is known to the shell, not to programs that run others (env, xargs, find -exec): call it in the line itself, ${Advice.run(`${name} …`)}.`
-    : undefined

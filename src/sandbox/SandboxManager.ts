@@ -16,6 +16,7 @@ import type { BashSession } from "../session/BashSession.js"
 import * as Nesting from "../session/Nesting.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Attempt from "./Attempt.js"
 import * as CurrentSandbox from "./CurrentSandbox.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
@@ -29,6 +30,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
+import * as Surroundings from "./Surroundings.js"
 import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
 /**
@@ -72,6 +74,8 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * calls keep their order.
      */
     readonly isFile: (path: string) => Effect.Effect<boolean>
+    /** What lies around the shell now, for advice; nothing is known of it while there is no shell. */
+    readonly surroundings: Effect.Effect<Surroundings.Surroundings>
     /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
@@ -102,6 +106,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     cwd: session.cwd,
     setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
     isFile: (path) => Effect.sync(() => isFile(path)),
+    surroundings: Effect.succeed(Surroundings.none),
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
@@ -144,7 +149,8 @@ export const layer: Layer.Layer<
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
     const unsandboxed = yield* UnsandboxedProvider.make
-    const { cwd: directory = process.cwd() } = yield* SessionSettings
+    const { cwd: directory = process.cwd(), environment } = yield* SessionSettings
+    const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
     const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
 
     const isEnabled =
@@ -252,6 +258,10 @@ export const layer: Layer.Layer<
             (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
           )
         }),
+      surroundings: Effect.sync(() => {
+        const { backend } = current.peek() ?? {}
+        return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
+      }),
       setStatus: (code) =>
         Effect.suspend(() => {
           const { backend } = current.peek() ?? {}

@@ -97,6 +97,7 @@ export class CommandDispatch {
   ): Effect.Effect<void> {
     let isOver = false
     let onOver: (() => void) | undefined
+    const { cwd } = this.options.state
     const run = this.options.feeder.feed(job, ready, (fed) => {
       isOver = true
       if (fed._tag !== "Ran")
@@ -105,6 +106,7 @@ export class CommandDispatch {
       const { missing, outcome } = fed
       const findings = {
         missing,
+        movedTo: state.cwd === cwd ? undefined : state.cwd,
         notices: state.takeNotices(),
         called: bridge.takeEnding(),
         images: bridge.takeImages()

@@ -43,6 +43,8 @@ export interface Findings {
   readonly notices: ReadonlyArray<string>
   /** The last command that bash did not find. */
   readonly missing: string | undefined
+  /** The shell's directory, where the command changed it. */
+  readonly movedTo: string | undefined
   /** The end of the call, where the command has called exactly one of our commands. */
   readonly called: CallEnding | undefined
   /** The images that its calls of our commands have shown. */
@@ -57,12 +59,13 @@ export interface Findings {
  */
 export const result = (
   { limit, notice, status, stderr, stdout }: Outcome,
-  { called, images, missing, notices }: Findings
+  { called, images, missing, movedTo, notices }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
   stderr: stderr.text,
   exitCode: status,
   ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
+  ...(movedTo === undefined ? {} : { movedTo }),
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
   ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
   ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),

@@ -3,9 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CommandLine from "../bash/CommandLine.js"
 import type { Described } from "../command/CommandHandler.js"
@@ -17,10 +20,14 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
-import { BashRouter, hintForMissing } from "../router/BashRouter.js"
+import { BashRouter } from "../router/BashRouter.js"
+import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
 import * as CommandText from "./CommandText.js"
+import * as Culprit from "./Culprit.js"
+import { Denials } from "./Denials.js"
 import * as ForeignTool from "./ForeignTool.js"
+import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -85,11 +92,34 @@ export const Parameters = Schema.Struct({
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> = Layer.effect(
+export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | SandboxManager> = Layer.effect(
   BashTool,
   Effect.gen(function* () {
     const router = yield* BashRouter
     const registry = yield* CommandRegistry
+    const sandbox = yield* SandboxManager
+    const denials = new Denials()
+
+    /** Makes the line on a result, or on an error that has more to say than its own text. */
+    const remark = (command: string, exit: Exit.Exit<CommandResult, CommandError>) =>
+      Exit.matchEffect(exit, {
+        onSuccess: (result) => {
+          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo } = result
+          if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
+          if (exitCode === ExitCode.success && movedTo === undefined) return Effect.sync(() => undefined)
+          return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
+            Remark.make({ command, result, cwd, around, commands: registry.list().map(({ name }) => name) })
+          )
+        },
+        onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
+      })
+    const ofError = (error: CommandError): string | undefined =>
+      error._tag === "Blocked"
+        ? denials.word(error.rule, error.message)
+        : error._tag === "ExecutionFailed" && error.kind === "timeout"
+          ? `${error.message}. ${longer}`
+          : undefined
+
     return Tool.make({
       name: "Bash",
       description: () => describe(registry.list()),
@@ -97,7 +127,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry> =
       example: BashArguments.example(),
       exampleFor: BashArguments.example,
       prepare: BashArguments.prepare,
-      run: (params) => ran(run(router, params)),
+      run: (params) =>
+        ran(
+          Effect.suspend(() => {
+            if (params.restart === true) denials.forget()
+            return run(router, params)
+          })
+        ),
+      remark: (params, exit) => remark(commandOf(params), exit),
       hint: (params, result) => hint(commandOf(params), result),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
@@ -157,11 +194,15 @@ const hint = (command: string, result: CommandResult): string | undefined => {
   return advice === undefined ? undefined : Advice.render([advice], Advice.model)
 }
 
-const adviceFor = (command: string, { exitCode, notFound }: CommandResult): Advice.Advice | undefined => {
-  if (notFound === undefined && exitCode !== ExitCode.notFound) return Hint.forFailed(CommandLine.parse(command))
-  const name = notFound ?? Hint.missing(CommandLine.parse(command))
-  return name === undefined ? undefined : (hintForMissing(name) ?? Hint.forMissing(name))
+const adviceFor = (command: string, result: CommandResult): Advice.Advice | undefined => {
+  const name = Culprit.find(Culprit.lineOf(command), result)
+  // Our own commands have named their help themselves.
+  if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
+  return result.exitCode === ExitCode.notFound ? Hint.forMissing(name) : Hint.forFailed(name)
 }
+
+/** How to go on where the tool's own time limit ended a command. */
+const longer = "To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &"
 
 /**
  * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code
@@ -197,4 +238,4 @@ const description = `Runs a command in a persistent bash and returns its stdout 
 - No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
 - A command is ended after its timeout (120000 ms where nothing else is set). Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
 - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
-- A failed command is answered with its output, its exit code, and how to see its usage.`
+- A failed command is answered with its output, its exit code, and what that means where it is known.`

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
 import * as Function from "effect/Function"
 import * as JSONSchema from "effect/JSONSchema"
 import * as ParseResult from "effect/ParseResult"
@@ -37,6 +38,17 @@ export interface JsonSchema {
 }
 
 /**
+ * Makes the line on how a call ended; undefined where the exit code, or the error's own text, says it all.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Remark = (
+  params: unknown,
+  exit: Exit.Exit<CommandResult, CommandError>
+) => Effect.Effect<string | undefined>
+
+/**
  * A tool that a Toolset runs.
  *
  * @since 0.1.0
@@ -56,8 +68,10 @@ export interface Tool {
    * takes its place where it is not there.
    */
   readonly exampleFor?: (params: unknown) => string
-  /** Returns advice for the model on a result with a non-zero exit code. */
+  /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  /** Returns the line on how a call ended that `output` has behind the command's own output. */
+  readonly remark?: Remark
   /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
   /**
@@ -85,7 +99,7 @@ export const make = <A, I>(
     /** Brings arguments that are written in another way into the form of the parameters, before they are checked. */
     readonly prepare?: (params: unknown) => unknown
     readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
-  } & Pick<Tool, "category" | "exampleFor" | "hint" | "replace">
+  } & Pick<Tool, "category" | "exampleFor" | "hint" | "remark" | "replace">
 ): Tool => {
   const {
     category,
@@ -95,6 +109,7 @@ export const make = <A, I>(
     name,
     parameters,
     prepare = Function.identity,
+    remark,
     replace,
     run
   } = options
@@ -122,6 +137,7 @@ export const make = <A, I>(
     },
     ...(exampleFor === undefined ? {} : { exampleFor }),
     ...(hint === undefined ? {} : { hint: (params, result) => hint(prepare(params), result) }),
+    ...(remark === undefined ? {} : { remark: (params, exit) => remark(prepare(params), exit) }),
     ...(category === undefined ? {} : { category: (params, result) => category(prepare(params), result) }),
     ...(replace === undefined ? {} : { replace })
   }

@@ -11,6 +11,7 @@ import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import * as OutputText from "./OutputText.js"
+import * as Remark from "./Remark.js"
 
 /**
  * The result of a ToolCall.
@@ -24,7 +25,7 @@ export interface ToolReturn {
   readonly isError: boolean
   /** The text for the model, which holds all that it needs to know. */
   readonly output: string
-  /** A sentence on how the call ended; for a failure, what failed, and advice. */
+  /** A sentence on how the call ended; for a failure, how to see the usage of what failed, where that is known. */
   readonly message: string
   readonly extras: Extras
 }
@@ -70,6 +71,8 @@ export interface ExitOptions {
   readonly partial?: CommandResult.CommandResult | undefined
   /** Returns advice for the model on a result with a non-zero exit code. */
   readonly hint?: ((result: CommandResult.CommandResult) => string | undefined) | undefined
+  /** The line on how the call ended; by default, a failure's exit code, or the error's own text. */
+  readonly remark?: string | undefined
   /** Returns the category of a failure, where the result alone does not tell it. */
   readonly category?: ((result: CommandResult.CommandResult) => FailureCategory | undefined) | undefined
 }
@@ -89,30 +92,35 @@ export const fromExit = (
   return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`, Advice.model, partial), {
     Completed: ({ result }) => {
       const said = CommandResult.say(result, Advice.model)
-      return said.exitCode === ExitCode.success ? succeeded(call, said) : failed(call, said, options)
+      return said.exitCode === ExitCode.success ? succeeded(call, said, options) : failed(call, said, options)
     },
-    Failed: ({ error }) => fromError(call, error),
+    Failed: ({ error }) => fromError(call, error, {}, options.remark),
     Interrupted: ({ exitCode, text }) =>
-      make(call, true, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
-    Died: ({ category, exitCode, text }) =>
-      make(call, true, `${text}\nThis is an error of the tool, not of the call.`, CommandResult.make(), {
-        exitCode,
-        failureCategory: category
-      })
+      make(call, true, text, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
+    Died: ({ category, exitCode, text }) => {
+      const said = `${text}\nThis is an error of the tool, not of the call.`
+      return make(call, true, said, said, CommandResult.make(), { exitCode, failureCategory: category })
+    }
   })
 }
 
 /**
  * Makes the result of a call that failed with an error.
  *
+ * @param remark the text for the model, in place of the error's own
  * @since 0.1.0
  * @category constructors
  */
-export const fromError = (call: Pick<ToolCall, "id">, error: CommandError, extras: Extras = {}): ToolReturn => {
+export const fromError = (
+  call: Pick<ToolCall, "id">,
+  error: CommandError,
+  extras: Extras = {},
+  remark?: string
+): ToolReturn => {
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
-      return make(call, true, error.message, CommandResult.make(), {
+      return make(call, true, remark ?? error.message, remark ?? error.message, CommandResult.make(), {
         ...base,
         blocked: true,
         blockedReason: error.reason,
@@ -120,10 +128,21 @@ export const fromError = (call: Pick<ToolCall, "id">, error: CommandError, extra
         blockedRule: error.rule
       })
     case "ExecutionFailed":
-      return make(call, true, withRemedy(error.message), error, { ...base, ...outputOf(error) })
+      return make(call, true, withRemedy(error.message), remark ?? withRemedy(error.message), error, {
+        ...base,
+        ...outputOf(error)
+      })
     default:
-      return make(call, true, error.message, CommandResult.make(), base)
+      return make(call, true, error.message, withoutHelp(error), CommandResult.make(), base)
   }
+}
+
+/** Words an error without the advice on how to see more help, which `message` has. */
+const withoutHelp = (error: Extract<CommandError, { readonly _tag: "CommandNotFound" | "InvalidUsage" }>): string => {
+  const isHelp = (part: Advice.Part) =>
+    typeof part !== "string" && part._tag === "Run" && part.command.endsWith(" --help")
+  const advice = error.advice.filter((line) => !line.some(isHelp))
+  return advice.length === 0 ? error.reason : `${error.reason}\n${Advice.render(advice, Advice.model)}`
 }
 
 /** Says what to do where the process had no file descriptor left, whichever part of it needed one. */
@@ -134,15 +153,22 @@ const withRemedy = (message: string): string =>
 
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
-const succeeded = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult) =>
-  make(call, false, "Command executed successfully.", result, { exitCode: result.exitCode, ...outputOf(result) })
+const succeeded = (
+  call: Pick<ToolCall, "id">,
+  result: CommandResult.CommandResult,
+  { remark = "" }: Pick<ExitOptions, "remark">
+) =>
+  make(call, false, "Command executed successfully.", remark, result, {
+    exitCode: result.exitCode,
+    ...outputOf(result)
+  })
 
 const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
   const { exitCode, notFound } = result
-  const what = `Command failed with exit code ${exitCode}`
-  const sentence = notFound === undefined ? `${what}.` : `${what}: ${notFound}: command not found.`
+  const sentence = "Command failed."
   if (result.blocked === true) {
-    return make(call, true, `${sentence}\n${result.blockedReason}`, result, {
+    const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
+    return make(call, true, said, `${Remark.status(exitCode)} ${said}`, result, {
       exitCode,
       ...outputOf(result),
       failureCategory: "blocked",
@@ -153,7 +179,8 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     })
   }
   const hint = options.hint?.(result)
-  return make(call, true, hint === undefined ? sentence : `${sentence}\n${hint}`, result, {
+  const message = hint === undefined ? sentence : `${sentence} ${hint}`
+  return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,
     ...outputOf(result),
     failureCategory: notFound === undefined ? (options.category?.(result) ?? "execution_error") : "command_not_found"
@@ -172,14 +199,14 @@ const outputOf = (output: Output): Extras => ({
 const make = (
   call: Pick<ToolCall, "id">,
   isError: boolean,
-  sentence: string,
+  message: string,
+  remark: string,
   output: Output,
   extras: Extras
 ): ToolReturn => {
   const { notices } = output
-  const message = notices === undefined || notices.length === 0 ? sentence : `${sentence}\n${notices.join("\n")}`
   const said = OutputText.of(output)
-  const note = isError ? message : (notices ?? []).join("\n")
+  const note = [...(remark === "" ? [] : [remark]), ...(notices ?? [])].join("\n")
   const text = note === "" ? said : OutputText.joined(said, note)
   return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
 }

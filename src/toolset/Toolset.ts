@@ -113,8 +113,10 @@ export const make = (
               const hint = (failed: CommandResult.CommandResult) => Tool.orNone(() => tool.hint?.(params, failed))
               const category = (failed: CommandResult.CommandResult) =>
                 Tool.orNone(() => tool.category?.(params, failed))
-              const result = ToolReturn.fromExit(call, exit, { partial, hint, category })
-              return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
+              return Effect.flatMap(remarkOn(tool, params, exit), (remark) => {
+                const result = ToolReturn.fromExit(call, exit, { partial, hint, category, remark })
+                return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
+              })
             }
           )
         })
@@ -207,6 +209,19 @@ export const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
     }),
     { toolName: call.name }
   )
+
+/** Calls a tool's function for remarks; one that fails makes none. */
+const remarkOn = (
+  { remark }: Tool.Tool,
+  params: unknown,
+  exit: Exit.Exit<CommandResult.CommandResult, CommandError>
+) =>
+  remark === undefined
+    ? Effect.sync(() => undefined)
+    : Effect.catchAllCause(
+        Effect.suspend(() => remark(params, exit)),
+        () => Effect.sync(() => undefined)
+      )
 
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>
   Exit.isFailure(exit) && Cause.isDie(exit.cause)

@@ -52,7 +52,7 @@ const check = (text: string) => {
     end = token.end
   }
   assert.strictEqual(end, text.length)
-  Hint.forFailed(line)
+  Hint.candidates(line)
   return line
 }
 
@@ -64,7 +64,7 @@ describe("a command of any length", () => {
       assert.strictEqual(line.name, "TodoWrite")
       // What was not read is no reason to be sure: the shell gets it.
       assert.isFalse(line.literal)
-      assert.isUndefined(Hint.forFailed(line))
+      assert.deepStrictEqual(Hint.candidates(line), [])
     })
   }
 

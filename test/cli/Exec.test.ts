@@ -59,7 +59,7 @@ describe("synapse exec", () => {
       }))
       assert.deepStrictEqual(
         [blocked.exitCode, blocked.stderr],
-        [1, `cat: /secret: Permission denied\nsynapse: Command failed with exit code 1.\n${blockedReason}\n`]
+        [1, `cat: /secret: Permission denied\nsynapse: ${blockedReason}\n`]
       )
       const unknown = yield* run(["exec", "mcp:nonexistent:tool"])
       assert.strictEqual(unknown.exitCode, 127)
@@ -77,8 +77,8 @@ describe("synapse exec", () => {
       assert.deepStrictEqual(JSON.parse(stdout), {
         toolCallId: "exec",
         isError: true,
-        output: 'a\nCommand failed with exit code 1.\nHint: Bash(command="ls --help") shows how to use ls.',
-        message: 'Command failed with exit code 1.\nHint: Bash(command="ls --help") shows how to use ls.',
+        output: "a\n[exit 1]",
+        message: 'Command failed. Bash(command="ls --help") shows how to use ls.',
         extras: { exitCode: 1, stdout: "a\n", stderr: "", failureCategory: "execution_error" }
       })
     })

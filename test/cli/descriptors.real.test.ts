@@ -86,7 +86,7 @@ describe("the program, with few file descriptors", () => {
       assert.match(long.output, /^x{1000}x*\n[\s\S]*x\nover\n/)
       await call("kill $(jobs -p); wait")
       assert.strictEqual((await call("echo back | cat")).output, "back\n")
-      assert.strictEqual((await call("exit 3")).message, "Command failed with exit code 3.")
+      assert.strictEqual((await call("exit 3")).message, "Command failed.")
       assert.strictEqual((await call("echo anew")).output.split("\n").at(-2), "anew")
       child.stdin.end()
       assert.deepStrictEqual(await ended, [0, null])

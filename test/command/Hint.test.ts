@@ -74,34 +74,24 @@ describe("the names for a hint", () => {
 describe("Hint", () => {
   const forModel = (advice: Advice.Advice | undefined) =>
     advice === undefined ? undefined : Advice.render([advice], Advice.model)
-  const forFailed = (text: string) => forModel(Hint.forFailed(CommandLine.parse(text)))
+  const forFailed = (name: string) => forModel(Hint.forFailed(name))
   const forMissing = (name: string) => forModel(Hint.forMissing(name))
 
   it("S16: suggests the help of the command that failed", () => {
-    assert.strictEqual(forFailed("ls /nonexistent"), 'Hint: Bash(command="ls --help") shows how to use ls.')
-  })
-
-  it("names every command that can have failed", () => {
-    assert.strictEqual(
-      forFailed("npm ci && make"),
-      'Hint: see Bash(command="npm --help") or Bash(command="make --help").'
-    )
+    assert.strictEqual(forFailed("ls"), 'Bash(command="ls --help") shows how to use ls.')
   })
 
   it("points to bash's own help for bash's own commands", () => {
-    assert.strictEqual(
-      forFailed("cd /x"),
-      'Hint: Bash(command="cd --help") or Bash(command="help cd") shows how to use cd.'
-    )
+    assert.strictEqual(forFailed("cd"), 'Bash(command="cd --help") or Bash(command="help cd") shows how to use cd.')
     assert.strictEqual(
       forFailed("false"),
-      'Hint: Bash(command="help false") (for the program of that name, Bash(command="false --help")) shows how to use false.'
+      'Bash(command="help false") (for the program of that name, Bash(command="false --help")) shows how to use false.'
     )
   })
 
   it("gives none for a name that can't stand in it", () => {
-    assert.isUndefined(forFailed("'a b' x"))
-    assert.isUndefined(forFailed("'a\"b'"))
+    assert.isUndefined(forFailed("a b"))
+    assert.isUndefined(forFailed('a"b'))
     assert.isUndefined(forMissing('x"y'))
   })
 
@@ -114,7 +104,7 @@ describe("Hint", () => {
   it("says of a missing command what may be wrong", () => {
     assert.strictEqual(
       forMissing("nosuch"),
-      'Hint: check how it is written and whether it is installed; Bash(command="nosuch --help") then shows how to use it.'
+      'Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
     )
   })
 })

@@ -60,11 +60,11 @@ describe("after an exit", () => {
       )
       assert.deepStrictEqual(
         yield* subject.run("dirs -p -l"),
-        result({ stdout: `/tmp\n/tmp/nosuch\n/usr\n${there}\n` })
+        result({ stdout: `/tmp\n/tmp/nosuch\n/usr\n${there}\n`, movedTo: "/tmp" })
       )
       assert.deepStrictEqual(
         yield* subject.run("dirs -c; cd -- /usr; cd - >/dev/null; cd /; dirs -l"),
-        result({ stdout: "/\n" })
+        result({ stdout: "/\n", movedTo: "/" })
       )
     })
   )

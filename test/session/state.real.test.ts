@@ -78,11 +78,14 @@ describe("state", () => {
     Effect.gen(function* () {
       yield* prepare(subject)
       const there = `${subject.directory}/kept here`
-      assert.deepStrictEqual(yield* subject.run("pushd /usr >/dev/null; pushd /tmp >/dev/null"), result())
+      assert.deepStrictEqual(
+        yield* subject.run("pushd /usr >/dev/null; pushd /tmp >/dev/null"),
+        result({ movedTo: "/tmp" })
+      )
       assert.deepStrictEqual(yield* subject.run("dirs -p -l"), result({ stdout: `/tmp\n/usr\n${there}\n` }))
       assert.deepStrictEqual(
         yield* subject.run("popd >/dev/null; popd >/dev/null; dirs -l"),
-        result({ stdout: `${there}\n` })
+        result({ stdout: `${there}\n`, movedTo: there })
       )
       yield* assertKept(subject)
     })

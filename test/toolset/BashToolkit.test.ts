@@ -52,7 +52,7 @@ describe("BashToolkit", () => {
         {
           id: "call-1",
           isFailure: true,
-          text: 'fail\nCommand failed with exit code 1.\nHint: Bash(command="fail --help") shows how to use fail.'
+          text: "fail\n[exit 1]"
         }
       ])
     })

@@ -8,8 +8,8 @@ import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 
 const call = { id: "1", name: "Bash" }
 
-const succeeded = (fields: Partial<CommandResult.CommandResult>, hint?: string) =>
-  ToolReturn.fromExit(call, Exit.succeed(CommandResult.make(fields)), { hint: () => hint })
+const succeeded = (fields: Partial<CommandResult.CommandResult>, hint?: string, remark?: string) =>
+  ToolReturn.fromExit(call, Exit.succeed(CommandResult.make(fields)), { hint: () => hint, remark })
 
 const failed = (error: CommandError) => ToolReturn.fromExit(call, Exit.fail(error))
 
@@ -27,12 +27,12 @@ describe("ToolReturn.fromExit", () => {
     assert.strictEqual(succeeded({}).output, "(no output)")
   })
 
-  it("S16: says of a failure what it was and how to do better, after the output", () => {
-    assert.deepStrictEqual(succeeded({ stdout: "a", stderr: "b\n", exitCode: 2 }, "Hint: read the manual."), {
+  it("S16: says how to see the usage in the message, and what the exit code means after the output", () => {
+    assert.deepStrictEqual(succeeded({ stdout: "a", stderr: "b\n", exitCode: 2 }, "Read the manual.", "[exit 2] no."), {
       toolCallId: "1",
       isError: true,
-      output: "a\nb\nCommand failed with exit code 2.\nHint: read the manual.",
-      message: "Command failed with exit code 2.\nHint: read the manual.",
+      output: "a\nb\n[exit 2] no.",
+      message: "Command failed. Read the manual.",
       extras: { exitCode: 2, stdout: "a", stderr: "b\n", failureCategory: "execution_error" }
     })
   })
@@ -42,15 +42,15 @@ describe("ToolReturn.fromExit", () => {
     assert.deepStrictEqual(
       { message, output },
       {
-        message: "Command failed with exit code 1.",
-        output: "Command failed with exit code 1."
+        message: "Command failed.",
+        output: "[exit 1]"
       }
     )
   })
 
   it("knows a command that bash did not find", () => {
     const { extras, message } = succeeded({ exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: …\n" })
-    assert.strictEqual(message, "Command failed with exit code 127: nosuch: command not found.")
+    assert.strictEqual(message, "Command failed.")
     assert.strictEqual(extras.failureCategory, "command_not_found")
     assert.strictEqual(succeeded({ exitCode: 127 }).extras.failureCategory, "execution_error")
   })
@@ -62,13 +62,10 @@ describe("ToolReturn.fromExit", () => {
       toolCallId: "1",
       isError: false,
       output: "a\nThe shell was restarted.",
-      message: "Command executed successfully.\nThe shell was restarted.",
+      message: "Command executed successfully.",
       extras: { exitCode: 0, stdout: "a", stderr: "", stdoutFile: "/tmp/o", stderrFile: "/tmp/e", notices }
     })
-    assert.strictEqual(
-      succeeded({ exitCode: 1, notices }).output,
-      "Command failed with exit code 1.\nThe shell was restarted."
-    )
+    assert.strictEqual(succeeded({ exitCode: 1, notices }).output, "[exit 1]\nThe shell was restarted.")
   })
 
   it("keeps the output of a command that ran out of its time", () => {
@@ -78,7 +75,7 @@ describe("ToolReturn.fromExit", () => {
       toolCallId: "1",
       isError: true,
       output: `a\n${reason}\nNew shell.`,
-      message: `${reason}\nNew shell.`,
+      message: reason,
       extras: {
         exitCode: 124,
         failureCategory: "execution_error",

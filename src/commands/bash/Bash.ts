@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type { CommandLine } from "../../bash/CommandLine.js"
 import { isRedirection } from "../../bash/Token.js"
 import type { LineHandler } from "../../command/CommandHandler.js"
+import * as Advice from "../../domain/Advice.js"
 import { InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
@@ -42,7 +43,8 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
       const first = line.tail[0]
       if (first === undefined) {
         return yield* new InvalidUsage({
-          reason: `Usage: ${usage}\nThe command is missing. Bash(command="bash --help") shows more.`
+          reason: `Usage: ${usage}\nThe command is missing.`,
+          advice: [Advice.line`${Advice.run("bash --help")} shows more.`]
         })
       }
       const name = nameIn(line)

@@ -1,0 +1,79 @@
+/**
+ * Finds the name that was probably meant by one that does not exist.
+ *
+ * @since 0.1.0
+ */
+
+/** The longest name that is compared: the time is proportional to the square of it. */
+const longest = 128
+
+/** How far a name is from what was written, from the nearest kind on; undefined where it is not near. */
+const rankOf = (written: string, name: string): number | undefined => {
+  if (written === name || Math.abs(written.length - name.length) > 2 || written.length < 2) return undefined
+  if (Math.max(written.length, name.length) > longest) return undefined
+  if (written.toLowerCase() === name.toLowerCase()) return 0
+  const edits = distance(written, name)
+  if (edits === 1 && sorted(written) === sorted(name)) return 1
+  // `python` where there is only `python3`.
+  if (edits === 1 && written.length >= 3 && name.startsWith(written) && /\d$/.test(name)) return 2
+  if (edits === 1 && written.length >= (written.length === name.length ? 5 : 4)) return 2
+  return edits === 2 && written.length >= 7 && written[0] === name[0] ? 3 : undefined
+}
+
+const sorted = (text: string): string => [...text].sort().join("")
+
+/**
+ * Counts the edits between two texts: a character more, less or other, or two neighbours exchanged (the restricted
+ * distance of Damerau and Levenshtein).
+ *
+ * @since 0.1.0
+ */
+export const distance = (a: string, b: string): number => {
+  let before: ReadonlyArray<number> = []
+  let above: ReadonlyArray<number> = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      const isExchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row.push(
+        Math.min(
+          (above[j] ?? 0) + 1,
+          (row[j - 1] ?? 0) + 1,
+          (above[j - 1] ?? 0) + (isSame ? 0 : 1),
+          isExchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+        )
+      )
+    }
+    before = above
+    above = row
+  }
+  return above[b.length] ?? 0
+}
+
+/**
+ * Tests whether a name is near enough to be what was meant.
+ *
+ * @since 0.1.0
+ */
+export const isNear =
+  (written: string) =>
+  (name: string): boolean =>
+    rankOf(written, name) !== undefined
+
+/**
+ * Returns the one name that is nearest; undefined where none is near, or several are equally so.
+ *
+ * @since 0.1.0
+ */
+export const nearest = (written: string, names: Iterable<string>): string | undefined => {
+  let best = Number.POSITIVE_INFINITY
+  let found: ReadonlyArray<string> = []
+  for (const name of new Set(names)) {
+    const rank = rankOf(written, name) ?? Number.POSITIVE_INFINITY
+    if (rank > best || rank === Number.POSITIVE_INFINITY) continue
+    found = rank === best ? [...found, name] : [name]
+    best = rank
+  }
+  return found.length === 1 ? found[0] : undefined
+}

@@ -1,0 +1,100 @@
+/**
+ * Looks at the files and programs around the shell which advice on a failed command may name. Only what the policy lets
+ * commands read is told.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as PolicyDecision from "./policy/PolicyDecision.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
+
+/**
+ * The files and programs around the shell, as of one moment. All answers are bounded and synchronous.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Surroundings {
+  /** Returns what an absolute path is; undefined where it is missing, something else, or not to be read. */
+  readonly kindOf: (path: string) => "directory" | "program" | "file" | undefined
+  /** Returns the names in a directory that `isWanted` accepts, of its first 2,000. */
+  readonly entries: (directory: string, isWanted: (name: string) => boolean) => ReadonlyArray<string>
+  /** Returns the names of the programs that a new shell finds and `isWanted` accepts. */
+  readonly programs: (isWanted: (name: string) => boolean) => ReadonlyArray<string>
+}
+
+/**
+ * Surroundings of which nothing is known.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const none: Surroundings = { kindOf: () => undefined, entries: () => [], programs: () => [] }
+
+const mostEntries = 2000
+const mostPrograms = 10_000
+
+/**
+ * Makes the surroundings of a shell.
+ *
+ * @param policy undefined where nothing is enforced
+ * @param searched the shell's PATH
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (policy: SandboxPolicy | undefined, searched: string): Surroundings => {
+  const decision = policy === undefined ? undefined : PolicyDecision.make(policy)
+  const isReadable = (path: string) => decision === undefined || decision.explain(path, "/", "read").allowed
+
+  const kindOf: Surroundings["kindOf"] = (path) => {
+    if (!Path.isAbsolute(path) || !isReadable(path)) return undefined
+    const found = statOf(path)
+    if (found?.isDirectory() === true) return "directory"
+    return found?.isFile() === true ? ((found.mode & 0o111) === 0 ? "file" : "program") : undefined
+  }
+
+  const list = (directory: string, isWanted: (name: string) => boolean, most: number): ReadonlyArray<string> =>
+    kindOf(directory) === "directory"
+      ? namesIn(directory, isWanted, most).filter((name) => kindOf(Path.join(directory, name)) !== undefined)
+      : []
+
+  return {
+    kindOf,
+    entries: (directory, isWanted) => list(directory, isWanted, mostEntries),
+    programs: (isWanted) =>
+      searched
+        .split(":")
+        .filter(Path.isAbsolute)
+        .flatMap((directory) =>
+          list(directory, isWanted, mostPrograms).filter((name) => kindOf(Path.join(directory, name)) === "program")
+        )
+  }
+}
+
+const statOf = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+const namesIn = (path: string, isWanted: (name: string) => boolean, most: number): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  try {
+    const directory = Fs.opendirSync(path)
+    try {
+      for (let count = 0; count < most; count++) {
+        const entry = directory.readSync()
+        if (entry === null) break
+        if (isWanted(entry.name)) names.push(entry.name)
+      }
+    } finally {
+      directory.closeSync()
+    }
+  } catch {
+    return []
+  }
+  return names
+}

@@ -1,0 +1,30 @@
+/**
+ * Words the denials of a session: the first of each rule in full, the later ones in one line.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * The denials that were explained in a session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Denials {
+  private readonly explained = new Set<string>()
+
+  /** Returns the text for a denial by a rule; its first line names what was denied. */
+  word(rule: string, text: string): string {
+    if (!this.explained.has(rule)) {
+      this.explained.add(rule)
+      return text
+    }
+    const [first = ""] = text.split("\n", 1)
+    return `${first}${first.includes(rule) ? "" : ` (rule ${rule})`}, as before.`
+  }
+
+  /** Forgets what was explained, as the session does that begins anew. */
+  forget(): void {
+    this.explained.clear()
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Makes the one line that a result adds to a command's own output: the exit code, what it means where that is known for
+ * sure, and the directory where that helps.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as Apostrophe from "../bash/Apostrophe.js"
+import type { CommandLine } from "../bash/CommandLine.js"
+import * as SignalName from "../bash/SignalName.js"
+import * as Hint from "../command/Hint.js"
+import * as ReservedName from "../command/ReservedName.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Similar from "../domain/Similar.js"
+import type { Surroundings } from "../sandbox/Surroundings.js"
+import * as Culprit from "./Culprit.js"
+import * as MissingPath from "./MissingPath.js"
+import * as StatusMeaning from "./StatusMeaning.js"
+
+/**
+ * The facts that a remark is made from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Facts {
+  readonly command: string
+  readonly result: CommandResult
+  /** The shell's directory. */
+  readonly cwd: string
+  readonly around: Surroundings
+  /** The names of the commands that are not the shell's own. */
+  readonly commands: ReadonlyArray<string>
+}
+
+/**
+ * Makes the remark on a result; undefined for a success that changed no directory.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (facts: Facts): string | undefined => {
+  const { result } = facts
+  if (result.exitCode === ExitCode.success) return result.movedTo === undefined ? undefined : inside(result.movedTo)
+  const line = Culprit.lineOf(facts.command)
+  const meaning = meaningOf(line, facts)
+  const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
+  return [status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
+    .filter((part) => part !== undefined)
+    .join(" ")
+}
+
+/**
+ * Words an exit code.
+ *
+ * @since 0.1.0
+ */
+export const status = (exitCode: number): string => `[exit ${exitCode}]`
+
+const inside = (directory: string): string => `(in ${directory.replace(/[\x00-\x1f\x7f]/g, "?")})`
+
+const meaningOf = (line: CommandLine, facts: Facts): string | undefined => {
+  const { around, cwd, result } = facts
+  switch (result.exitCode) {
+    case ExitCode.timeout:
+      return ofTimeout(line)
+    case 126:
+      return ofNotExecutable(facts)
+    case ExitCode.notFound:
+      return ofMissing(line, facts) ?? didYouMean(MissingPath.meant(line, result.stderr, cwd, around))
+    default:
+      return (
+        ofSignal(line, result) ??
+        ofQuote(line, result) ??
+        StatusMeaning.of(line, result) ??
+        didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
+      )
+  }
+}
+
+const didYouMean = (meant: string | undefined): string | undefined =>
+  meant === undefined ? undefined : `did you mean ${meant}?`
+
+/** Tests whether a path is missing that depends on the directory. */
+const saysMissing = ({ exitCode, stderr }: CommandResult): boolean =>
+  MissingPath.linesIn(stderr).some(
+    (line) =>
+      !/(?:^|[\s'‘"])\/\S.*No such/.test(line) &&
+      // What `env` and `xargs` miss is a program.
+      (exitCode !== ExitCode.notFound || line.startsWith("bash: "))
+  )
+
+const ofSignal = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+  const words = SignalName.ofExitCode(exitCode)
+  if (words === undefined || stderr.includes(words.replace(/ \(.*/, ""))) return undefined
+  return new RegExp(`\\b${exitCode}\\b`).test(line.text) ? undefined : words
+}
+
+const ofTimeout = (line: CommandLine): string | undefined =>
+  line.tokens.some((token) => token._tag === "Word" && /^(?:\S*\/)?timeout$/.test(token.value))
+    ? "timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
+    : undefined
+
+const interpreters: Readonly<Record<string, string>> = {
+  ".bash": "bash",
+  ".js": "node",
+  ".mjs": "node",
+  ".pl": "perl",
+  ".py": "python3",
+  ".rb": "ruby",
+  ".sh": "bash"
+}
+
+const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
+  const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
+  if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
+  const interpreter = interpreters[Path.extname(path)]
+  return `not executable: chmod +x ${path}${interpreter === undefined ? "" : `, or ${interpreter} ${path}`}`
+}
+
+const ofMissing = (line: CommandLine, { around, commands, result }: Facts): string | undefined => {
+  // A command of ours has told it itself.
+  if (result.category !== undefined) return undefined
+  const name = result.notFound ?? Hint.missing(line)
+  if (name === undefined || name.includes("/")) return undefined
+  if (ReservedName.isReserved(name)) {
+    return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
+  }
+  if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
+  const isNear = Similar.isNear(name)
+  return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
+}
+
+/** Tests whether a program such as `env` says that it did not find this one. */
+const isMissed = (name: string, stderr: string): boolean =>
+  MissingPath.linesIn(stderr).some(
+    (line) =>
+      !line.startsWith("bash: ") && [`‘${name}’: `, `'${name}': `, ` ${name}: `].some((said) => line.includes(said))
+  )
+
+/** The ways in which programs take as standard input what is often given to them as a quoted word. */
+const hereDocuments: ReadonlyArray<readonly [command: RegExp, form: string]> = [
+  [/^python3? -c\b/, "python3 - <<'EOF'"],
+  [/^node (?:-e|--eval)\b/, "node - <<'EOF'"],
+  [/^git commit (?:-m\b|--message\b)/, "git commit -F - <<'EOF'"],
+  [/^TodoWrite\b/, "TodoWrite <<'EOF'"],
+  [/^(?:echo|printf|cat)\b/, "cat <<'EOF'"]
+]
+
+const ofQuote = ({ text }: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+  if (exitCode !== 2 || !/^bash: line \d+: unexpected EOF while looking for matching [`']''$/m.test(stderr))
+    return undefined
+  const found = Apostrophe.find(text)
+  if (found === undefined) return undefined
+  const form = hereDocuments.find(([command]) => command.test(text))?.[1]
+  const what = `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}`
+  return form === undefined ? what : `${what}, or ${form}`
+}

@@ -1,0 +1,46 @@
+/**
+ * Tells what exit code 1 of a program means that did not go wrong.
+ *
+ * @since 0.1.0
+ */
+import type { CommandLine } from "../bash/CommandLine.js"
+import * as Hint from "../command/Hint.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import * as Culprit from "./Culprit.js"
+
+const meanings: Readonly<Record<string, string>> = {
+  "[": "false",
+  cmp: "they differ",
+  diff: "they differ",
+  egrep: "no match",
+  fgrep: "no match",
+  grep: "no match",
+  pgrep: "no such process",
+  rg: "no match",
+  test: "false",
+  which: "not found"
+}
+
+/**
+ * Returns the meaning; undefined where it is not sure that this program decided the exit code.
+ *
+ * @since 0.1.0
+ */
+export const of = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+  if (exitCode !== 1 || stderr !== "") return undefined
+  const [name, ...others] = Hint.candidates(line)
+  if (name === undefined || others.length > 0) return undefined
+  const meaning = meanings[name.replace(/^\/(?:usr\/)?bin\//, "")] ?? meaningOfOptions(line, name)
+  // With `pipefail`, the exit code can come from before the pipe.
+  return Culprit.isPiped(line) ? undefined : meaning
+}
+
+const meaningOfOptions = (line: CommandLine, name: string): string | undefined => {
+  if (!line.simple) return undefined
+  const words = line.words.map(({ value }) => value)
+  if (name === "command") return words[0] === "-v" || words[0] === "-V" ? "not found" : undefined
+  if (name !== "git" || line.name !== "git") return undefined
+  if (words[0] === "grep") return "no match"
+  const compares = words.some((word) => word === "--exit-code" || word === "--quiet" || word === "--no-index")
+  return words[0] === "diff" && compares ? "they differ" : undefined
+}

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Similar from "../../src/domain/Similar.js"
+
+const names = [
+  "git",
+  "grep",
+  "egrep",
+  "make",
+  "cmake",
+  "python3",
+  "node",
+  "ls",
+  "ld",
+  "src",
+  "README.md",
+  "index.test.ts"
+]
+
+const meant: Readonly<Record<string, string | undefined>> = {
+  gti: "git",
+  gerp: "grep",
+  grpe: "grep",
+  sl: "ls",
+  scr: "src",
+  mkae: "make",
+  makee: "make",
+  python: "python3",
+  phyton3: "python3",
+  "readme.md": "README.md",
+  "index.tst.ts": "index.test.ts",
+  "indx.tst.ts": "index.test.ts",
+  // Nothing is near, or more than one is.
+  nope: undefined,
+  l: undefined,
+  foo: undefined,
+  git: undefined,
+  "": undefined
+}
+
+describe("the nearest name", () => {
+  for (const [written, name] of Object.entries(meant)) {
+    it(`is ${name ?? "unknown"} for ${JSON.stringify(written)}`, () => {
+      assert.strictEqual(Similar.nearest(written, names), name)
+      if (name !== undefined) assert.isTrue(Similar.isNear(written)(name))
+    })
+  }
+
+  it("is unknown where two are as near", () => {
+    assert.isUndefined(Similar.nearest("index.ts", ["indexa.ts", "indexb.ts"]))
+    assert.strictEqual(Similar.nearest("index.ts", ["Index.ts", "indexb.ts"]), "Index.ts")
+  })
+
+  it("is found without comparing long texts", () => {
+    assert.isUndefined(Similar.nearest("a".repeat(1_000_000), ["a".repeat(999_999)]))
+  })
+
+  it("counts what is more, less, other, and exchanged", () => {
+    const pairs: ReadonlyArray<readonly [string, string, number]> = [
+      ["", "", 0],
+      ["", "abc", 3],
+      ["abc", "abc", 0],
+      ["abc", "acb", 1],
+      ["ca", "abc", 3],
+      ["kitten", "sitting", 3]
+    ]
+    for (const [a, b, count] of pairs) assert.strictEqual(Similar.distance(a, b), count, `${a} ${b}`)
+  })
+})

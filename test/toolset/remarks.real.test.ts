@@ -1,0 +1,195 @@
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { inHouse } from "../support/toolset/House.js"
+
+/** The advice in `message` on a command that failed for sure. */
+const help = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
+const missing = (name: string) => `Bash(command="${name} --help") shows how to use ${name}, where there is one.`
+const builtin = (name: string) =>
+  `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
+const program = (name: string) =>
+  `Bash(command="help ${name}") (for the program of that name, Bash(command="${name} --help")) shows how to use ${name}.`
+
+interface Row {
+  readonly command: string
+  /** What comes after the command's own output; `@` stands for the directory. */
+  readonly remark: string
+  /** What comes after `Command failed.` in the message. */
+  readonly advice?: string
+  /** Standard error, where the remark answers to it. */
+  readonly stderr?: string
+}
+
+const rows: ReadonlyArray<Row> = [
+  // Commands that do not exist.
+  {
+    command: "gerp x",
+    stderr: "bash: gerp: command not found\n",
+    remark: "[exit 127] did you mean grep?",
+    advice: missing("gerp")
+  },
+  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
+  { command: "Read a", remark: "[exit 127] did you mean read?", advice: missing("Read") },
+  { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
+  { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
+  { command: "env no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
+  { command: "true; mcp:none:x", remark: "[exit 127]" },
+  { command: "x=$(mcp:none:x)", remark: "[exit 127]" },
+  {
+    command: "env mcp:none:x",
+    remark:
+      "[exit 127] mcp:none:x is known to the shell, not to programs that run others (env, xargs): call it in the line itself",
+    advice: missing("mcp:none:x")
+  },
+  { command: "bash nofile.sh", remark: "[exit 127] (in @)" },
+  // Files that do not exist.
+  { command: "ls src/mian.ts", remark: "[exit 2] did you mean src/main.ts?", advice: help("ls") },
+  {
+    command: "cat scr/main.ts",
+    stderr: "cat: scr/main.ts: No such file or directory\n",
+    remark: "[exit 1] did you mean src/main.ts?",
+    advice: help("cat")
+  },
+  { command: "cat ./SRC/main.ts", remark: "[exit 1] did you mean ./src/main.ts?", advice: help("cat") },
+  { command: "cat nothing-like-it", remark: "[exit 1] (in @)", advice: help("cat") },
+  { command: "cat /no/such/thing", remark: "[exit 1]", advice: help("cat") },
+  { command: "cat < scr/main.ts", remark: "[exit 1] did you mean src/main.ts?" },
+  { command: "(cd src && cat mian.ts)", remark: "[exit 1] (in @)" },
+  { command: "echo hi > /no/such/thing", remark: "[exit 1]" },
+  { command: "read scr/main.ts", remark: "[exit 1] did you mean src/main.ts?", advice: builtin("read") },
+  { command: "source nofile.sh", remark: "[exit 1] (in @)" },
+  // The directory.
+  { command: "cd src && cat nothing-like-it; r=$?; cd ..; (exit $r)", remark: "[exit 1] (in @)" },
+  { command: "cd /no/such && make", remark: "[exit 1]", advice: builtin("cd") },
+  // Exit codes with a meaning.
+  { command: "grep nope a", remark: "[exit 1] no match", advice: help("grep") },
+  { command: "grep -q nope a && echo yes", remark: "[exit 1] no match", advice: help("grep") },
+  { command: "grep nope nothing-like-it", remark: "[exit 2] (in @)", advice: help("grep") },
+  { command: "cat a | grep nope", remark: "[exit 1]" },
+  { command: "diff a b", remark: "[exit 1] they differ", advice: help("diff") },
+  { command: "cmp a b", remark: "[exit 1] they differ", advice: help("cmp") },
+  { command: "test -f nope", remark: "[exit 1] false", advice: program("test") },
+  { command: "[ -f nope ]", remark: "[exit 1] false", advice: program("[") },
+  { command: "command -v no-such-program-here", remark: "[exit 1] not found", advice: builtin("command") },
+  {
+    command: "test 1 -eq x",
+    stderr: "bash: test: x: integer expression expected\n",
+    remark: "[exit 2]",
+    advice: program("test")
+  },
+  { command: "false", remark: "[exit 1]", advice: program("false") },
+  { command: "! true", remark: "[exit 1]" },
+  // Signals, time, rights.
+  { command: "sh -c 'kill -SEGV $$'", remark: "[exit 139] Segmentation fault" },
+  { command: "sh -c 'kill -SEGV $$' && echo on", remark: "[exit 139] Segmentation fault" },
+  { command: "(sh -c 'kill -KILL $$')", remark: "[exit 137] Killed (SIGKILL)" },
+  { command: "sh -c 'exit 139'", remark: "[exit 139]" },
+  {
+    command: "timeout 0.01 sleep 5",
+    remark: "[exit 124] timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
+  },
+  { command: "./app.py", remark: "[exit 126] not executable: chmod +x ./app.py, or python3 ./app.py" },
+  { command: "./a", remark: "[exit 126] not executable: chmod +x ./a" },
+  { command: "./src", remark: "[exit 126]" },
+  // What bash could not parse or expand.
+  { command: "echo 'it's'", remark: "[exit 2] the ' in it's ends a quote: write it'\\''s, or cat <<'EOF'" },
+  { command: "touch don't", remark: "[exit 2] the ' in don't opens a quote: write don\\'t" },
+  { command: 'echo "abc', remark: "[exit 2]" },
+  { command: "ls )", remark: "[exit 2]" },
+  { command: "(set -u; echo $none)", stderr: "bash: none: unbound variable\n", remark: "[exit 1]" },
+  { command: "echo ${none?gone}", remark: "[exit 1]" },
+  { command: "echo $((1/0))", remark: "[exit 1]" },
+  // Who failed.
+  { command: "bash ls --no-such-option", remark: "[exit 2]", advice: help("ls") },
+  { command: "bash -c 'exit 7'", remark: "[exit 7]" },
+  { command: "exit 3", remark: "[exit 3]" },
+  { command: "ls --no-such-option | cat && false", remark: "[exit 1]" },
+  { command: "cat /no/such && ls", remark: "[exit 1]" },
+  { command: "x=$(false)", remark: "[exit 1]" },
+  { command: "f() { return 5; }; f", remark: "[exit 5]" },
+  {
+    command: "edit a",
+    stderr:
+      'edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all]\nBash(command="edit --help") shows more.\n',
+    remark: "[exit 1]"
+  }
+]
+
+describe("what a model reads of a command that failed", () => {
+  inHouse(
+    "S16: is the command's own output, and one line that is known to be right",
+    ({ cwd, handle, put }) =>
+      Effect.gen(function* () {
+        put("a", "a\n")
+        put("b", "b\n")
+        put("app.py", "print(1)\n")
+        yield* handle({ command: "mkdir src && echo 1 > src/main.ts" })
+        const seen: Array<unknown> = []
+        const expected: Array<unknown> = []
+        for (const { advice, command, remark, stderr } of rows) {
+          const { extras, message, output } = yield* handle({ command })
+          const own = `${extras.stdout}${extras.stderr}`
+          seen.push([command, output, message, ...(stderr === undefined ? [] : [extras.stderr])])
+          const said = advice === undefined ? "Command failed." : `Command failed. ${advice}`
+          expected.push([command, own + remark.replace("@", cwd), said, ...(stderr === undefined ? [] : [stderr])])
+        }
+        assert.deepStrictEqual(seen, expected)
+      }),
+    false
+  )
+
+  inHouse(
+    "S18: is of a success the new directory only, where it changed",
+    ({ cwd, handle }) =>
+      Effect.gen(function* () {
+        yield* handle({ command: "mkdir src" })
+        const said = (command: string) => Effect.map(handle({ command }), ({ message, output }) => [output, message])
+        const done = "Command executed successfully."
+        assert.deepStrictEqual(yield* said("cd src"), [`(in ${cwd}/src)`, done])
+        assert.deepStrictEqual(yield* said("cd ..; echo a; cd src"), ["a\n", done])
+        assert.deepStrictEqual(yield* said("cd .. && ls"), [`src\n(in ${cwd})`, done])
+        assert.deepStrictEqual(yield* said("true"), ["(no output)", done])
+        const failed = yield* handle({ command: "cd src && cat nothing-like-it" })
+        assert.strictEqual(failed.output, `cat: nothing-like-it: No such file or directory\n[exit 1] (in ${cwd}/src)`)
+      }),
+    false
+  )
+
+  inHouse(
+    "says how to go on where the time limit ended a command",
+    ({ handle }) =>
+      Effect.gen(function* () {
+        const { message, output } = yield* handle({ command: "echo a; sleep 60", timeout: 300 })
+        const reason = "Command execution timeout: it ran longer than 300 ms and was ended"
+        assert.strictEqual(message, reason)
+        assert.strictEqual(
+          output.split("\n")[1],
+          `${reason}. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &`
+        )
+      }),
+    false
+  )
+
+  inHouse("explains a rule of the sandbox once in a session", ({ cwd, handle }) =>
+    Effect.gen(function* () {
+      Fs.writeFileSync(`${cwd}/.env`, "A=1\n")
+      const first = yield* handle({ command: "cat .env" })
+      if (first.extras.blocked !== true) return
+      assert.include(first.output, "\nAllowed: ")
+      const second = yield* handle({ command: "cat .env" })
+      assert.strictEqual(
+        second.output,
+        "blocked by sandbox policy: **/.env (rule **/.env: on the blacklist, built in: neither read nor written), as before."
+      )
+      assert.deepStrictEqual(second.extras, first.extras)
+      const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
+      assert.match(
+        third.output,
+        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env\), as before\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, as before\.$/
+      )
+      const anew = yield* handle({ command: "cat .env", restart: true })
+      assert.strictEqual(anew.output, first.output)
+    })
+  )
+})
