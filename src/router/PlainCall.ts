@@ -41,8 +41,18 @@ export const of = (line: CommandLine, handler: CommandHandler | undefined): Plai
   return input === undefined ? { name, args } : { name, args, input }
 }
 
-/** Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. */
-const isUnclosed = (line: CommandLine): boolean => line.tail.some((token) => token._tag === "Word" && !token.closed)
+/** The most characters of a line whose quotes are told for sure; the parser leaves longer ones to bash. */
+const longestTold = 100_000
+
+/**
+ * Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. Only where the
+ * line begins with a quote and holds no substitution, which the parser may have left to bash.
+ */
+const isUnclosed = (line: CommandLine): boolean =>
+  line.text.length < longestTold &&
+  line.rest.startsWith("'") &&
+  !/`|\$\(/.test(line.rest) &&
+  line.tail.some((token) => token._tag === "Word" && !token.closed)
 
 /**
  * Makes the CommandCall for the handler. It has no files, which only the shell can give.
