@@ -37,6 +37,21 @@ export const deciders = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> |
   return reader.end()
 }
 
+/**
+ * Returns the programs of the pipeline that the text ends with, in order; undefined where it ends with none, or is too
+ * complex to tell.
+ *
+ * @since 0.1.0
+ */
+export const stages = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> | undefined => {
+  const reader = new StatusReader()
+  for (const token of tokens) {
+    reader.take(token)
+    if (reader.lost) return undefined
+  }
+  return reader.end() === undefined || reader.stages.length < 2 ? undefined : reader.stages
+}
+
 class StatusReader {
   lost = false
   /** The number of open compound commands. */
@@ -51,6 +66,9 @@ class StatusReader {
   /** True where a list that has ended may have ended the whole text. */
   private left = false
   private last: ReadonlyArray<Decider> = []
+  /** The parts of the pipeline that is read, and of the last one. */
+  private parts: Array<Decider> = []
+  stages: ReadonlyArray<Decider> = []
 
   take(token: Token): void {
     if (token._tag === "Word") return this.word(token)
@@ -109,8 +127,10 @@ class StatusReader {
 
   private control(value: string): void {
     // Without pipefail, a pipeline's status is that of its last command.
-    if (value === "|" || value === "|&") this.startCommand()
-    else if (value === "&&" || value === "||") this.endCommand()
+    if (value === "|" || value === "|&") {
+      this.parts.push(this.compound ? undefined : programOf(this.words))
+      this.startCommand()
+    } else if (value === "&&" || value === "||") this.endCommand()
     else this.endList(value === "&")
   }
 
@@ -120,8 +140,12 @@ class StatusReader {
   }
 
   private endCommand(): void {
-    if (this.compound) this.list.push(undefined)
-    else if (this.words.length > 0) this.list.push(programOf(this.words))
+    if (this.compound || this.words.length > 0) {
+      const decider = this.compound ? undefined : programOf(this.words)
+      this.list.push(decider)
+      this.stages = [...this.parts, decider]
+      this.parts = []
+    }
     this.startCommand()
   }
 

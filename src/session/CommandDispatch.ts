@@ -106,6 +106,7 @@ export class CommandDispatch {
       const { missing, outcome } = fed
       const findings = {
         missing,
+        pipeline: state.pipeline,
         movedTo: state.cwd === cwd ? undefined : state.cwd,
         notices: state.takeNotices(),
         called: bridge.takeEnding(),

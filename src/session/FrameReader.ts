@@ -36,6 +36,8 @@ export interface StatusFrame {
   readonly reply: string
   /** The aliases that were removed, because they are reserved words of the protocol. */
   readonly removed: ReadonlyArray<string>
+  /** The exit codes of the last pipeline's parts, where it had several. */
+  readonly pipeline: ReadonlyArray<number>
 }
 
 /** The most characters without a frame that are kept. */
@@ -93,7 +95,7 @@ export class FrameReader {
    * Parses the body of a status frame; undefined for any other body.
    */
   status(body: string): StatusFrame | undefined {
-    const [head = "", cwd, reply, removed] = body.split(` ${this.nonce} `)
+    const [head = "", cwd, reply, removed, pipeline = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
     if (match === null || cwd === undefined || reply === undefined || removed === undefined) return undefined
     return {
@@ -102,7 +104,9 @@ export class FrameReader {
       options: match[3] ?? "",
       cwd: utf8(within(cwd, maxCwd * 4)),
       reply: within(reply, maxReply),
-      removed: removed.split(" ").filter((name) => name !== "")
+      removed: removed.split(" ").filter((name) => name !== ""),
+      // With an IFS of the user's own, they are not apart.
+      pipeline: /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : []
     }
   }
 }

@@ -43,6 +43,8 @@ export interface Findings {
   readonly notices: ReadonlyArray<string>
   /** The last command that bash did not find. */
   readonly missing: string | undefined
+  /** The exit codes of the parts of the last pipeline that it ran, where it ran one. */
+  readonly pipeline: ReadonlyArray<number>
   /** The shell's directory, where the command changed it. */
   readonly movedTo: string | undefined
   /** The end of the call, where the command has called exactly one of our commands. */
@@ -59,11 +61,12 @@ export interface Findings {
  */
 export const result = (
   { limit, notice, status, stderr, stdout }: Outcome,
-  { called, images, missing, movedTo, notices }: Findings
+  { called, images, missing, movedTo, notices, pipeline }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
   stderr: stderr.text,
   exitCode: status,
+  ...(pipeline.some((code) => code !== ExitCode.success) ? { pipeline } : {}),
   ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
   ...(movedTo === undefined ? {} : { movedTo }),
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),

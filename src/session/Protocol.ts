@@ -118,7 +118,7 @@ export const startUp = (
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
-    `${trapExit(directory)};${setTexts(directory)};${keepsLast.none}`,
+    `${trapExit(directory)};${setTexts(directory)};${keepsLast}`,
     // A shell without `builtin` is not bash, and answers in its own way.
     `\\builtin printf '\\036%s %s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" "\${__synapse_elsewhere-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
@@ -146,6 +146,9 @@ const withStatus = (status: number) => (status === 0 ? "" : status === 1 ? "((0)
 
 /** Makes the beginning of a variable: one character more than is kept, which tells that it is too long. */
 const short = (name: string, length: number) => `\${${name}+\${${name}:0:${length + 1}}}`
+
+/** The most characters of the statuses of a pipeline's parts that are reported. */
+const maxPipeline = 400
 
 /** The values that a status frame reports beside the status, between nonces. */
 const reported = [short("PWD", maxCwd), short("REPLY", maxReply)]
@@ -208,29 +211,35 @@ export interface Before {
   readonly once: string
   /** True where the command may define aliases. */
   readonly aliases: boolean
+  /** True where the command may run a pipeline, whose parts' statuses are reported too. */
+  readonly pipes: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
   readonly trace: "none" | "commands" | "input"
 }
 
 const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 
-/**
- * The traps that keep `$_`, which the end of a sourced file sets to that file's name. The first is set after every
- * command for the next one.
- */
-const keepsLast = {
-  none: `\\builtin trap '${takeLast}' RETURN`,
-  commands: `\\builtin trap '{ ${takeLast}; } &>/dev/null' RETURN;`,
-  input: "\\builtin trap - RETURN;"
+/** The same, with the statuses of the last pipeline's parts. */
+const takePipeline = `${takeLast} __synapse_pipeline=\${PIPESTATUS[*]}`
+
+/** Keeps `$_`, which the end of a sourced file sets to that file's name; set after every command for the next one. */
+const keepsLast = `\\builtin trap '${takeLast}' RETURN`
+
+/** Makes the trap of a command that the one set for every command does not do for. */
+const returnTrap = ({ pipes, trace }: Before): string => {
+  if (trace === "input") return "\\builtin trap - RETURN;"
+  if (trace === "none" && !pipes) return ""
+  const take = pipes ? takePipeline : takeLast
+  return `\\builtin trap '${trace === "none" ? take : `{ ${take}; } &>/dev/null`}' RETURN;`
 }
 
 /** Makes the command that prints one item, whatever the user has done to the builtins. */
 const selected = (item: string) => `select REPLY in ${item}; do :; done`
 
 /** Makes the item of a status frame. */
-const statusItem = (ended: string, status: string, aliases: string) => {
-  const values = reported.map((one) => `$' ${ended} '"${one}"`).join("")
-  return `$'\\036${ended} '${status}${values}$' ${ended} '"${aliases}"$' ${ended}\\036'`
+const statusItem = (ended: string, status: string, aliases: string, pipes = false) => {
+  const values = [...reported, aliases, ...(pipes ? [short("__synapse_pipeline", maxPipeline)] : [])]
+  return `$'\\036${ended} '${status}${values.map((one) => `$' ${ended} '"${one}"`).join("")}$' ${ended}\\036'`
 }
 
 /**
@@ -270,12 +279,12 @@ export const run = (
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n{ __synapse_status=;${busyTrap};${before.trace === "none" ? "" : keepsLast[before.trace]}${before.once}${again}` +
+    `\n{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap};${returnTrap(before)}${before.once}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
     `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
     `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +
-    `${selected(statusItem(ended, '"$__synapse_status"', aliases))} </ 2>&1||\\builtin :;` +
-    `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast.none};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
+    `${selected(statusItem(ended, '"$__synapse_status"', aliases, before.pipes))} </ 2>&1||\\builtin :;` +
+    `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
 
@@ -294,7 +303,7 @@ export const probe = ({ ended }: Nonces, nextMark: string): string => {
   return (
     `\\builtin \\printf '\\036%s %s%s %s %s %s %s %s  %s\\036' ${ended} "${guess}" ${status} ${values} ${ended} ${ended}||` +
     `\\builtin eval ${quote(selected(statusItem(ended, `"${guess}"${status}`, "")))} </ 2>&1\n` +
-    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast.none};${CommandMark.set(nextMark)};${noPrompts}\n`
+    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${CommandMark.set(nextMark)};${noPrompts}\n`
   )
 }
 

@@ -36,6 +36,8 @@ export class SessionState {
   reply = ""
   /** Bash text that gives the next shell the state of the last; undefined where there is no state to hand on. */
   restoration: string | undefined
+  /** The exit codes of the parts of the last command's pipeline. */
+  pipeline: ReadonlyArray<number> = []
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
@@ -71,7 +73,9 @@ export class SessionState {
     const isVerbose = this.isVerbose || (matters && readsAloud.test(text))
     const trace = isVerbose ? "input" : options !== "" || (matters && mayTrace.test(text)) ? "commands" : "none"
     this.rest = nothing
-    return { status, trace, aliases: matters && mayAlias.test(text), once: rest.once, options }
+    this.pipeline = []
+    const pipes = text.includes("|")
+    return { status, trace, pipes, aliases: matters && mayAlias.test(text), once: rest.once, options }
   }
 
   /** Adds a notice, which comes with the next result; a function is called only then, and may find that there is none. */
@@ -85,7 +89,8 @@ export class SessionState {
   }
 
   /** Keeps what the shell has reported at the end of a command. */
-  learn({ cwd, options, removed, reply }: StatusFrame): void {
+  learn({ cwd, options, pipeline, removed, reply }: StatusFrame): void {
+    this.pipeline = pipeline
     this.reply = reply
     this.isTraced = options.includes("x")
     this.isVerbose = options.includes("v")

@@ -104,9 +104,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const remark = (command: string, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
-          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo } = result
+          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline } = result
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
-          if (exitCode === ExitCode.success && movedTo === undefined) return Effect.sync(() => undefined)
+          if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined)
+            return Effect.sync(() => undefined)
           return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
             Remark.make({ command, result, cwd, around, commands: registry.list().map(({ name }) => name) })
           )

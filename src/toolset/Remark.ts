@@ -17,6 +17,7 @@ import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as MissingPath from "./MissingPath.js"
 import * as StatusMeaning from "./StatusMeaning.js"
+import * as Upstream from "./Upstream.js"
 
 /**
  * The facts that a remark is made from.
@@ -35,14 +36,17 @@ export interface Facts {
 }
 
 /**
- * Makes the remark on a result; undefined for a success that changed no directory.
+ * Makes the remark on a result; undefined for a success that changed no directory, and hides no failure in a pipeline.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (facts: Facts): string | undefined => {
   const { result } = facts
-  if (result.exitCode === ExitCode.success) return result.movedTo === undefined ? undefined : inside(result.movedTo)
+  if (result.exitCode === ExitCode.success) {
+    const moved = result.movedTo === undefined ? undefined : inside(result.movedTo)
+    return [Upstream.remark(facts.command, result), moved].filter((part) => part !== undefined).join(" ") || undefined
+  }
   const line = Culprit.lineOf(facts.command)
   const meaning = meaningOf(line, facts)
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)

@@ -22,6 +22,13 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /**
+ * Tests whether exit code 1 of a program can be an answer, and no failure.
+ *
+ * @since 0.1.0
+ */
+export const answers = (program: string): boolean => program.replace(/^.*\//, "") in meanings
+
+/**
  * Returns the meaning; undefined where it is not sure that this program decided the exit code.
  *
  * @since 0.1.0

@@ -91,7 +91,7 @@ describe("words that are plain", () => {
       { numRuns: 3000 }
     )
     assert.isAbove(found, 50)
-  })
+  }, 120_000)
 
   it("are what an agent's program is called with", () => {
     for (const args of [

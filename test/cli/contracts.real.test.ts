@@ -55,9 +55,9 @@ describe("synapse call", () => {
       [0, "     3\t3 é\n     4\t4 é\n     5\t5 é\n", ""],
       [0, "  1000\t1000 é\n  1001\t1001 é\n", ""],
       [0, "  1002\t1002 é\n  1003\t1003 é\n", ""],
-      [0, "", ""],
-      [0, "", ""],
-      [0, "", ""],
+      [0, "", "read: a file.txt: only 1003 lines\n"],
+      [0, "", "read: a file.txt: only 1003 lines\n"],
+      [0, "", "read: empty: empty file\n"],
       [0, "     2\tb\n", ""],
       [1, "", 'read: no such.txt: No such file or directory\nBash(command="ls .") shows what there is.\n']
     ])

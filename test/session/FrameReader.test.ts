@@ -76,7 +76,7 @@ describe("FrameReader", () => {
   it("reports a begin by a nonce of its own, before all else", () => {
     const reader = new FrameReader()
     reader.expect(nonce, other)
-    assert.deepStrictEqual(read(reader, `${frame("A", other)}${frame("0 /")}${frame("A", other)}`), ["A", "0 /"])
+    assert.deepStrictEqual(read(reader, `\x1e${other} A\x1e${frame("0 /")}\x1e${other} A\x1e`), ["A", "0 /"])
     assert.deepStrictEqual(read(reader, frame("1 /", other)), [])
   })
 
@@ -88,7 +88,8 @@ describe("FrameReader", () => {
       options: "hBx",
       cwd: "/tmp/a b\n",
       reply: "reply",
-      removed: ["do", "in"]
+      removed: ["do", "in"],
+      pipeline: []
     })
     assert.deepStrictEqual(reader.status(`?2 h ${nonce}  ${nonce}  ${nonce} `), {
       status: 2,
@@ -96,8 +97,11 @@ describe("FrameReader", () => {
       options: "h",
       cwd: "",
       reply: "",
-      removed: []
+      removed: [],
+      pipeline: []
     })
+    const codes = (text: string) => reader.status(`0 h ${nonce}  ${nonce}  ${nonce}  ${nonce} ${text}`)?.pipeline
+    assert.deepStrictEqual(["3 0 141", "3", "", "301", "a 0", "1000 0"].map(codes), [[3, 0, 141], [], [], [], [], []])
     const of = (cwd: string, reply: string) => reader.status(`0 h ${nonce} ${cwd} ${nonce} ${reply} ${nonce} `)
     assert.strictEqual(of("/\xc3\xbc", "\xff")?.cwd, "/ü")
     assert.strictEqual(of("/", "\xff")?.reply, "\xff")

@@ -198,6 +198,7 @@ describe("hostile state", () => {
         yield* subject.run('echo $?; cd "${OLDPWD}"'),
         result({
           stdout: "3\n",
+          movedTo: `${subject.directory}/kept here`,
           notices: [`The directory that the shell was in is gone: this command ran in ${subject.directory}.`]
         })
       )

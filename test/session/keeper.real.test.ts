@@ -217,7 +217,7 @@ describe("a wrapper that ends the input", () => {
 
   for (const [name, condition, command] of [
     ["before a command's lines", `$line == "{ __synapse_"*`, "true"],
-    ["before the line that asks for the next shell", "$line =~ ^[0-9a-f]{16}$", "exit"]
+    ["before the line that asks for the next shell", "$line =~ ^[A-Za-z0-9_-]{11}$", "exit"]
   ] as const) {
     it.live(`${name}: a new keeper follows at once, with the state, and runs the command once`, () =>
       withSession(({ directory }) =>

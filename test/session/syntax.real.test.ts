@@ -64,7 +64,7 @@ describe("syntax", () => {
     ),
     ["set -o posix", {}],
     ...Array.from({ length: 6 }, () => fails("echo $(")),
-    [`echo ${"x".repeat(3000)}`, { stdout: `${"x".repeat(3000)}\n` }],
+    [`echo '${"xxxxxxxxx\n".repeat(300)}'`, { stdout: `${"xxxxxxxxx\n".repeat(300)}\n` }],
     ["exit 3", { exitCode: 3 }],
     ["set +o posix", {}]
   ])

@@ -21,6 +21,20 @@ interface Row {
   readonly stderr?: string
 }
 
+/** Commands that succeed, and what the result adds. */
+const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
+  ["bash -c 'echo x; exit 5' | cat", "[bash exited 5]"],
+  ["(exit 3) | (exit 4) | cat", "[part 1 of the pipeline exited 3, part 2 of the pipeline exited 4]"],
+  ["ls nosuch 2>/dev/null | cat && true | cat", "(no output)"],
+  ["yes | head -n 1", ""],
+  ["grep -c nosuch /dev/null | cat", ""],
+  ["f() { return 4; }\nf | cat", "(no output)"],
+  ["f | cat; f | cat", "[f exited 4]"],
+  ["IFS=3; false | cat", "(no output)"],
+  ["unset IFS; false | cat", "[false exited 1]"],
+  ["false | cat &", "(no output)"]
+]
+
 const rows: ReadonlyArray<Row> = [
   // Commands that do not exist.
   {
@@ -111,7 +125,7 @@ const rows: ReadonlyArray<Row> = [
   {
     command: "edit a",
     stderr:
-      'edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all]\nBash(command="edit --help") shows more.\n',
+      'edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\nBash(command="edit --help") shows more.\n',
     remark: "[exit 1]"
   }
 ]
@@ -152,6 +166,21 @@ describe("what a model reads of a command that failed", () => {
         assert.deepStrictEqual(yield* said("true"), ["(no output)", done])
         const failed = yield* handle({ command: "cd src && cat nothing-like-it" })
         assert.strictEqual(failed.output, `cat: nothing-like-it: No such file or directory\n[exit 1] (in ${cwd}/src)`)
+      }),
+    false
+  )
+
+  inHouse(
+    "names who failed before the end of a pipeline that succeeded",
+    ({ handle }) =>
+      Effect.gen(function* () {
+        for (const [command, remark] of hidden) {
+          const { extras, isError, message, output } = yield* handle({ command })
+          assert.deepStrictEqual(
+            [command, output, isError, message],
+            [command, `${extras.stdout}${extras.stderr}${remark}`, false, "Command executed successfully."]
+          )
+        }
       }),
     false
   )
