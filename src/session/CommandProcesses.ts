@@ -137,14 +137,18 @@ const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
   for (const { pid } of youngest) ProcessTable.signal(pid, "SIGKILL")
 }
 
+/** Milliseconds that a parent has to end before its children are asked. */
+const precedence = 25
+
 /**
- * Ends what a command has started: asks, then kills. Resolves when nothing of it is left.
+ * Ends what a command has started: asks, then kills. Parents are asked before their children, since a subshell whose
+ * child ends would run its next command. Resolves when nothing of it is left.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const end = async (signs: Signs): Promise<void> => {
-  const asked = new Set<number>()
+  const asked = new Map<number, number>()
   const began = performance.now()
   for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
     const left = list(signs)
@@ -152,9 +156,10 @@ export const end = async (signs: Signs): Promise<void> => {
     if (left.length === 0 || elapsed >= giveUp) return
     if (left.length > many || elapsed >= farewell) killStopped(stopAll(signs))
     else {
-      for (const { pid } of left) {
-        if (asked.has(pid)) continue
-        asked.add(pid)
+      const pids = new Set(left.map(({ pid }) => pid))
+      const isFirst = (parent: number) => !pids.has(parent) || elapsed - (asked.get(parent) ?? elapsed) >= precedence
+      for (const { pid } of left.filter((one) => !asked.has(one.pid) && isFirst(one.parent))) {
+        asked.set(pid, elapsed)
         ProcessTable.signal(pid, "SIGTERM")
         // One that is stopped takes no other signal.
         ProcessTable.signal(pid, "SIGCONT")

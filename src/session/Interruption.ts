@@ -5,6 +5,7 @@
  */
 import * as CommandMark from "./CommandMark.js"
 import * as CommandProcesses from "./CommandProcesses.js"
+import * as ProcessFiles from "./ProcessFiles.js"
 import * as ProcessTable from "./ProcessTable.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { Shell } from "./Shell.js"
@@ -89,6 +90,19 @@ export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() 
   CommandProcesses.freeze(signsOf(target, target.shell.pid), isSpared, () => target.shell.kill())
 
 /**
+ * Leaves out what runs below a process that ignores SIGINT, as a list in the background does, though its children do
+ * not: it would run its next command. All of it is ended once the shell has ended the command.
+ */
+const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
+  const below = new Set<number>()
+  for (const { pid } of processes) {
+    if (below.has(pid) || ProcessFiles.status(pid)?.isDeaf !== true) continue
+    for (const one of ProcessTable.descendants(processes, pid)) below.add(one.pid)
+  }
+  return processes.filter(({ pid }) => !below.has(pid))
+}
+
+/**
  * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
  * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
  * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
@@ -140,7 +154,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     ProcessTable.signal(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
       ask(
-        processes.map((one) => one.pid),
+        notBelowDeaf(processes).map((one) => one.pid),
         shellPid
       )
     } else {
@@ -150,7 +164,8 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
         .sort((a, b) => a.started - b.started || a.pid - b.pid)
         .at(-1)
       if (newest !== undefined) {
-        for (const one of [...ProcessTable.descendants(processes, newest.pid), newest])
+        // Parents first: a subshell whose child ends would run its next command.
+        for (const one of [newest, ...ProcessTable.descendants(processes, newest.pid)])
           ProcessTable.signal(one.pid, "SIGKILL")
       }
     }

@@ -130,15 +130,18 @@ export const startUp = (
  * Makes the trap that is set while a command runs. SIGURG makes the shell interrupt itself: first through a trap on INT
  * that the user may have set, and, should that not end the command, by the default. SIGINT alone would be lost wherever
  * a trap ignores it, and would let a list go on after a child that died otherwise. While the shell waits for a child,
- * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped. A shell that
- * begins to exit is left alone the first time, since it would lose its state: its current command is the one of the
- * protocol's that sources the user's.
+ * no trap runs; once its children are killed, the file `force` tells that the user's trap is skipped.
+ *
+ * `mayExit`: a shell that begins to exit is left alone the first time, since it would lose its state. Its current
+ * command is the one of the protocol's that sources the user's, as it is while a compound command such as `(…)` runs;
+ * a command text with one is always interrupted.
  */
-const interruptTrap = (directory: SessionDirectory) =>
+const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
     `\\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
       "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; " +
-      `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] || \\builtin kill -INT $$`
+      (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] || ` : "") +
+      "\\builtin kill -INT $$"
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
@@ -178,12 +181,12 @@ const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU 
 /** The trap while no command runs: SIGURG makes a prompt or a trap that reads our lines the last one. */
 const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
 
-/** The trap while a command runs. */
-const busyTrap = `\\builtin trap "\${__synapse_busy-:}" ${urg}`
+/** The trap while a command runs, by whether its text has a compound command in parentheses. */
+const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${urg}`
 
-/** Sets the texts of both traps, once for a shell: bash takes a time for every character of a line. */
+/** Sets the texts of the traps, once for a shell: bash takes a time for every character of a line. */
 const setTexts = (directory: SessionDirectory) =>
-  `__synapse_busy=${interruptTrap(directory)} ` +
+  `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
   `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};${dropAliases};${noPrompts}`)}`
 
 /**
@@ -213,6 +216,8 @@ export interface Before {
   readonly aliases: boolean
   /** True where the command may run a pipeline, whose parts' statuses are reported too. */
   readonly pipes: boolean
+  /** True where the command may run a compound command in parentheses. */
+  readonly hasGroup: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
   readonly trace: "none" | "commands" | "input"
 }
@@ -279,7 +284,7 @@ export const run = (
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap};${returnTrap(before)}${before.once}${again}` +
+    `\n{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
     `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
     `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +

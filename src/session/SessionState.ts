@@ -75,7 +75,15 @@ export class SessionState {
     this.rest = nothing
     this.pipeline = []
     const pipes = text.includes("|")
-    return { status, trace, pipes, aliases: matters && mayAlias.test(text), once: rest.once, options }
+    return {
+      status,
+      trace,
+      pipes,
+      hasGroup: text.includes("("),
+      aliases: matters && mayAlias.test(text),
+      once: rest.once,
+      options
+    }
   }
 
   /** Adds a notice, which comes with the next result; a function is called only then, and may find that there is none. */

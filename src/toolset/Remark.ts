@@ -119,8 +119,11 @@ const interpreters: Readonly<Record<string, string>> = {
 const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
   const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
   if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
-  const interpreter = interpreters[Path.extname(path)]
-  return `not executable: chmod +x ${path}${interpreter === undefined ? "" : `, or ${interpreter} ${path}`}`
+  const extension = Path.extname(path)
+  const interpreter = interpreters[extension]
+  if (interpreter !== undefined) return `not executable: chmod +x ${path}, or ${interpreter} ${path}`
+  // bash would take a text of any other kind for a script of its own.
+  return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
 const ofMissing = (line: CommandLine, { around, commands, result }: Facts): string | undefined => {
@@ -131,6 +134,7 @@ const ofMissing = (line: CommandLine, { around, commands, result }: Facts): stri
   if (ReservedName.isReserved(name)) {
     return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
   }
+  if (name === "apply_patch") return "here it is: edit --patch <<'EOF'"
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))

@@ -172,3 +172,35 @@ describe("timeout", () => {
     60_000
   )
 })
+
+describe("what follows in the line", () => {
+  for (const command of [
+    "(sleep 1000); : >ran",
+    "(sleep 1000)\n: >ran",
+    "# first\n(sleep 1000; true) || : >ran",
+    "time (sleep 1000); { : >ran; }",
+    "{ (sleep 1000); }; : >ran",
+    "if (sleep 1000); then :; fi; : >ran",
+    "sleep 1000 | cat; : >ran",
+    "(sleep 1000; : >ran) & sleep 1000",
+    "{ sleep 1000; : >ran; } & wait",
+    "for i in 1 2; do sleep 1000; : >ran; done & wait",
+    "(exec 2>/dev/null; sleep 1000; : >ran) & wait"
+  ]) {
+    it.live(`does not run: ${JSON.stringify(command)}`, () =>
+      withSession((subject) =>
+        Effect.gen(function* () {
+          yield* prepare(subject)
+          const error = yield* Effect.flip(subject.session.execute(command, { timeout: 200 }))
+          assert.instanceOf(error, ExecutionFailed)
+          yield* assertGone(subject.mark)
+          assert.deepStrictEqual(
+            yield* subject.run("cat ran 2>/dev/null || echo nothing"),
+            result({ stdout: "nothing\n" })
+          )
+          yield* assertKept(subject)
+        })
+      )
+    )
+  }
+})

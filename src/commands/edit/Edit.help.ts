@@ -47,7 +47,8 @@ PATCHES
     *** Delete File: src/old.ts
     *** End Patch
   The context must be there exactly, on the lines that the diff names or else only once; LF matches CRLF. Files lie
-  below the current directory. No binary files, no symbolic links.
+  below the current directory; a link on the way is followed. No binary files, no links as files. A patch that is
+  cancelled while it is written may leave some files changed.
 
 EXAMPLES
   edit src/a.ts 'const a = 1' 'const a = 2'

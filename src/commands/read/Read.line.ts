@@ -50,7 +50,7 @@ export class UnendedLine {
     this.hasReturn = false
     this.head = ""
     this.left = 0
-    return this.isCut && head.length > longest ? cut(head, left) : head
+    return this.isCut ? visible(head.length > longest ? cut(head, left) : head) : head
   }
 
   private add(text: string): void {
@@ -59,6 +59,13 @@ export class UnendedLine {
     if (space > 0) this.head += text.slice(0, space)
   }
 }
+
+/** Makes control characters visible, which a terminal would obey: a CR could hide what stands before it. */
+const visible = (line: string): string =>
+  line.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd"
+  })
 
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 
