@@ -38,7 +38,7 @@ export interface CommandResult {
   readonly advice?: ReadonlyArray<Advice.Advice>
   /** The category of the failure, where the command itself knows it. */
   readonly category?: FailureCategory | undefined
-  /** The exit codes of the parts of the last pipeline that it ran, where one is not 0. */
+  /** The exit codes of the parts of the last pipeline that it ran, where one before the last part failed. */
   readonly pipeline?: ReadonlyArray<number>
   /** The name of the command that bash did not find, where the command failed for that. */
   readonly notFound?: string

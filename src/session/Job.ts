@@ -53,6 +53,11 @@ export interface Findings {
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 
+/** The exit code of a part of a pipeline whose reader has ended, as those before `head`: no failure. */
+const brokenPipe = 141
+
+const isFailure = (code: number): boolean => code !== ExitCode.success && code !== brokenPipe
+
 /**
  * Makes the result of a command that ran.
  *
@@ -66,7 +71,7 @@ export const result = (
   stdout: stdout.text,
   stderr: stderr.text,
   exitCode: status,
-  ...(pipeline.some((code) => code !== ExitCode.success) ? { pipeline } : {}),
+  ...(pipeline.slice(0, -1).some(isFailure) ? { pipeline } : {}),
   ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
   ...(movedTo === undefined ? {} : { movedTo }),
   ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
