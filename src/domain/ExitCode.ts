@@ -59,3 +59,11 @@ export const interrupted = 130
  * @since 0.1.0
  */
 export const terminated = 143
+
+/**
+ * The exit code of a program whose reader has ended (SIGPIPE), as of those before `head`.
+ *
+ * @since 0.1.0
+ * @category constants
+ */
+export const brokenPipe = 141

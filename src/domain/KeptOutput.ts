@@ -45,7 +45,7 @@ export type Gap = typeof Gap.Type
 export const KeptStream = Schema.Struct({
   /** The number of bytes that came. */
   bytes: Schema.Number,
-  /** Where all of it is: `all of it: /tmp/…/1.txt`. */
+  /** The words that name the file with the whole stream: `all of it: /tmp/…/1.txt`. */
   where: Schema.String,
   gap: Schema.optionalWith(Gap, { exact: true })
 })

@@ -7,7 +7,7 @@
 /** The longest name that is compared: the time is proportional to the square of it. */
 const longest = 128
 
-/** How far a name is from what was written, from the nearest kind on; undefined where it is not near. */
+/** The distance of a name from what was written: smaller is nearer; undefined where it is not near. */
 const rankOf = (written: string, name: string): number | undefined => {
   if (written === name || Math.abs(written.length - name.length) > 2 || written.length < 2) return undefined
   if (Math.max(written.length, name.length) > longest) return undefined

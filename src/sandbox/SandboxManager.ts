@@ -74,7 +74,7 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * calls keep their order.
      */
     readonly isFile: (path: string) => Effect.Effect<boolean>
-    /** What lies around the shell now, for advice; nothing is known of it while there is no shell. */
+    /** Lists the programs and the files near the shell's directory, for advice; empty while there is no shell. */
     readonly surroundings: Effect.Effect<Surroundings.Surroundings>
     /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>

@@ -53,10 +53,7 @@ export interface Findings {
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 
-/** The exit code of a part of a pipeline whose reader has ended, as those before `head`: no failure. */
-const brokenPipe = 141
-
-const isFailure = (code: number): boolean => code !== ExitCode.success && code !== brokenPipe
+const isFailure = (code: number): boolean => code !== ExitCode.success && code !== ExitCode.brokenPipe
 
 /**
  * Makes the result of a command that ran.

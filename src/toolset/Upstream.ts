@@ -6,10 +6,8 @@
 import * as CommandLine from "../bash/CommandLine.js"
 import * as StatusSource from "../bash/StatusSource.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as StatusMeaning from "./StatusMeaning.js"
-
-/** The exit code of a program whose reader has ended, as those before `head`. */
-const brokenPipe = 141
 
 /**
  * Returns who failed (`[pytest exited 1]`); undefined where nobody did, or where the text does not tell whose exit codes
@@ -22,7 +20,7 @@ export const remark = (command: string, { pipeline }: Pick<CommandResult, "pipel
   if (pipeline === undefined || stages?.length !== pipeline.length) return undefined
   const failed = pipeline.slice(0, -1).flatMap((code, index) => {
     const name = stages[index]
-    if (code === 0 || code === brokenPipe) return []
+    if (code === 0 || code === ExitCode.brokenPipe) return []
     if (name !== undefined && code === 1 && StatusMeaning.answers(name)) return []
     return `${name ?? `part ${index + 1} of the pipeline`} exited ${code}`
   })

@@ -1,5 +1,5 @@
 /**
- * What a patch does to files, in either format: the changes of each file, and their hunks. Texts hold one character for
+ * The model of a patch, in either format: the changes of each file, and their hunks. Texts hold one character for
  * each byte (Latin-1), so that they come back byte for byte.
  *
  * @since 0.1.0
@@ -52,7 +52,7 @@ export interface FileChange {
   readonly to?: string
   /** True where the file stays under its old name as well. */
   readonly isCopy?: boolean
-  /** Whether the file becomes executable; undefined to leave that. */
+  /** True to make the file executable, false to make it not; undefined leaves its mode. */
   readonly isExecutable?: boolean
   /** True for a file that is deleted whatever it holds; else the hunks must leave nothing of it. */
   readonly isWhole?: boolean

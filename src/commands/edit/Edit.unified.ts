@@ -71,7 +71,7 @@ class Parser {
     return undefined
   }
 
-  /** Whether a mail's signature begins, below a patch of `git format-patch`. */
+  /** True where a mail's signature begins, below a patch of `git format-patch`. */
   private get isSignature(): boolean {
     return this.line === "-- " && /^\d/.test(this.lines[this.at + 1] ?? "")
   }
