@@ -58,7 +58,7 @@ fi
  * @since 0.1.0
  * @category texts
  */
-export const functions = `__synapse_call() ( { \\builtin set +vxeuCET; } 2>/dev/null; \\builtin . @directory@/call "$@" )
+export const functions = `__synapse_call() ( { \\builtin set +vxeuCET; \\builtin shopt -u expand_aliases; } 2>/dev/null; \\builtin . @directory@/call "$@" )
 `
 
 /**

@@ -159,9 +159,9 @@ export class CommandFeeder {
       isHeard = true
       active.endWatch()
       stdin?.close()
-      this.state.status = status
       const missing = plumbing.takeMissing()
       void run.finish(status).then((outcome) => {
+        this.state.end(status, outcome.stderr.text)
         if (status !== 1 || run.heard > 0 || !shell.alive) return end({ _tag: "Ran", outcome, missing })
         // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() =>
@@ -196,7 +196,6 @@ export class CommandFeeder {
     const deliver = () => {
       shell.hear(nonces.ended, { onFrame, onExit })
       shell.frames.expect(nonces.ended, nonces.begun)
-      if (this.state.reply !== "") shell.write(Protocol.setReply(this.state.reply))
       shell.write(Protocol.run(directory, paths, nonces, before, nextMark))
     }
     deliver()

@@ -5,13 +5,6 @@
  */
 
 /**
- * The most characters of REPLY that are kept from one command to the next; a longer REPLY is dropped.
- *
- * @since 0.1.0
- */
-export const maxReply = 65_536
-
-/**
  * The most characters of a directory that are reported.
  *
  * @since 0.1.0
@@ -32,8 +25,6 @@ export interface StatusFrame {
   readonly options: string
   /** The shell's directory; empty where the shell does not know it, or it is too long to be one. */
   readonly cwd: string
-  /** The value of REPLY, byte for byte as Latin-1; empty where it is too long. */
-  readonly reply: string
   /** The aliases that were removed, because they are reserved words of the protocol. */
   readonly removed: ReadonlyArray<string>
   /** The exit codes of the last pipeline's parts, where it had several. */
@@ -95,15 +86,14 @@ export class FrameReader {
    * Parses the body of a status frame; undefined for any other body.
    */
   status(body: string): StatusFrame | undefined {
-    const [head = "", cwd, reply, removed, pipeline = ""] = body.split(` ${this.nonce} `)
+    const [head = "", cwd, removed, pipeline = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
-    if (match === null || cwd === undefined || reply === undefined || removed === undefined) return undefined
+    if (match === null || cwd === undefined || removed === undefined) return undefined
     return {
       status: Number(match[2]),
       sure: match[1] === "",
       options: match[3] ?? "",
       cwd: utf8(within(cwd, maxCwd * 4)),
-      reply: within(reply, maxReply),
       removed: removed.split(" ").filter((name) => name !== ""),
       // With an IFS of the user's own, they are not apart.
       pipeline: /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : []

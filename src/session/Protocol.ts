@@ -13,7 +13,7 @@ import type * as Context from "effect/Context"
 import { quote } from "../bash/Quote.js"
 import * as CommandMark from "./CommandMark.js"
 import * as CommandStdin from "./CommandStdin.js"
-import { maxCwd, maxReply } from "./FrameReader.js"
+import { maxCwd } from "./FrameReader.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { ShellBridge } from "./ShellBridge.js"
 import * as ShellState from "./ShellState.js"
@@ -153,15 +153,15 @@ const short = (name: string, length: number) => `\${${name}+\${${name}:0:${lengt
 /** The most characters of the statuses of a pipeline's parts that are reported. */
 const maxPipeline = 400
 
-/** The values that a status frame reports beside the status, between nonces. */
-const reported = [short("PWD", maxCwd), short("REPLY", maxReply)]
+/** The directory that a status frame reports. */
+const cwd = short("PWD", maxCwd)
 
 /**
  * The reserved words of the protocol. An alias for one of them changes what every later line means.
  *
  * @since 0.1.0
  */
-export const reserved: ReadonlyArray<string> = ["select", "in", "do", "done", "{", "}"]
+export const reserved: ReadonlyArray<string> = ["{", "}"]
 
 /** The names among them that are aliases. */
 const hiding = reserved.map((word) => `\${BASH_ALIASES[\\${word}]+${word === "}" ? "\\}" : word} }`).join("")
@@ -218,9 +218,18 @@ export interface Before {
   readonly pipes: boolean
   /** True where the command may run a compound command in parentheses. */
   readonly hasGroup: boolean
+  /** True where bash may have met the end of a text within a `$(`. */
+  readonly isMisparsed: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
   readonly trace: "none" | "commands" | "input"
 }
+
+/**
+ * A line that bash refuses, and begins to read anew after. Where a text that it sourced or evaluated ended within a `$(`,
+ * bash 5.2 counts open quotes from below zero: each one is written before the memory that is theirs, and the shell aborts
+ * some commands later.
+ */
+const refused = ")\n"
 
 const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 
@@ -238,14 +247,17 @@ const returnTrap = ({ pipes, trace }: Before): string => {
   return `\\builtin trap '${trace === "none" ? take : `{ ${take}; } &>/dev/null`}' RETURN;`
 }
 
-/** Makes the command that prints one item, whatever the user has done to the builtins. */
-const selected = (item: string) => `select REPLY in ${item}; do :; done`
+/**
+ * Makes the command that prints a frame, whatever the user has done to the builtins: no function or alias can take the
+ * place of an arithmetic expression, whose error message repeats it as it stands. The record separator at its beginning
+ * is that error, so nothing of it is evaluated. The empty expansion keeps this line, should a program that reads it print it,
+ * from being a frame.
+ */
+const printed = (body: string): string => `((\x1e\${-+}${body}\x1e))2>&1||\\builtin :`
 
-/** Makes the item of a status frame. */
-const statusItem = (ended: string, status: string, aliases: string, pipes = false) => {
-  const values = [...reported, aliases, ...(pipes ? [short("__synapse_pipeline", maxPipeline)] : [])]
-  return `$'\\036${ended} '${status}${values.map((one) => `$' ${ended} '"${one}"`).join("")}$' ${ended}\\036'`
-}
+/** Makes the command that prints a status frame. */
+const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
+  printed(`${nonce} ${values.join(` ${nonce} `)} ${nonce}`)
 
 /**
  * Makes the redirection of the command's standard input, where it has one. Through `cat`, it is a pipe without a name:
@@ -260,11 +272,8 @@ const standardInput = ({ stdin }: PipePaths): string =>
  *
  * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
  * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
- * command began. Then the status is kept, and all that could see the second nonce is switched off. `select` is a
- * reserved word that prints its item: it reports even where every builtin was redefined. A directory as its input is an
- * error to read from, and leaves REPLY alone; yet some versions of bash empty it even then, so REPLY is reported too,
- * and set again (`setReply`) before the next command. `$_` is kept by a trap, for after a sourced file it is that
- * file's name.
+ * command began. Then the status is kept, and all that could see the second nonce is switched off. `$_` is kept by a
+ * trap, for after a sourced file it is that file's name.
  *
  * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
  *
@@ -280,15 +289,15 @@ export const run = (
 ): string => {
   const { begun, ended } = nonces
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
-  const begin = selected(`$'\\036${begun} A\\036'`)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
+  const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${again}` +
-    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||\\builtin eval "${begin}" </ 2>&1;` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${again}` +
+    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||${printed(`${begun} A`)};` +
     `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
     `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +
-    `${selected(statusItem(ended, '"$__synapse_status"', aliases, before.pipes))} </ 2>&1||\\builtin :;` +
+    `${printedStatus(ended, ["$__synapse_status", cwd, aliases, ...pipeline])};` +
     `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
@@ -301,13 +310,10 @@ export const run = (
  * @category lines
  */
 export const probe = ({ ended }: Nonces, nextMark: string): string => {
-  const values = reported.map((one) => `${ended} "${one}"`).join(" ")
-  const status = `"\${__synapse_status:-$? $-}"`
   // It is unset where an error has ended the line: the status is the error's then.
-  const guess = "${__synapse_status:+?}"
+  const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
-    `\\builtin \\printf '\\036%s %s%s %s %s %s %s %s  %s\\036' ${ended} "${guess}" ${status} ${values} ${ended} ${ended}||` +
-    `\\builtin eval ${quote(selected(statusItem(ended, `"${guess}"${status}`, "")))} </ 2>&1\n` +
+    `${printedStatus(ended, [status, cwd, ""])}\n` +
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${CommandMark.set(nextMark)};${noPrompts}\n`
   )
 }
@@ -330,12 +336,3 @@ export const makeNonce = (): string => {
  * @since 0.1.0
  */
 export const makeNonces = (): Nonces => ({ begun: makeNonce(), ended: makeNonce() })
-
-/**
- * Makes the line that sets REPLY. It is a line of its own, since a readonly REPLY ends the line. The text is Latin-1,
- * whatever the shell's own encoding is, so that every byte is kept.
- *
- * @since 0.1.0
- * @category lines
- */
-export const setReply = (reply: string): Buffer => Buffer.from(`REPLY=${quote(reply)}\n`, "latin1")

@@ -10,14 +10,23 @@ import * as ShellState from "./ShellState.js"
 /** Matches a command that may switch on `set -v`. */
 const readsAloud = /\bset\b[^\n]*[-\s]\w*v|verbose/
 
-/** Matches a command that may define an alias. */
-const mayAlias = /alias|ALIAS|\b(source|eval)\b|(^|[\s;&|(])\.\s/
+/** Matches a command that may source or evaluate a text. */
+const mayEvaluate = /\b(source|eval)\b|(^|[\s;&|(])\.\s/
 
-/** Matches a command that may switch on `set -x`, or a trap on DEBUG; also by what it sources, or evaluates. */
-const mayTrace = /\b(set|trap|source|eval)\b|(^|[\s;&|(])\.\s/
+/** Matches a command that may switch on `set -x`, or a trap on DEBUG, unless it evaluates a text that does. */
+const mayTrace = /\b(set|trap)\b/
+
+/** Matches a command that may define an alias, unless it evaluates a text that does. */
+const mayAlias = /alias|ALIAS/
 
 /** Matches whatever one of these matches; most commands hold none of it. */
 const mayMatter = /set|trap|verbose|alias|ALIAS|source|eval|\./
+
+/** The status of a text that bash can't parse. */
+const syntaxError = 2
+
+/** Matches bash's message about a text that ends too early; in another language, the status has to tell. */
+const endsEarly = /unexpected EOF/
 
 const nothing: Pick<ShellState.Restoration, "once" | "options"> = { once: "", options: "" }
 
@@ -32,12 +41,12 @@ export class SessionState {
   cwd: string
   /** The exit code of the last command, which is the next one's `$?`. */
   status = 0
-  /** The value of REPLY, byte for byte as Latin-1. */
-  reply = ""
   /** Bash text that gives the next shell the state of the last; undefined where there is no state to hand on. */
   restoration: string | undefined
   /** The exit codes of the parts of the last command's pipeline. */
   pipeline: ReadonlyArray<number> = []
+  /** True where the last command may have ended within a `$(`. */
+  private isMisparsed = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
@@ -56,8 +65,8 @@ export class SessionState {
   reset(): void {
     this.cwd = this.directory
     this.status = 0
-    this.reply = ""
     this.restoration = undefined
+    this.isMisparsed = false
     this.isTraced = false
     this.isVerbose = false
     this.rest = nothing
@@ -67,20 +76,23 @@ export class SessionState {
 
   /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
   takeBefore(text: string): Before {
-    const { rest, status } = this
+    const { isMisparsed, rest, status } = this
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
     const matters = mayMatter.test(text)
+    const evaluates = matters && mayEvaluate.test(text)
     const isVerbose = this.isVerbose || (matters && readsAloud.test(text))
-    const trace = isVerbose ? "input" : options !== "" || (matters && mayTrace.test(text)) ? "commands" : "none"
+    const trace = isVerbose ? "input" : options !== "" || evaluates || (matters && mayTrace.test(text)) ? "commands" : "none"
     this.rest = nothing
+    this.isMisparsed = evaluates
     this.pipeline = []
     const pipes = text.includes("|")
     return {
       status,
+      isMisparsed,
       trace,
       pipes,
       hasGroup: text.includes("("),
-      aliases: matters && mayAlias.test(text),
+      aliases: evaluates || (matters && mayAlias.test(text)),
       once: rest.once,
       options
     }
@@ -97,13 +109,18 @@ export class SessionState {
   }
 
   /** Keeps what the shell has reported at the end of a command. */
-  learn({ cwd, options, pipeline, removed, reply }: StatusFrame): void {
+  learn({ cwd, options, pipeline, removed }: StatusFrame): void {
     this.pipeline = pipeline
-    this.reply = reply
     this.isTraced = options.includes("x")
     this.isVerbose = options.includes("v")
     if (cwd !== "") this.cwd = cwd
     this.noteRemoved(removed)
+  }
+
+  /** Keeps the status of a command that has ended; `stderr` may tell of a text within it that ended too early. */
+  end(status: number, stderr: string): void {
+    this.status = status
+    this.isMisparsed ||= status === syntaxError || endsEarly.test(stderr)
   }
 
   private noteRemoved(names: ReadonlyArray<string>): void {
@@ -122,7 +139,6 @@ export class SessionState {
 
   /** Keeps the state that an ended shell has written, for the next shell. */
   handOver(said: string, next: ShellState.Next): void {
-    this.reply = ""
     const restoration = ShellState.restoration(said, next)
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing

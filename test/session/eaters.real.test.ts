@@ -85,26 +85,25 @@ const removed = (names: string) => [
 ]
 
 describe("aliases with the names of reserved words", () => {
-  const all = ["select", "in", "do", "done", "{", "}"]
+  const all = ["{", "}"]
   for (const word of all) {
     keeps(word, [
       [`alias ${word}=mine; (exit 7)`, { exitCode: 7, notices: removed(word) }],
       ["for i in 1 2; do { echo $i; }; done; (exit 4)", { stdout: "1\n2\n", exitCode: 4 }]
     ])
   }
-  keeps("all at once, before an exit too", [
+  keeps("all at once", [
     [`alias ${all.map((word) => `${word}=x`).join(" ")}; (exit 7)`, { exitCode: 7, notices: removed(all.join(", ")) }],
-    ["alias select=x in=x do=x done=x; exit 5", { exitCode: 5, notices: removed("select, in, do, done") }],
     ["alias; echo $?; (exit 6)", { stdout: "0\n", exitCode: 6 }],
     ["echo on", { stdout: "on\n" }]
   ])
   keeps("after an interrupt", [
-    ["alias done=x do=y select=z; kill -INT $$", { exitCode: 130 }],
+    ["alias {=x }=y; kill -INT $$", { exitCode: 130 }],
     ["echo on", { stdout: "on\n" }]
   ])
   keeps("all other words of the shell", [
     [
-      "alias if=x then=x elif=x else=x fi=x case=x esac=x for=x while=x until=x function=x time=x '[[=x' ']]=x' '!=x' coproc=x",
+      "alias if=x then=x elif=x else=x fi=x case=x esac=x for=x while=x until=x do=x done=x select=x in=x function=x time=x '[[=x' ']]=x' '!=x' coproc=x",
       {}
     ],
     ["echo on; (exit 3)", { stdout: "on\n", exitCode: 3 }],

@@ -44,9 +44,12 @@ describe("hostile state", () => {
   ])
 
   keeps("an alias with the name of a word that the protocol needs is removed, and the result says so", [
-    ["alias do=mine", { notices: removed("do") }],
+    ["alias }=mine", { notices: removed("}") }],
     ...serves,
-    ["alias select='/bin/echo mine'; (exit 7)", { exitCode: 7, notices: removed("select") }],
+    ["alias {='/bin/echo mine'; (exit 7)", { exitCode: 7, notices: removed("{") }],
+    ...serves,
+    ["alias select=mine in=mine do=mine done=mine; (exit 7)", { exitCode: 7 }],
+    ["alias -p | grep -c mine; unalias select in do done", { stdout: "4\n" }],
     ...serves,
     ["for i in 1 2; do /bin/echo $i; done", { stdout: "1\n2\n" }]
   ])

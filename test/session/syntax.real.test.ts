@@ -5,6 +5,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { quote } from "../../src/bash/Quote.js"
 import { InvalidUsage } from "../../src/domain/CommandError.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import { assertKept, inSession, keeps, prepare, result } from "../support/Session.js"
@@ -35,6 +36,17 @@ describe("syntax", () => {
     fails("true &&"),
     fails("true |"),
     ["echo $?", { stdout: "2\n" }]
+  ])
+
+  // bash 5.2 would abort, some commands later.
+  keeps("what is left open within a substitution harms no later command", [
+    ...["echo $(", 'echo "$(ls', "echo <(", "x=$(ls", "[[ $("].flatMap((text) => [
+      fails(text),
+      ["echo 'a'\"b\"$(echo \"c\")", { stdout: "abc\n" }] as const,
+      [`eval ${quote(text)} 2>/dev/null; echo on`, { stdout: "on\n" }] as const,
+      [`eval ${quote(text)}; echo on`, { stdout: "on\n", stderr: fails(text)[1].stderr?.replaceAll("bash: ", "bash: eval: ") ?? "" }] as const,
+      ["x=$(echo \"'c'\"); echo \"$x\" 'd'", { stdout: "'c' d\n" }] as const
+    ])
   ])
 
   keeps("an open heredoc ends with the command", [
