@@ -90,6 +90,7 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
 
   function look(): void {
     if (isOver() || !shell.alive) return
+    shell.endIfAbandoned()
     const { pid } = shell
     const prompt = promptOf(pid)
     if (prompt === undefined) {
