@@ -54,9 +54,9 @@ export type Fed =
 const attempts = 3
 
 /** Tells what was killed at a prompt, so that the shell could go on. */
-const eaten = (names: ReadonlyArray<string>): string =>
+const eaten = (names: ReadonlyArray<string>, isInterrupted: boolean): string =>
   `${names.length === 0 ? "A builtin" : names.join(", ")} waited for input while no command ran (in a trap or a prompt's ` +
-  "command) and was stopped: give it </dev/null there."
+  `command) and was stopped: give it </dev/null there.${isInterrupted ? " Traps on signals may be gone: see trap -p." : ""}`
 
 const unsure =
   "The exit code may not be the command's own: a variable named __synapse_… is readonly, or the shell may open too few files (ulimit -n)."
@@ -137,7 +137,7 @@ export class CommandFeeder {
           shell,
           isOver: () => isHeard,
           probe: () => Protocol.probe(nonces, nextMark),
-          onFreed: (names) => this.state.noteOnce(eaten(names))
+          onFreed: (...freed) => this.state.noteOnce(eaten(...freed))
         }),
       endWatch: () => {}
     }

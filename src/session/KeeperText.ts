@@ -79,7 +79,7 @@ __synapse_start() {
 __synapse_keep() {
   exec 4>&2 2>/dev/null
   trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU
-  printf K >&3
+  printf 'K%s\\0' $$ >&3
   __synapse_start
   cd /
   if (( $$ != 2 )); then

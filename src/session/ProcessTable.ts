@@ -99,6 +99,17 @@ const fromPs = (): Array<Process> => {
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
 /**
+ * Tests whether a process has not ended.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const isThere = (pid: number): boolean => {
+  const stat = readText(`/proc/${pid}/stat`)
+  return stat === undefined ? process.platform !== "linux" : parseStat(stat) !== undefined
+}
+
+/**
  * Lists the processes that were started at `since` (`ticksAt`) or later. `older` takes the pids of the others, which are
  * not looked at again: looks that follow soon take little time, however many processes there are.
  *

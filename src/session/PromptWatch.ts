@@ -13,7 +13,10 @@ const firstLook = 40
 const lastLook = 1000
 
 /** Looks at a shell that is stuck before it is interrupted, and before it is killed. */
-const patience = { interrupt: 3, kill: 12 }
+const patience = { interrupt: 3, kill: 30 }
+
+/** The most milliseconds in which a shell stops that is told to. */
+const stopping = 1000
 
 const linkOf = (pid: number): string => {
   try {
@@ -41,12 +44,17 @@ const promptOf = (pid: number): string | undefined => {
   return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
 }
 
-const isAsleep = (pid: number): boolean => / S \S+ /.test(readText(`/proc/${pid}/stat`).replace(/^.*\)/s, ""))
+/** Returns the letter of a process's state; empty where it is gone. */
+const stateOf = (pid: number): string => /^ (\w) /.exec(readText(`/proc/${pid}/stat`).replace(/^.*\)/s, ""))?.[1] ?? ""
 
 const nameOf = (pid: number): string =>
   readText(`/proc/${pid}/comm`)
     .trim()
     .replaceAll(/[^ -~]/g, "?")
+
+/** Returns the pids of what the shell has started with that standard input. */
+const eatersOf = (shell: number, prompt: string): ReadonlyArray<number> =>
+  ProcessTable.descendants(ProcessTable.list(), shell).flatMap(({ pid }) => (linkOf(pid) === prompt ? [pid] : []))
 
 /**
  * The options of `begin`.
@@ -60,8 +68,8 @@ export interface WatchOptions {
   readonly isOver: () => boolean
   /** Returns the line that makes the shell report where it is. */
   readonly probe: () => string
-  /** Called with the names of programs that were killed. */
-  readonly onFreed: (names: ReadonlyArray<string>) => void
+  /** Called with the names of programs that were killed, and whether the shell was interrupted, which may remove its traps. */
+  readonly onFreed: (names: ReadonlyArray<string>, isInterrupted: boolean) => void
 }
 
 /**
@@ -72,13 +80,17 @@ export interface WatchOptions {
  */
 export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => void) => {
   let delay = firstLook
+  /** The looks in a row that saw the shell at a prompt. */
   let stuck = 0
+  /** The shell, while it is stopped. */
+  let stopped: number | undefined
   let wasInterrupted = false
   const killed: Array<string> = []
   let timer = setTimeout(look, delay).unref()
 
   function look(): void {
     if (isOver() || !shell.alive) return
+    shell.endIfAbandoned()
     const { pid } = shell
     const prompt = promptOf(pid)
     if (prompt === undefined) {
@@ -86,31 +98,63 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
       delay = Math.min(2 * delay, lastLook)
     } else {
       delay = firstLook
-      free(pid, prompt)
+      if (free(pid, prompt)) return
     }
     timer = setTimeout(look, delay).unref()
   }
 
-  const free = (pid: number, prompt: string): void => {
+  /** Returns whether the next look comes by itself. */
+  const free = (pid: number, prompt: string): boolean => {
     stuck++
-    const eaters = ProcessTable.descendants(ProcessTable.list(), pid).filter((one) => linkOf(one.pid) === prompt)
-    const names = eaters.map((one) => nameOf(one.pid))
-    for (const one of eaters) ProcessTable.signal(one.pid, "SIGKILL")
+    const eaters = eatersOf(pid, prompt)
+    const names = eaters.map(nameOf)
+    // The shell takes an interrupt only with a child that has died of one; some children ignore it.
+    if (stuck <= patience.interrupt || stuck % 2 === 0)
+      for (const eater of eaters) ProcessTable.signal(eater, "SIGKILL")
     for (const name of names) if (!killed.includes(name)) killed.push(name)
-    if (eaters.length > 0) return
-    if (stuck > patience.kill) return shell.kill()
-    if (stuck <= patience.interrupt) return shell.write(`\n${probe()}`)
-    if (stuck > patience.interrupt && isAsleep(pid)) {
-      ProcessTable.signal(pid, "SIGURG")
-      ProcessTable.signal(pid, "SIGINT")
-      shell.write(`\n${probe()}`)
-      wasInterrupted = true
+    // One that is not asleep may only wait for a processor.
+    if (stuck > (eaters.length > 0 || stateOf(pid) === "S" ? patience.interrupt : patience.kill)) {
+      interrupt(pid, prompt, performance.now() + stopping)
+      return true
     }
+    if (eaters.length === 0 && stuck <= patience.interrupt) shell.write(`\n${probe()}`)
+    return false
+  }
+
+  /**
+   * Interrupts the shell, or kills it, while it is stopped and still at that prompt: it may have begun the command since
+   * the look, which the signal would end.
+   */
+  const interrupt = (pid: number, prompt: string, until: number): void => {
+    if (stopped === undefined) ProcessTable.signal(pid, "SIGSTOP")
+    stopped = pid
+    const isStopped = stateOf(pid) === "T"
+    if (!isStopped && performance.now() < until) {
+      timer = setTimeout(() => interrupt(pid, prompt, until), 1).unref()
+      return
+    }
+    if (isStopped && linkOf(pid) === prompt) {
+      if (stuck > patience.kill) shell.kill()
+      else {
+        for (const eater of eatersOf(pid, prompt)) ProcessTable.signal(eater, "SIGINT")
+        ProcessTable.signal(pid, "SIGURG")
+        ProcessTable.signal(pid, "SIGINT")
+        shell.write(`\n${probe()}`)
+        wasInterrupted = true
+      }
+    }
+    goOn()
+    timer = setTimeout(look, delay).unref()
+  }
+
+  const goOn = () => {
+    if (stopped !== undefined) ProcessTable.signal(stopped, "SIGCONT")
+    stopped = undefined
   }
 
   return () => {
     clearTimeout(timer)
-    if (wasInterrupted && shell.alive && killed.length === 0) onFreed([])
-    else if (killed.length > 0) onFreed(killed)
+    goOn()
+    if (killed.length > 0 || (wasInterrupted && shell.alive)) onFreed(killed, wasInterrupted)
   }
 }

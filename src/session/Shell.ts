@@ -101,6 +101,11 @@ export class Shell {
     else ProcessTable.signal(pid, "SIGKILL")
   }
 
+  /** Ends the shell where its keeper is dead but not what wraps that one, which would hide its end. */
+  endIfAbandoned(): void {
+    if (this.alive) this.keeper.killIfDead()
+  }
+
   hearOutput(chunk: Buffer): void {
     for (const body of this.frames.read(chunk)) this.listener?.onFrame(body)
   }

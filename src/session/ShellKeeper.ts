@@ -73,6 +73,8 @@ export class ShellKeeper {
   readonly first: Shell
   private shell: Shell | undefined
   private isEnding = false
+  /** The keeper's own pid, where another process was spawned, which wraps it. */
+  private wrapped: number | undefined
   /** The line that separates what a dead shell has not read from the lines for the next shell. */
   private readonly token = Protocol.makeNonce()
   private readonly lifeline: Net.Socket
@@ -135,6 +137,13 @@ export class ShellKeeper {
     this.child.stdin.write(text)
   }
 
+  /**
+   * Kills what wraps a keeper that is dead (SIGKILL), and the shell with it: nobody else would report that one's end.
+   */
+  killIfDead(): void {
+    if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
+  }
+
   /** Names a further directory that goes when this program dies. */
   alsoRemove(directory: string): void {
     if (this.alive) this.lifeline.write(`${directory}\0`)
@@ -170,11 +179,13 @@ export class ShellKeeper {
   }
 
   /**
-   * Takes what the keeper says: `K` once it keeps shells, `E` with the exit code of each that has ended, and `Q` once its
+   * Takes what the keeper says: `K` with its pid once it keeps shells, `E` with the exit code of each that has ended, and `Q` once its
    * input has ended.
    */
   private hearReport(text: string): void {
     this.keeps = true
+    const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTree.innerPid(this.spawned))
+    if (ProcessTree.innerPid(this.spawned) !== inner) this.wrapped = ProcessTree.find(this.spawned, inner)
     if (text.includes("Q")) this.isAtEnd = true
     const code = /E(\d+)\0/.exec(text)?.[1]
     if (this.isAtEnd || (this.isEnding && code !== undefined)) this.dismiss()

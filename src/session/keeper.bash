@@ -92,7 +92,7 @@ __synapse_keep() {
   exec 4>&2 2>/dev/null
   # Handlers, for a signal that is ignored would be ignored by the shells too.
   trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU
-  printf K >&3
+  printf 'K%s\0' $$ >&3
   __synapse_start
   cd /
   # The second process of a PID namespace ends with the first, and all the others with them.

@@ -50,8 +50,9 @@ describe("damage", () => {
   ])
 
   keeps("it is deleted while a background child still writes", [
-    ["{ while sleep 0.005; do echo late; done; } & F=$!", {}],
-    ['rm -rf "$TMPDIR"/synapse-*; sleep 0.02', {}],
+    // It begins with the next command: on a busy machine, the first one may take any time.
+    ["{ until [ -e go ]; do sleep 0.005; done; while sleep 0.005; do echo late; done; } & F=$!", {}],
+    ['touch go; sleep 0.02; rm -rf "$TMPDIR"/synapse-*; sleep 0.02', {}],
     ["sleep 0.02; echo on", { stdout: "on\n" }],
     ["kill $F; wait $F", { exitCode: 143 }]
   ])

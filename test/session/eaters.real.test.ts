@@ -61,6 +61,26 @@ describe("what reads standard input between commands", () => {
     })
   )
 
+  inSession("a trap that reads again and again is stopped, and the next commands are not interrupted", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run("trap 'while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$) & disown")
+      yield* Effect.sleep(60)
+      assert.deepStrictEqual(
+        yield* subject.run("sleep 0.05; (exit 3)"),
+        result({
+          exitCode: 3,
+          notices: [
+            "cat waited for input while no command ran (in a trap or a prompt's command) and was stopped: " +
+              "give it </dev/null there. Traps on signals may be gone: see trap -p."
+          ]
+        })
+      )
+      assert.deepStrictEqual(yield* subject.run("trap - USR1; sh -c 'sleep 0.05; exit 5'"), result({ exitCode: 5 }))
+      yield* assertKept(subject)
+    })
+  )
+
   inSession("a cancelled command's PROMPT_COMMAND", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)

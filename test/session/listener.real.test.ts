@@ -152,10 +152,11 @@ describe("listener", () => {
   inSession("hears no late output of a background child", (subject) =>
     Effect.gen(function* () {
       const heard: Array<string> = []
-      yield* listening(subject, "(sleep 0.05; echo late) & echo on", {
+      // It waits for the next command: on a busy machine, this one may take any time.
+      yield* listening(subject, "(until [ -e go ]; do sleep 0.01; done; echo late; touch told) & echo on", {
         onOutput: (_, chunk) => void heard.push(String(Buffer.from(chunk)))
       })
-      yield* subject.run("sleep 0.1")
+      yield* subject.run("touch go; until [ -e told ]; do sleep 0.01; done")
       assert.deepStrictEqual(heard, ["on\n"])
     })
   )

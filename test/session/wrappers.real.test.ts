@@ -4,7 +4,17 @@ import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { assertKept, eventually, inSession, marked, prepare, result, started, withSession } from "../support/Session.js"
+import {
+  assertKept,
+  eventually,
+  inSession,
+  marked,
+  prepare,
+  result,
+  started,
+  stateLost,
+  withSession
+} from "../support/Session.js"
 
 /** A program of that name on a PATH of the test's own. */
 const program = (directory: string, name: string, text: string): string => {
@@ -82,6 +92,33 @@ describe("shellCommand", () => {
                 yield* assertKept(subject)
               }),
             { shellCommand: shellCommand(directory) }
+          )
+        ),
+      60_000
+    )
+  }
+
+  const alone: ReadonlyArray<readonly [name: string, command: string, exitCode: number]> = [
+    ["the keeper and its shell", "kill -9 $PPID $$", 137],
+    ["the keeper alone", "kill -9 $PPID; while :; do sleep 0.1; done", 137]
+  ]
+  for (const [name, command, exitCode] of alone) {
+    it.live(
+      `a wrapper that outlives ${name} does not hide that the shell has ended`,
+      () =>
+        withSession(({ directory }) =>
+          withSession(
+            (subject) =>
+              Effect.gen(function* () {
+                yield* prepare(subject)
+                const there = `${subject.directory}/kept here`
+                const { notices, ...seen } = yield* subject.run(command)
+                assert.deepStrictEqual(seen, result({ exitCode }))
+                assert.deepStrictEqual(notices?.slice(0, 1), stateLost(there))
+                assert.deepStrictEqual(yield* subject.run("pwd; kept='a  b'"), result({ stdout: `${there}\n` }))
+                yield* assertKept(subject)
+              }),
+            { shellCommand: program(directory, "stays", '#!/bin/sh\n/bin/bash "$@"\nexec sleep 1000\n') }
           )
         ),
       60_000

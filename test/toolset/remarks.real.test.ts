@@ -47,7 +47,12 @@ const rows: ReadonlyArray<Row> = [
   { command: "Read a", remark: "[exit 127] did you mean read?", advice: missing("Read") },
   { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
-  { command: "env no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
+  // A directory of PATH that may not be read would make it 126.
+  {
+    command: "PATH=/usr/bin:/bin env no-such-program-here",
+    remark: "[exit 127]",
+    advice: missing("no-such-program-here")
+  },
   { command: "true; mcp:none:x", remark: "[exit 127]" },
   { command: "x=$(mcp:none:x)", remark: "[exit 127]" },
   {
