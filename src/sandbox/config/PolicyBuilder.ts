@@ -45,6 +45,8 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
      * entry, where the file or an entry is invalid, or where the directory itself is on the blacklist.
      */
     readonly build: (cwd: string, runtime?: RuntimeRules) => Effect.Effect<SandboxPolicy, SandboxConfigError>
+    /** Builds the policy at once, as `build` does. */
+    readonly peek: (cwd: string, runtime?: RuntimeRules) => Either.Either<SandboxPolicy, SandboxConfigError>
   }
 >() {}
 
@@ -130,7 +132,8 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
     return PolicyBuilder.of({
       build: Effect.fn("PolicyBuilder.build")(function* (cwd, runtime) {
         return yield* merge(cwd, config.file, yield* config.load, settings, runtime)
-      })
+      }),
+      peek: (cwd, runtime) => Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
     })
   })
 )

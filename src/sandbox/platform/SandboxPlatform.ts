@@ -144,6 +144,11 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
     /** False where the platform enforces nothing; by default, it enforces the policy. */
     readonly enforces?: false
     /**
+     * Returns why no sandbox can be made here for a shell of that environment, as far as that is known without an
+     * attempt: what is missing, or why the last attempt failed.
+     */
+    readonly obstacle?: (environment: Readonly<Record<string, string>>) => string | undefined
+    /**
      * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). Where the platform
      * can't enforce the policy, fails with ExecutionFailed (kind `sandbox`), which names what is missing and what to do
      * about it; it never runs the shell without the sandbox instead.

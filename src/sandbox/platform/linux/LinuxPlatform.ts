@@ -108,11 +108,17 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       (a, b) => JSON.stringify(a) === JSON.stringify(b)
     )
     let isDisappointed = false
+    /** The reason why the last attempt to start a sandbox failed; undefined once one has started. */
+    let lastFailure: string | undefined
+    const failed = (reason: string) => {
+      lastFailure = reason
+      return fail(reason)
+    }
     const examined = (programs: Programs.Programs) =>
       Effect.flatMap(examine(programs), (report) => {
         const refusal = Doctor.refusal(report)
         return report.level === undefined || refusal !== undefined
-          ? fail(refusal ?? "no sandbox: this machine can't have one")
+          ? failed(refusal ?? "no sandbox: this machine can't have one")
           : Effect.succeed(report.level)
       })
     const levelOf = (programs: Programs.Programs) => {
@@ -190,24 +196,33 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         layout,
         level,
         isTrial: !isExamined,
-        live: (pid) => ({
-          ...LiveMasks.make(
-            LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
-            policy,
-            layout,
-            indexes
-          ),
-          network: () => NetworkCounters.meter(pid)
-        }),
+        live: (pid) => {
+          lastFailure = undefined
+          return {
+            ...LiveMasks.make(
+              LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
+              policy,
+              layout,
+              indexes
+            ),
+            network: () => NetworkCounters.meter(pid)
+          }
+        },
         explain: (stderr) => {
           isDisappointed = true
-          return fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+          return failed(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
         }
       }
       return wrapped
     })
 
-    return { name: "bubblewrap", wrap }
+    const obstacle = (environment: Readonly<Record<string, string>>) => {
+      const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
+      if (bwrap === undefined) return Cause.sentence(Cause.noBubblewrap)
+      return bash === undefined ? Cause.sentence(Cause.noBash) : lastFailure
+    }
+
+    return { name: "bubblewrap", obstacle, wrap }
   })
 
 /**

@@ -47,6 +47,7 @@ export const layer = ({
 } = {}): Layer.Layer<SandboxPlatform> =>
   Layer.succeed(SandboxPlatform, {
     name: "macos",
+    obstacle: () => (isExecutable(program) ? undefined : missing(program).message),
     wrap: ({ directory, environment, policy, shell }) =>
       isExecutable(program)
         ? Effect.sync(() => ({
