@@ -37,6 +37,8 @@ export interface Wrapped {
   readonly descriptors: ReadonlyArray<number>
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
+  /** The names of the variables that it leaves out of the given environment. */
+  readonly withheld?: ReadonlyArray<string>
   /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
   /** True where it was not tested that the sandbox can start: if it does not, wrapping the shell again may succeed. */

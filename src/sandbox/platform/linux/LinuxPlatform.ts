@@ -167,7 +167,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           })
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
-      const variables = Environment.make(environment, options.environment)
+      const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)
       const masksFromOutside = level !== "single"
       const gate = cgroup !== undefined || (masksFromOutside && layout.masks.length > 0)
@@ -191,6 +191,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
         descriptors: [],
         environment: outside,
+        withheld: Environment.withheld(environment, variables),
         masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
         policy,
         layout,
