@@ -132,11 +132,12 @@ const given = <A extends object>(settings: A) =>
 
 const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<SandboxSettings.Settings> => {
   if (typeof sandbox === "boolean") return { enabled: sandbox }
-  const { allow = [], blacklist = [], deny = [], enabled, home, whitelist = [] } = sandbox
+  const { allow = [], blacklist = [], deny = [], enabled, env = [], home, whitelist = [] } = sandbox
   return {
     ...given({ enabled, home: home === undefined ? undefined : Path.resolve(home) }),
     whitelist: [...whitelist, ...allow],
-    blacklist: [...blacklist, ...deny]
+    blacklist: [...blacklist, ...deny],
+    env
   }
 }
 

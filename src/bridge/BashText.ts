@@ -39,9 +39,10 @@ fi
   __synapse_words=$*
   if (( \${#__synapse_words} < 1000000 )); then
     \\builtin trap '' PIPE
-    \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
+    \\builtin ulimit -SR >&46
+    \\builtin printf '%s\\0' "" "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
   else
-    ( \\builtin printf '%s\\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
+    ( \\builtin printf '%s\\0' "" "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
   fi 2>/dev/null || {
     \\builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\\n' "$1" >&2
     \\builtin exit 1

@@ -22,10 +22,10 @@ export interface BridgeCommands {
   /** Runs the command of a call. */
   readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings) => void
   /**
-   * Returns the end of the call that was made since the last time this was asked; undefined where there was none, or
-   * more than one.
+   * Returns the end of the call that the line of this mark has made since the last time this was asked; undefined where
+   * there was none, or more than one. A call without a mark counts as the line's.
    */
-  readonly takeEnding: () => CallEnding | undefined
+  readonly takeEnding: (mark: string | undefined) => CallEnding | undefined
   /** Returns the images that calls have shown since the last time this was asked. */
   readonly takeImages: () => ReadonlyArray<Image>
 }

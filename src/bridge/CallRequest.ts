@@ -15,6 +15,8 @@ export interface CallRequest {
   readonly name: string
   readonly args: ReadonlyArray<string>
   readonly cwd: string
+  /** The mark of the line that the call comes from (`CommandMark`); undefined where it has none. */
+  readonly mark: string | undefined
   /** True where there is a standard input other than `/dev/null`. */
   readonly hasInput: boolean
   /** True where its standard output goes into the result, and not on into a pipe or a file. */
@@ -34,8 +36,8 @@ export interface Budget {
 /** The most words of a request; the system allows a program far fewer. */
 const mostWords = 1_000_000
 
-/** The number of fields before the words: directory, input, output and number of words. */
-const headers = 4
+/** The number of fields before the words: mark, directory, input, output and number of words. */
+const headers = 5
 
 /**
  * Reads a request from the bytes as they come, each examined once.
@@ -64,8 +66,15 @@ export class RequestReader {
       this.expected = headers + words
     }
     if (this.expected === undefined || this.ended < this.expected) return undefined
-    const [cwd = "", input, output, , name = "", ...args] = this.fields(this.expected)
-    return { name, args, cwd, hasInput: input === "some", isShown: output === "shown" }
+    const [mark = "", cwd = "", input, output, , name = "", ...args] = this.fields(this.expected)
+    return {
+      name,
+      args,
+      cwd,
+      mark: /^\d{18}\n$/.test(mark) ? mark.trimEnd() : undefined,
+      hasInput: input === "some",
+      isShown: output === "shown"
+    }
   }
 
   /** The name of the command, as far as it is read. */

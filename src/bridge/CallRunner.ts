@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (
   const runtime = yield* Effect.runtime()
   const audience = yield* FiberRef.get(Advice.audience)
   const turns = new FileTurns()
-  const ended: Array<CallEnding> = []
+  const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
   const images = new Images()
   let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
 
@@ -58,14 +58,17 @@ export const make = Effect.fnUntraced(function* (
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
         const { category, exitCode, images: shown = [], stderr, stdout } = ending(request, exit, audience)
-        ended.push({ exitCode, category })
+        ended.push({ exitCode, category, mark: request.mark })
         const left = shown.filter((image) => !images.add(image)).map(({ path }) => leftOut(request, path))
         void call.finish(stdout, stderr + left.join(""), exitCode)
       })
     },
-    takeEnding: () => {
-      const [only, more] = ended.splice(0)
-      return more === undefined ? only : undefined
+    takeEnding: (mark) => {
+      // What another line has left in the background ends at any time.
+      const isOwn = (call: Pick<CallRequest, "mark">) =>
+        mark === undefined || call.mark === undefined || call.mark === mark
+      const [only, more] = ended.splice(0).filter(isOwn)
+      return only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
     },
     takeImages: () => images.take()
   }

@@ -29,14 +29,16 @@ fi
     fi
     __synapse_pair=$((__synapse_pair + 1))
   done
+  # The first field is the mark of the command that calls, where the shell knows that limit.
   # Whoever takes no more of a request than it may be closes the pipe. bash goes on writing then, byte for byte, so that long
   # words have a process of their own, which ends.
   __synapse_words=$*
   if (( ${#__synapse_words} < 1000000 )); then
     \builtin trap '' PIPE
-    \builtin printf '%s\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
+    \builtin ulimit -SR >&46
+    \builtin printf '%s\0' "" "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46
   else
-    ( \builtin printf '%s\0' "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
+    ( \builtin printf '%s\0' "" "$PWD" "$__synapse_input" "$__synapse_output" "$#" "$@" >&46 )
   fi 2>/dev/null || {
     \builtin printf '%s: not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file\n' "$1" >&2
     \builtin exit 1

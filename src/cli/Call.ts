@@ -5,6 +5,7 @@
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
 import * as CallAction from "./CallAction.js"
 import * as ProgramOptions from "./ProgramOptions.js"
 
@@ -20,7 +21,7 @@ export const call = Command.make(
     ...ProgramOptions.session,
     json: Options.boolean("json").pipe(Options.withDescription("Changes nothing: the results are JSON in any case."))
   },
-  CallAction.call
+  (given) => Effect.zipRight(ProgramOptions.checkVariables(given.env), CallAction.call(given))
 ).pipe(
   Command.withDescription(
     'Answer tool calls: one JSON per line on stdin, {"id","name","arguments"} or {"cancel":"<id>"}; one result per line on stdout.'

@@ -78,7 +78,7 @@ export const run = (
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
-const repeatable = /--(?:allow path|deny pattern)(?=\.\.\.)/g
+const repeatable = /--(?:allow path|deny pattern|env name)(?=\.\.\.)/g
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 

@@ -50,6 +50,8 @@ export const exec = Command.make(
   },
   ({ command, json, ...settings }) =>
     Effect.flatMap(Invocation, ({ args }) =>
-      Effect.flatMap(commandOf(command, args), (text) => ExecAction.exec(text, json, settings))
+      Effect.flatMap(Effect.zipRight(ProgramOptions.checkVariables(settings.env), commandOf(command, args)), (text) =>
+        ExecAction.exec(text, json, settings)
+      )
     )
 ).pipe(Command.withDescription("Run a command and pass on its output and its exit code."))

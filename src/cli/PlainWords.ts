@@ -13,6 +13,7 @@ import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as Timeout from "../domain/Timeout.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
 import * as FileAction from "./FileAction.js"
@@ -25,6 +26,7 @@ const config = {
   noSandbox: Parameter.flag("no-sandbox"),
   allow: Parameter.repeated(Parameter.option("allow")),
   deny: Parameter.repeated(Parameter.option("deny")),
+  env: Parameter.repeated(Parameter.option("env")),
   json: Parameter.flag("json")
 }
 const described = { summary: "", usage: "", help: "" }
@@ -57,8 +59,9 @@ const isPaired = (words: ReadonlyArray<string>): boolean =>
 
 type Given = typeof callGrammar extends CommandGrammar.CommandGrammar<infer A> ? A : never
 
-const isUsual = ({ allow, cwd, deny, timeout }: Given): boolean =>
+const isUsual = ({ allow, cwd, deny, env, timeout }: Given): boolean =>
   [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
+  env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
   (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&
   (Option.isNone(timeout) || timeout.value <= Timeout.longest)
 

@@ -4,8 +4,11 @@
  * @since 0.1.0
  */
 import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Timeout from "../domain/Timeout.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
+import { WrongUsage } from "./Invocation.js"
 
 /**
  * The directory, the time, and what the sandbox allows and denies.
@@ -39,5 +42,20 @@ export const session = {
     Options.withPseudoName("pattern"),
     Options.withDescription("A path or pattern that commands may neither read nor write. May be repeated."),
     Options.repeated
+  ),
+  env: Options.text("env").pipe(
+    Options.withPseudoName("name"),
+    Options.withDescription("A variable that the sandbox would leave out, and commands are to get. May be repeated."),
+    Options.repeated
   )
+}
+
+/**
+ * Fails for the name of a variable that can't be let through.
+ *
+ * @since 0.1.0
+ */
+export const checkVariables = (names: ReadonlyArray<string>): Effect.Effect<void, WrongUsage> => {
+  const reason = names.map(ShellEnvironment.refusal).find((one) => one !== undefined)
+  return reason === undefined ? Effect.void : new WrongUsage({ message: `--env: ${reason}.` })
 }

@@ -83,7 +83,7 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const found = yield* inspect
-    const { blacklist, cwd, readonly, whitelist } = found.policy
+    const { blacklist, cwd, environment = [], readonly, whitelist } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
@@ -92,6 +92,7 @@ export const policy = ({ json }: { readonly json: boolean }) =>
           ...section("Read and write:", whitelist),
           ...section("Never read or written, wherever it is:", blacklist),
           ...section("Never written:", readonly),
+          ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
           "",
           "Everything else can be read. There is no network."
         ].join("\n")

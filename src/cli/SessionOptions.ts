@@ -19,6 +19,7 @@ export interface Given {
   readonly noSandbox: boolean
   readonly allow: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
+  readonly env: ReadonlyArray<string>
 }
 
 /**
@@ -53,6 +54,7 @@ export const toSettings = (
   {
     ...(given.noSandbox ? { enabled: false } : {}),
     whitelist: given.allow,
-    blacklist: given.deny
+    blacklist: given.deny,
+    env: given.env
   }
 ]

@@ -38,7 +38,10 @@ const inFormat =
 
 const print = (printer: Printer): Effect.Effect<void, never, CommandRegistry | Stdio | Toolset> =>
   Effect.gen(function* () {
-    const { tools } = yield* Toolset
+    const toolset = yield* Toolset
+    // The first command starts the sandbox, or finds that this machine can't: the descriptions say so then.
+    yield* toolset.handle({ id: "tools", name: "Bash", arguments: '{"command":":"}' })
+    const { tools } = toolset
     const handlers = (yield* CommandRegistry).list()
     const stdio = yield* Stdio
     const commands = handlers.map(({ name, summary, usage }) => ({ name, usage, summary }))

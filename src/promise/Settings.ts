@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Timeout from "../domain/Timeout.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Command from "./Command.js"
 import * as Fields from "./Fields.js"
 
@@ -53,6 +54,8 @@ export interface Sandbox {
   readonly whitelist?: ReadonlyArray<string> | undefined
   /** The same as `deny`. */
   readonly blacklist?: ReadonlyArray<string> | undefined
+  /** Names of variables that the sandbox would leave out, and that commands are to get. */
+  readonly env?: ReadonlyArray<string> | undefined
   /** The directory of Synapse's own files: `$SYNAPSE_HOME`, or `~/.synapse`. */
   readonly home?: string | undefined
 }
@@ -100,6 +103,12 @@ const sandbox: Fields.Fields = {
   deny: Fields.texts,
   whitelist: Fields.texts,
   blacklist: Fields.texts,
+  env: {
+    ...Fields.texts,
+    inside: (value, field) =>
+      Fields.texts.inside?.(value, field) ??
+      (value as ReadonlyArray<string>).map(ShellEnvironment.refusal).find((reason) => reason !== undefined)
+  },
   home: Fields.text
 }
 

@@ -15,7 +15,7 @@ import { type CommandHandler, isLineHandler, type LineOptions } from "../command
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
-import { type CommandError, type ExecutionFailed, timedOut } from "../domain/CommandError.js"
+import { type CommandError, ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -108,36 +108,54 @@ const statusOf = (cause: Cause.Cause<CommandError>): number =>
 
 const routed = Span.within("BashRouter.route")
 
-/** Runs a handler; the listener hears only its result, not what the handler itself runs. */
+/**
+ * Runs a handler. The listener hears its output as it comes, and what there was of it where the handler is interrupted; not
+ * what the handler itself runs.
+ */
 const run = (
   handler: CommandHandler,
   plain: PlainCall.PlainCall,
   cwd: string,
   options: RouteOptions
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
-  Effect.suspend(() => {
+  Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
     const early: Array<Uint8Array> = []
-    const call = PlainCall.toCommandCall(plain, cwd, (chunk) => early.push(chunk))
+    const withEarly = <A extends { readonly stdout: string }>(output: A): A =>
+      early.length === 0 ? output : { ...output, stdout: Buffer.concat(early).toString() + output.stdout }
+    const call = PlainCall.toCommandCall(plain, cwd, (chunk) =>
+      Effect.suspend(() => {
+        // Whoever wrote it may use the same memory for more.
+        const own = Uint8Array.from(chunk)
+        early.push(own)
+        const waiting = listener.onOutput?.("stdout", own)
+        return waiting === undefined ? Effect.void : Effect.promise(async () => waiting)
+      })
+    )
     return inTime(
       Effect.suspend(() => handler.run(call, options)),
       options.timeout
     ).pipe(
-      Effect.map((result) =>
-        early.length === 0 ? result : { ...result, stdout: Buffer.concat(early).toString() + result.stdout }
-      ),
       Effect.map((result) => CommandResult.say(result, Advice.model)),
-      Effect.catchAllCause((cause) => ended(plain.name, cause, early)),
+      Effect.catchAllCause((cause) => ended(plain.name, cause)),
       Effect.locally(CommandListener.current, {}),
-      Effect.tap(CommandListener.tell)
+      Effect.onInterrupt(() =>
+        Effect.sync(() => listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted }))))
+      ),
+      Effect.tap(CommandListener.tell),
+      Effect.mapBoth({
+        onSuccess: withEarly,
+        onFailure: (error) =>
+          error._tag === "ExecutionFailed" && early.length > 0 ? new ExecutionFailed(withEarly({ ...error })) : error
+      })
     )
   })
 
 /** Makes the result of a command that ended by a defect, as it would be within a line, and logs the defect. */
-const ended = (name: string, cause: Cause.Cause<CommandError>, early: ReadonlyArray<Uint8Array>) => {
+const ended = (name: string, cause: Cause.Cause<CommandError>) => {
   const exit = CommandExit.fromExit(Exit.failCause(cause), `${name}:`)
   if (exit._tag !== "Died") return Effect.failCause(cause)
   const { category, exitCode, text } = exit
-  const result = { stdout: Buffer.concat(early).toString(), stderr: `${text.trimEnd()}\n`, exitCode, category }
+  const result = { stdout: "", stderr: `${text.trimEnd()}\n`, exitCode, category }
   return Effect.as(CommandExit.logDefect(name, cause), result)
 }
 

@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { CommandLine } from "../bash/CommandLine.js"
 import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
@@ -63,13 +62,13 @@ const isUnclosed = (line: CommandLine): boolean =>
 export const toCommandCall = (
   { args, input, name }: PlainCall,
   cwd: string,
-  write: (chunk: Uint8Array) => void
+  write: CommandCall["write"]
 ): CommandCall => ({
   name,
   args,
   cwd,
   stdin: input === undefined ? undefined : Stream.succeed(new TextEncoder().encode(input)),
-  write: (chunk) => Effect.sync(() => write(chunk)),
+  write,
   files
 })
 

@@ -25,6 +25,7 @@ import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as Rescan from "./Rescan.js"
 import * as RunningSandbox from "./RunningSandbox.js"
 import { type Execute, executed, type SandboxBackend, type SandboxResult } from "./SandboxBackend.js"
+import { WithheldVariables } from "./WithheldVariables.js"
 
 /**
  * Milliseconds from the end of a command to the work that no command should wait for. A short command that followed at
@@ -61,6 +62,8 @@ export const make = (
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
+
+    const withheld = new WithheldVariables()
 
     /** The number of commands that run or wait to run. */
     let busy = 0
@@ -145,9 +148,10 @@ export const make = (
           })
         ),
         Effect.zipLeft(rescan),
-        Effect.flatMap((result) =>
-          Effect.flatMap(session.cwd, (after) => trace(command, cwd, after, withNotice(result, notice)))
-        )
+        Effect.flatMap((result) => {
+          const noted = withNotice(withNotice(result, withheld.notice(command, running.withheld())), notice)
+          return Effect.flatMap(session.cwd, (after) => trace(command, cwd, after, noted))
+        })
       )
 
     /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
@@ -28,7 +29,8 @@ export const make: Effect.Effect<
   SandboxPlatform | SandboxSettings | SessionSettings | ShellBridge
 > = Effect.gen(function* () {
   const { userHome } = yield* SandboxSettings
-  const { enforces } = yield* SandboxPlatform
+  const { enforces, obstacle } = yield* SandboxPlatform
+  const { environment } = yield* SessionSettings
   const free = yield* UnsandboxedProvider.make
   const services = Context.make(SandboxPlatform, yield* SandboxPlatform).pipe(
     Context.add(SessionSettings, yield* SessionSettings),
@@ -36,6 +38,8 @@ export const make: Effect.Effect<
   )
   return {
     name: "local",
+    enforces,
+    obstacle: () => obstacle?.(ShellEnvironment.make("", environment)),
     create: (policy) =>
       enforces === false
         ? free.create(policy.cwd)

@@ -35,6 +35,8 @@ export interface RunningSandbox {
   readonly isGranted: (path: string) => boolean
   /** Returns the masks of the sandbox, as of now. */
   readonly masks: () => ReadonlyArray<Mask>
+  /** Returns the names of the variables that the sandbox leaves out. */
+  readonly withheld: () => ReadonlyArray<string>
   /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
   readonly network: () => NetworkMeter | undefined
   /**
@@ -107,6 +109,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
     /** Held by whoever changes the mounts. */
     const mounting = yield* Effect.makeSemaphore(1)
     let running: Running | undefined
+    let withheld: ReadonlyArray<string> = []
 
     const isGranted = (now: Running | undefined, path: string) =>
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
@@ -149,6 +152,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       Effect.gen(function* () {
         const scope = yield* Effect.scope
         const wrapped = yield* platform.wrap({ policy, shell, directory, environment })
+        withheld = wrapped.withheld ?? []
         return {
           spawnable: wrapped.spawnable,
           descriptors: wrapped.descriptors,
@@ -178,6 +182,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       isThere: () => running !== undefined,
       isGranted: (path) => isGranted(running, path),
       masks: () => masksOf(running),
+      withheld: () => withheld,
       network: () => running?.network,
       isDue: (ahead) => {
         if (running?.live === undefined) return false

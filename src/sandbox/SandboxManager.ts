@@ -14,10 +14,11 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
 import type { BashSession } from "../session/BashSession.js"
 import * as Nesting from "../session/Nesting.js"
-import { SessionSettings } from "../session/SessionSettings.js"
+import { defaults, SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Attempt from "./Attempt.js"
+import * as Conditions from "./Conditions.js"
 import * as CurrentSandbox from "./CurrentSandbox.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
@@ -76,6 +77,8 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     readonly isFile: (path: string) => Effect.Effect<boolean>
     /** Lists the programs and the files near the shell's directory, for advice; empty while there is no shell. */
     readonly surroundings: Effect.Effect<Surroundings.Surroundings>
+    /** Returns the conditions that commands run under, as of now. It starts nothing. */
+    readonly conditions: () => Conditions.Conditions
     /** Returns the sandbox for a directory; the first call makes it, and later calls return the same. */
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
@@ -107,6 +110,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
     isFile: (path) => Effect.sync(() => isFile(path)),
     surroundings: Effect.succeed(Surroundings.none),
+    conditions: () => ({ timeout: defaults.timeout, confinement: Conditions.Confinement.Open() }),
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
@@ -149,15 +153,16 @@ export const layer: Layer.Layer<
     const builder = yield* PolicyBuilder
     const permission = yield* Permission
     const unsandboxed = yield* UnsandboxedProvider.make
-    const { cwd: directory = process.cwd(), environment } = yield* SessionSettings
+    const { cwd: directory = process.cwd(), environment, timeout } = yield* SessionSettings
     const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
     const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
 
+    // Anything but `false` itself is no wish to run without a sandbox.
+    const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
     const isEnabled =
-      // Anything but `false` itself is no wish to run without a sandbox.
-      settings.enabled === undefined || settings.enabled === null
-        ? Effect.map(Effect.mapError(config.load, toFailure), ({ enabled }) => enabled)
-        : Effect.succeed(settings.enabled !== false)
+      enabled === undefined
+        ? Effect.map(Effect.mapError(config.load, toFailure), (file) => file.enabled)
+        : Effect.succeed(enabled)
     const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
     /** The status that was set while there was no sandbox. */
@@ -182,6 +187,7 @@ export const layer: Layer.Layer<
       })
     )
     const { get: getSandbox, shutdown } = current
+    const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime }
 
     /** Adds a grant to the policy of every sandbox that is made from now on. */
     const remember = ({ access, resource }: Grant) => {
@@ -262,6 +268,7 @@ export const layer: Layer.Layer<
         const { backend } = current.peek() ?? {}
         return backend === undefined ? Surroundings.none : Surroundings.make(backend.policy, searched)
       }),
+      conditions: () => ({ timeout, confinement: Conditions.confinement(known) }),
       setStatus: (code) =>
         Effect.suspend(() => {
           const { backend } = current.peek() ?? {}

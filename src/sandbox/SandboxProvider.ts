@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
@@ -20,6 +21,10 @@ import type { SandboxBackend } from "./SandboxBackend.js"
 export interface SandboxProvider {
   /** The name that `sandbox.json` chooses it by. */
   readonly name: string
+  /** False where its sandboxes enforce nothing; by default, they enforce the policy. */
+  readonly enforces?: false | undefined
+  /** Returns why it can't create a sandbox, as far as that is known without an attempt. */
+  readonly obstacle?: () => string | undefined
   /**
    * Creates a sandbox which enforces the policy. A provider that can't enforce all of it must fail, with what to do
    * about it, and never enforce less. Creation may be interrupted; a sandbox that is created all the same is destroyed.
@@ -38,7 +43,7 @@ export class SandboxProviders extends Context.Tag("synapse/SandboxProviders")<
   SandboxProviders,
   {
     /** Returns the provider of that name; fails where there is none. */
-    readonly find: (name: string) => Effect.Effect<SandboxProvider, ExecutionFailed>
+    readonly find: (name: string) => Either.Either<SandboxProvider, ExecutionFailed>
     /** Adds a provider; fails with DuplicateName where there is one of its name. */
     readonly add: (provider: SandboxProvider) => Effect.Effect<void, DuplicateName>
   }
@@ -55,10 +60,10 @@ export const layer: Layer.Layer<SandboxProviders> = Layer.sync(SandboxProviders,
   return SandboxProviders.of({
     find: (name) => {
       const provider = providers.get(name)
-      if (provider !== undefined) return Effect.succeed(provider)
+      if (provider !== undefined) return Either.right(provider)
       const known = [...providers.keys()].join(", ") || "none"
       const reason = `no sandbox: sandbox.json names the provider ${JSON.stringify(name)}, and there is: ${known}`
-      return new ExecutionFailed({ kind: "sandbox", reason })
+      return Either.left(new ExecutionFailed({ kind: "sandbox", reason }))
     },
     add: (provider) =>
       Effect.suspend(() => {

@@ -109,7 +109,7 @@ export class CommandDispatch {
         pipeline: state.pipeline,
         movedTo: state.cwd === cwd ? undefined : state.cwd,
         notices: state.takeNotices(),
-        called: bridge.takeEnding(),
+        called: bridge.takeEnding(fed.mark),
         images: bridge.takeImages()
       }
       const result = Job.result(outcome, findings)

@@ -45,7 +45,13 @@ export interface ReadyShell {
  * @category models
  */
 export type Fed =
-  | { readonly _tag: "Ran"; readonly outcome: Outcome; readonly missing: string | undefined }
+  | {
+      readonly _tag: "Ran"
+      readonly outcome: Outcome
+      readonly missing: string | undefined
+      /** The mark of its processes (`CommandMark`), where that is known. */
+      readonly mark: string | undefined
+    }
   | { readonly _tag: "NotBegun"; readonly exitCode: number }
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
@@ -162,11 +168,10 @@ export class CommandFeeder {
       const missing = plumbing.takeMissing()
       void run.finish(status).then((outcome) => {
         this.state.end(status, outcome.stderr.text)
-        if (status !== 1 || run.heard > 0 || !shell.alive) return end({ _tag: "Ran", outcome, missing })
+        const ran: Fed = { _tag: "Ran", outcome, missing, mark: marks.mark }
+        if (status !== 1 || run.heard > 0 || !shell.alive) return end(ran)
         // The shell's own messages arrive with the next turn of the event loop.
-        setImmediate(() =>
-          end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : { _tag: "Ran", outcome, missing })
-        )
+        setImmediate(() => end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))
       })
     }
     const onFrame = (body: string) => {

@@ -43,6 +43,25 @@ const unattended: Readonly<Record<string, string>> = {
 export const sessionVariable = "SYNAPSE_SESSION"
 
 /**
+ * Returns why a variable can't be let through into the shell of a session; undefined where it can.
+ *
+ * @since 0.1.0
+ */
+export const refusal = (name: string): string | undefined => {
+  if (!/^[A-Za-z_]\w*$/.test(name)) {
+    const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1]
+    const advice = assigned === undefined ? "" : `. Give the name alone, ${assigned}, and set its value before`
+    return `${JSON.stringify(name)} is no name of a variable${advice}`
+  }
+  if (dropped.includes(name) || name === sessionVariable || /^(?:BASH|__synapse_)/.test(name)) {
+    return `${name} can't be let through: it would disturb the session`
+  }
+  return Object.hasOwn(unattended, name)
+    ? `${name} can't be let through: Synapse sets it, so that no command waits for a person`
+    : undefined
+}
+
+/**
  * Makes the environment of a shell. `sessionId` marks all that the shell starts, so that the end of the session also
  * finds daemons; `extra` takes precedence over the user's variables.
  *

@@ -11,7 +11,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CommandLine from "../bash/CommandLine.js"
-import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
 import * as Advice from "../domain/Advice.js"
@@ -26,6 +25,7 @@ import * as BashArguments from "./BashArguments.js"
 import * as CommandText from "./CommandText.js"
 import * as Culprit from "./Culprit.js"
 import { Denials } from "./Denials.js"
+import * as Description from "./Description.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
@@ -73,7 +73,7 @@ export const Parameters = Schema.Struct({
         {
           jsonSchema: {
             type: "integer",
-            description: "Milliseconds after which the command is ended; 120000 where nothing else is set.",
+            description: "Milliseconds after which the command is ended.",
             minimum: 1,
             maximum: Timeout.longest
           }
@@ -123,7 +123,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     return Tool.make({
       name: "Bash",
-      description: () => describe(registry.list()),
+      description: () => Description.make(registry.list(), sandbox.conditions()),
       parameters: Parameters,
       example: BashArguments.example(),
       exampleFor: BashArguments.example,
@@ -216,27 +216,3 @@ const category = (command: string, { category, exitCode }: CommandResult): Failu
   const isSaid = line.simple && (line.name.includes("/") || line.name === "exec")
   return isSaid && Hint.missing(line) !== undefined ? "command_not_found" : undefined
 }
-
-/**
- * Writes the tool's description for the model.
- *
- * @param handlers the commands that are not the shell's own
- * @since 0.1.0
- */
-export const describe = (handlers: ReadonlyArray<Described>): string =>
-  `${description}${
-    handlers.length === 0
-      ? ""
-      : `\n\nCommands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:\n${handlers.map(line).join("\n")}`
-  }`
-
-const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
-
-const description = `Runs a command in a persistent bash and returns its stdout and stderr.
-
-- The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.
-- Commands run one at a time, in the order of the calls.
-- No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
-- A command is ended after its timeout (120000 ms where nothing else is set). Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
-- Long output is cut in the middle; a line says how much is missing and which file holds all of it.
-- A failed command is answered with its output, its exit code, and what that means where it is known.`

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as BashTool from "./BashTool.js"
+import * as Description from "./Description.js"
 import * as Tool from "./Tool.js"
 import { Toolset } from "./Toolset.js"
 
@@ -57,7 +58,7 @@ const withDescription = (description: string) =>
  * @since 0.1.0
  * @category toolkits
  */
-export const toolkit = withDescription(BashTool.describe([]))
+export const toolkit = withDescription(Description.make([]))
 
 /**
  * Makes the same toolkit, with a description that also names the commands that are registered now.
@@ -66,7 +67,7 @@ export const toolkit = withDescription(BashTool.describe([]))
  * @category toolkits
  */
 export const toolkitOfToolset: Effect.Effect<typeof toolkit, never, Toolset> = Effect.map(Toolset, ({ tools }) =>
-  withDescription(tools.find((tool) => tool.name === "Bash")?.description ?? BashTool.describe([]))
+  withDescription(tools.find((tool) => tool.name === "Bash")?.description ?? Description.make([]))
 )
 
 /**

@@ -4,7 +4,7 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
@@ -128,6 +128,7 @@ describe("synapse exec", () => {
       const reasons: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
         [[], "The command is missing."],
         [[" "], "The command is missing."],
+        [["--env", "BASH_ENV", "ls"], "--env: BASH_ENV can't be let through: it would disturb the session."],
         [["ls", "-la"], "The command is one argument, and there are 2. Quote it: synapse exec -- 'ls -la'"],
         [
           ["--", "echo", "it's"],

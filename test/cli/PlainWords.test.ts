@@ -68,11 +68,11 @@ const option = FastCheck.oneof(
     "--version",
     "--log-level"
   ),
-  FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--unknown"), word).map(
+  FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--unknown"), word).map(
     ([name, value]) => `${name}=${value}`
   )
 ).map((text) => [text])
-const pair = FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--json"), word)
+const pair = FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--json"), word)
 const words = FastCheck.tuple(
   FastCheck.constantFrom("exec", "call"),
   FastCheck.array(FastCheck.oneof(option, pair), { maxLength: 4 }),
@@ -99,6 +99,7 @@ describe("words that are plain", () => {
       ["exec", "--timeout", "300", "--json", "sleep 1"],
       ["exec", "--no-sandbox", "--cwd", "/tmp", "--", "-x"],
       ["exec", "--allow", "/tmp", "--allow=/var/tmp", "--deny", "*.pem", "ls"],
+      ["exec", "--env", "A_B", "--env", "C", "ls"],
       ["call"],
       ["call", "--cwd=/tmp", "--no-sandbox"],
       ["read", "anything", "--at", "all"]
@@ -122,6 +123,7 @@ describe("words that are plain", () => {
       ["exec", "--timeout", "ls"],
       ["exec", "--cwd", "/nowhere", "ls"],
       ["exec", "--deny", "", "ls"],
+      ["exec", "--env", "A=b", "ls"],
       ["exec", "--json", "--json", "ls"],
       ["exec", "--jsonn", "ls"],
       ["call", "ls"],

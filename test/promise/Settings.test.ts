@@ -17,6 +17,8 @@ describe("the settings of the Promise face", () => {
         'unknown setting "constructor": there are cwd, timeout, environment, shellCommand, outputLimit, outputFileLimit, keepOutputFiles, sandbox, onPermission, commands'
       ],
       [{ sandbox: { alow: [] } }, 'unknown setting "sandbox.alow": did you mean "sandbox.allow"?'],
+      [{ sandbox: { env: ["A", "A B"] } }, '"A B" is no name of a variable'],
+      [{ sandbox: { env: "A" } }, 'the setting "sandbox.env" must be a list of texts, not "A"'],
       [{ sandbox: { deny: "x" } }, 'the setting "sandbox.deny" must be a list of texts, not "x"'],
       [{ sandbox: null }, 'the setting "sandbox" must be true, false, or an object, not null'],
       [

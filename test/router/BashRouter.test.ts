@@ -197,6 +197,50 @@ describe("BashRouter", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  /** A command that writes twice, the second time into the memory of the first, and then never ends. */
+  const endless: CommandHandler = {
+    ...greet,
+    name: "endless",
+    run: ({ write }) => {
+      const memory = Buffer.from("one,")
+      return Effect.zipRight(
+        write(memory),
+        Effect.zipRight(
+          Effect.suspend(() => write(Buffer.from(memory.fill("2,", 0)))),
+          Effect.never
+        )
+      )
+    }
+  }
+  const withEndless = CommandRegistry.layerAdd(endless).pipe(Layer.provideMerge(layer))
+
+  it.effect("tells the output of a command of ours as it comes, and keeps it where the command is cancelled", () =>
+    Effect.gen(function* () {
+      const heard: Array<string> = []
+      const kept: Array<CommandResult.CommandResult> = []
+      const fiber = yield* Effect.fork(
+        Effect.locally(route("endless"), CommandListener.current, {
+          onOutput: (stream, chunk) => void heard.push(`${stream} ${Buffer.from(chunk)}`),
+          onInterrupted: (result) => void kept.push(result)
+        })
+      )
+      while (heard.length < 2) yield* Effect.yieldNow()
+      assert.deepStrictEqual(heard, ["stdout one,", "stdout 2,2,"])
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(kept, [CommandResult.make({ stdout: "one,2,2,", exitCode: 130 })])
+      assert.lengthOf(heard, 2)
+    }).pipe(Effect.provide(withEndless))
+  )
+
+  it.effect("keeps what a command of ours has put out where it runs out of its time", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.fork(Effect.flip(route("endless", { timeout: 5 })))
+      yield* TestClock.adjust("10 millis")
+      const error = yield* Fiber.join(fiber)
+      assert.deepInclude({ ...error }, { _tag: "ExecutionFailed", kind: "timeout", stdout: "one,2,2," })
+    }).pipe(Effect.provide(withEndless))
+  )
+
   it.effect("puts what a command put out early before its result", () =>
     Effect.gen(function* () {
       const registry = yield* CommandRegistry.CommandRegistry

@@ -48,7 +48,7 @@ describe("BashTool", () => {
               "type": "boolean",
             },
             "timeout": {
-              "description": "Milliseconds after which the command is ended; 120000 where nothing else is set.",
+              "description": "Milliseconds after which the command is ended.",
               "maximum": 2147483647,
               "minimum": 1,
               "type": "integer",
@@ -66,7 +66,8 @@ describe("BashTool", () => {
         - The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.
         - Commands run one at a time, in the order of the calls.
         - No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document.
-        - A command is ended after its timeout (120000 ms where nothing else is set). Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
+        - There is no sandbox: commands have all rights of the user who runs them.
+        - A command is ended after 120000 ms, or its own timeout. Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &
         - Long output is cut in the middle; a line says how much is missing and which file holds all of it.
         - A failed command is answered with its output, its exit code, and what that means where it is known.
 

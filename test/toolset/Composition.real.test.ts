@@ -130,6 +130,18 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
     })
   )
 
+  inHouse("gives no call the category of a command that another has left in the background", () =>
+    Effect.gen(function* () {
+      yield* handle("false")
+      yield* handle("mkfifo go; (read -r <go; edit 2>said; echo done >end) & mkfifo end")
+      const { extras } = yield* handle("echo >go; read -r <end; cat said; false")
+      assert.include(extras.stdout, "edit")
+      assert.deepStrictEqual([extras.failureCategory, extras.exitCode], ["execution_error", 1])
+      const own = yield* handle("(edit) || false")
+      assert.deepStrictEqual([own.extras.failureCategory, own.extras.exitCode], ["invalid_usage", 1])
+    })
+  )
+
   inHouse("says what is wrong with a call in the terms of the tool", () =>
     Effect.gen(function* () {
       const seen = yield* handle("cd sub && read")

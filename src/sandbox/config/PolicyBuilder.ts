@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyMerge from "../policy/PolicyMerge.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -45,6 +46,8 @@ export class PolicyBuilder extends Context.Tag("synapse/PolicyBuilder")<
      * entry, where the file or an entry is invalid, or where the directory itself is on the blacklist.
      */
     readonly build: (cwd: string, runtime?: RuntimeRules) => Effect.Effect<SandboxPolicy, SandboxConfigError>
+    /** Builds the policy at once, as `build` does. */
+    readonly peek: (cwd: string, runtime?: RuntimeRules) => Either.Either<SandboxPolicy, SandboxConfigError>
   }
 >() {}
 
@@ -111,7 +114,29 @@ export const merge = (
     home,
     own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)]
   }
-  return Either.mapLeft(PolicyMerge.merge(parts), (objection) => new SandboxConfigError(objection))
+  return Either.mapLeft(
+    Either.flatMap(PolicyMerge.merge(parts), (policy) =>
+      Either.map(variablesOf({ [file]: config.env, "the settings": settings.env }), (environment) =>
+        environment.length === 0 ? policy : { ...policy, environment }
+      )
+    ),
+    (objection) => new SandboxConfigError(objection)
+  )
+}
+
+/** Checks the names of variables that are let through, by their origins. */
+const variablesOf = (
+  lists: Readonly<Record<string, ReadonlyArray<string>>>
+): Either.Either<ReadonlyArray<string>, PolicyMerge.Objection> => {
+  for (const [origin, names] of Object.entries(lists)) {
+    for (const [at, name] of names.entries()) {
+      const reason = ShellEnvironment.refusal(name)
+      if (reason === undefined) continue
+      const remedy = "Nothing runs until that entry is corrected or taken away."
+      return Either.left({ origin, path: `env[${at}]`, reason, remedy })
+    }
+  }
+  return Either.right([...new Set(Object.values(lists).flat())])
 }
 
 const listsOf = ({ blacklist, whitelist }: RuntimeRules) => ({ blacklist, whitelist })
@@ -130,7 +155,8 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
     return PolicyBuilder.of({
       build: Effect.fn("PolicyBuilder.build")(function* (cwd, runtime) {
         return yield* merge(cwd, config.file, yield* config.load, settings, runtime)
-      })
+      }),
+      peek: (cwd, runtime) => Either.flatMap(config.peek(), (file) => merge(cwd, config.file, file, settings, runtime))
     })
   })
 )

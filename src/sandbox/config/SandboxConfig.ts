@@ -36,6 +36,8 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
     readonly file: string
     /** Reads the file anew, and adds the defaults; returns the defaults alone where there is no file. */
     readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+    /** Reads the file at once, as `load` does. */
+    readonly peek: () => Either.Either<SandboxFile.SandboxFile, SandboxConfigError>
     /**
      * Creates the directory of the file where it is missing and the policy lets commands create it. A failure is
      * ignored: where this process can't create it, no command can.
@@ -62,7 +64,7 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
 
 /** Makes the service over a store, be it a file or memory. */
 const over = (
-  { change, file, load, make }: SandboxStore.SandboxStore,
+  { change, file, load, make, peek }: SandboxStore.SandboxStore,
   settings: Settings
 ): Context.Tag.Service<SandboxConfig> => {
   const add = (list: SandboxFile.List, entry: string, cwd: string) =>
@@ -75,6 +77,7 @@ const over = (
   return {
     file,
     load,
+    peek,
     claim: ({ whitelist }) =>
       Effect.suspend(() => {
         const { real } = RealPath.follow(settings.home)
@@ -133,6 +136,7 @@ export const layerMemory = (
         {
           file: Path.join(settings.home, SandboxStore.fileName),
           load: Effect.sync(() => config),
+          peek: () => Either.right(config),
           change,
           make: Effect.void
         },

@@ -38,6 +38,8 @@ export const SandboxFile = Schema.Struct({
   policy: Schema.optionalWith(Policy, {
     default: () => ({ filesystem: { whitelist: [], blacklist: [] }, network: { allowNetwork: false as const } })
   }),
+  /** Names of variables that commands get besides those that every sandbox gets, secrets or not. */
+  env: entries,
   /** Options that only the provider reads. */
   providerOptions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), {
     default: () => ({})
@@ -62,7 +64,7 @@ export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "": ["enabled", "provider", "policy", "providerOptions"],
+  "": ["enabled", "provider", "policy", "env", "providerOptions"],
   policy: ["filesystem", "network"],
   "policy.filesystem": ["whitelist", "blacklist"],
   "policy.network": ["allowNetwork"]
@@ -82,6 +84,7 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
     }
     const meant = names.find((other) => other.toLowerCase() === name.toLowerCase())
     if (meant !== undefined) return { path: at, reason: `the name is written ${meant}` }
+    if (name === "env") return { path: at, reason: "it has no effect here: its place is the top of the file" }
     if (/^(?:white|black)list$/i.test(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
     }

@@ -36,6 +36,8 @@ export interface Settings {
   readonly whitelist: ReadonlyArray<string>
   /** Entries added to the blacklist of `sandbox.json`. */
   readonly blacklist: ReadonlyArray<string>
+  /** Names of variables that commands get, added to those of `sandbox.json`, secrets or not. */
+  readonly env: ReadonlyArray<string>
 }
 
 /** Returns the directory below the package's root that holds this module (`dist` in the published package). */
@@ -74,6 +76,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     enabled: undefined,
     whitelist: [],
     blacklist: [],
+    env: [],
     ...settings
   }
 }

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
@@ -25,6 +26,8 @@ export interface SandboxStore {
   readonly file: string
   /** Reads and decodes the file; returns the defaults where there is none. */
   readonly load: Effect.Effect<SandboxFile.SandboxFile, SandboxConfigError>
+  /** Reads and decodes the file at once, as `load` does. */
+  readonly peek: () => Either.Either<SandboxFile.SandboxFile, SandboxConfigError>
   /** Creates the directory of the file. */
   readonly make: Effect.Effect<void, PlatformError>
   /** Applies a change; returns whether there was something to change. */
@@ -108,6 +111,17 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     return Option.isNone(path) ? SandboxFile.defaults : yield* check(yield* read(path.value))
   })
 
+  const peek = () => {
+    let text: string
+    try {
+      text = Fs.readFileSync(file, "utf8")
+    } catch (error) {
+      if (Fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return Either.right(SandboxFile.defaults)
+      return Either.left(flaw(`it can't be read: ${error instanceof Error ? error.message : error}`))
+    }
+    return check(text)
+  }
+
   const makeHome = files.makeDirectory(home, { recursive: true, mode: 0o700 })
 
   /**
@@ -146,5 +160,5 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
       Effect.provideService(FileSystem.FileSystem, files)
     )
 
-  return { change, file, load, make: makeHome }
+  return { change, file, load, peek, make: makeHome }
 }

@@ -5,6 +5,7 @@
  *
  * @since 0.1.0
  */
+import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as PathGlob from "../policy/PathGlob.js"
 
 /** Names and patterns of variables that tools need to find themselves and each other. */
@@ -40,7 +41,8 @@ const defaults: Readonly<Record<string, string>> = {
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
-  PIP_RETRIES: "0",
+  // With no retry at all, pip says that there is no such package, and not why it could not look.
+  PIP_RETRIES: "1",
   npm_config_fetch_retries: "0"
 }
 
@@ -95,6 +97,25 @@ export const make = (
   }
   return { ...defaults, ...kept }
 }
+
+/** Variables that every shell has of itself, whatever was passed on. */
+const shells = new Set(["_", "COLUMNS", "LINES", "MAIL", "OLDPWD", "PS1", "SHLVL", "UID"])
+
+/**
+ * Returns the names of the variables that a sandbox leaves out, and that a command may miss.
+ *
+ * @param kept the environment that `make` has made of it
+ * @since 0.1.0
+ */
+export const withheld = (
+  environment: Readonly<Record<string, string>>,
+  kept: Readonly<Record<string, string>>
+): ReadonlyArray<string> =>
+  Object.entries(environment).flatMap(([name, value]) =>
+    value === "" || Object.hasOwn(kept, name) || shells.has(name) || ShellEnvironment.refusal(name) !== undefined
+      ? []
+      : [name]
+  )
 
 /** Matches variables that make a program load, run or convert by a file that somebody has chosen. */
 const loading = /^(LD_|GLIBC_|GCONV_PATH|LOCPATH|NLSPATH|LOCALE_ARCHIVE|MALLOC_|BASH|ENV$|SHELLOPTS|PS4|IFS$|CDPATH$)/

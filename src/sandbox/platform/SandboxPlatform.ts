@@ -37,6 +37,8 @@ export interface Wrapped {
   readonly descriptors: ReadonlyArray<number>
   /** The whole environment of the shell. */
   readonly environment: Readonly<Record<string, string>>
+  /** The names of the variables that it leaves out of the given environment. */
+  readonly withheld?: ReadonlyArray<string>
   /** The masks of the sandbox, by which denials are traced to their rules. */
   readonly masks: ReadonlyArray<Mask>
   /** True where it was not tested that the sandbox can start: if it does not, wrapping the shell again may succeed. */
@@ -143,6 +145,11 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
     readonly name: string
     /** False where the platform enforces nothing; by default, it enforces the policy. */
     readonly enforces?: false
+    /**
+     * Returns why no sandbox can be made here for a shell of that environment, as far as that is known without an
+     * attempt: what is missing, or why the last attempt failed.
+     */
+    readonly obstacle?: (environment: Readonly<Record<string, string>>) => string | undefined
     /**
      * Wraps a shell; its resources are released when the scope closes (`platform.cleanup`, S67). Where the platform
      * can't enforce the policy, fails with ExecutionFailed (kind `sandbox`), which names what is missing and what to do

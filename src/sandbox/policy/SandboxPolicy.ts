@@ -58,4 +58,6 @@ export interface SandboxPolicy {
    */
   readonly granted?: ReadonlyArray<Rule>
   readonly allowNetwork: false
+  /** Names of the variables that the user lets through, besides those that every sandbox gets. */
+  readonly environment?: ReadonlyArray<string>
 }

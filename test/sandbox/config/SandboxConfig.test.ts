@@ -8,6 +8,7 @@ import * as Directory from "../../support/sandbox/Directory.js"
 const defaults: SandboxFile.SandboxFile = {
   enabled: true,
   provider: "local",
+  env: [],
   policy: { filesystem: { whitelist: [], blacklist: [] }, network: { allowNetwork: false } },
   providerOptions: {}
 }

@@ -6,7 +6,7 @@ const defaults = {
   LANG: "C.UTF-8",
   LC_ALL: "C.UTF-8",
   PAGER: "cat",
-  PIP_RETRIES: "0",
+  PIP_RETRIES: "1",
   npm_config_fetch_retries: "0"
 }
 

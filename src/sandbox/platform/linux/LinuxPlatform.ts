@@ -108,11 +108,17 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       (a, b) => JSON.stringify(a) === JSON.stringify(b)
     )
     let isDisappointed = false
+    /** The reason why the last attempt to start a sandbox failed; undefined once one has started. */
+    let lastFailure: string | undefined
+    const failed = (reason: string) => {
+      lastFailure = reason
+      return fail(reason)
+    }
     const examined = (programs: Programs.Programs) =>
       Effect.flatMap(examine(programs), (report) => {
         const refusal = Doctor.refusal(report)
         return report.level === undefined || refusal !== undefined
-          ? fail(refusal ?? "no sandbox: this machine can't have one")
+          ? failed(refusal ?? "no sandbox: this machine can't have one")
           : Effect.succeed(report.level)
       })
     const levelOf = (programs: Programs.Programs) => {
@@ -161,7 +167,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           })
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
-      const variables = Environment.make(environment, options.environment)
+      const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
       const { outside, within } = Environment.divide(variables)
       const masksFromOutside = level !== "single"
       const gate = cgroup !== undefined || (masksFromOutside && layout.masks.length > 0)
@@ -185,29 +191,39 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
         descriptors: [],
         environment: outside,
+        withheld: Environment.withheld(environment, variables),
         masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
         policy,
         layout,
         level,
         isTrial: !isExamined,
-        live: (pid) => ({
-          ...LiveMasks.make(
-            LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
-            policy,
-            layout,
-            indexes
-          ),
-          network: () => NetworkCounters.meter(pid)
-        }),
+        live: (pid) => {
+          lastFailure = undefined
+          return {
+            ...LiveMasks.make(
+              LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
+              policy,
+              layout,
+              indexes
+            ),
+            network: () => NetworkCounters.meter(pid)
+          }
+        },
         explain: (stderr) => {
           isDisappointed = true
-          return fail(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+          return failed(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
         }
       }
       return wrapped
     })
 
-    return { name: "bubblewrap", wrap }
+    const obstacle = (environment: Readonly<Record<string, string>>) => {
+      const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
+      if (bwrap === undefined) return Cause.sentence(Cause.noBubblewrap)
+      return bash === undefined ? Cause.sentence(Cause.noBash) : lastFailure
+    }
+
+    return { name: "bubblewrap", obstacle, wrap }
   })
 
 /**

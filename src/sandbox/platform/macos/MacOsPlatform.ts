@@ -47,17 +47,22 @@ export const layer = ({
 } = {}): Layer.Layer<SandboxPlatform> =>
   Layer.succeed(SandboxPlatform, {
     name: "macos",
+    obstacle: () => (isExecutable(program) ? undefined : missing(program).message),
     wrap: ({ directory, environment, policy, shell }) =>
       isExecutable(program)
-        ? Effect.sync(() => ({
-            spawnable: {
-              program,
-              args: ["-p", SandboxProfile.make(policy, directory).text, shell.program, ...shell.args]
-            },
-            descriptors: [],
-            environment: { ...Environment.make(environment, variables), ...locale },
-            // This platform mounts no masks: denials are traced to the policy's rules alone.
-            masks: []
-          }))
+        ? Effect.sync(() => {
+            const kept = Environment.make(environment, [...variables, ...(policy.environment ?? [])])
+            return {
+              spawnable: {
+                program,
+                args: ["-p", SandboxProfile.make(policy, directory).text, shell.program, ...shell.args]
+              },
+              descriptors: [],
+              environment: { ...kept, ...locale },
+              withheld: Environment.withheld(environment, kept),
+              // This platform mounts no masks: denials are traced to the policy's rules alone.
+              masks: []
+            }
+          })
         : missing(program)
   })
