@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Quote from "../bash/Quote.js"
 import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
+import * as FullScreen from "./FullScreen.js"
 import * as Markdown from "./Markdown.js"
 import * as Prompt from "./Prompt.js"
 import * as Prose from "./Prose.js"
@@ -56,6 +57,7 @@ const readAt = (text: string, depth: number): CommandText =>
       ofPrompt(text, depth) ??
       ofMarkdown(text, depth) ??
       ofProse(text) ??
+      ofFullScreen(text) ??
       Command({ command: text }))
 
 /** Matches half a character, which JSON can hold and bash can't. */
@@ -132,6 +134,13 @@ const ofPrompt = (text: string, depth: number): CommandText | undefined => {
   return command === undefined
     ? NoCommand({ reason, meant: meantByPrompt(text, depth) })
     : unwrap(command, 'the prompt "$ "', reason, depth)
+}
+
+const ofFullScreen = (text: string): CommandText | undefined => {
+  const found = FullScreen.find(text)
+  return found === undefined
+    ? undefined
+    : NoCommand({ reason: found.reason, meant: found.instead === undefined ? {} : { command: found.instead } })
 }
 
 /** Shows the lines with a prompt; those without one only where they look like commands. */
