@@ -95,7 +95,7 @@ describe("the line about a failed command", () => {
   })
 
   it("knows nothing of what it can't see", () => {
-    const result = { stdout: "", stderr: "", exitCode: 1, ...missing("cat: nope") }
+    const result = { stdout: "", exitCode: 1, ...missing("cat: nope") }
     const facts = { command: "cat /nope", result, cwd, around: Surroundings.none, commands: [] }
     assert.strictEqual(Remark.make(facts), "[exit 1] (in /home/ada/project)")
   })
