@@ -82,6 +82,10 @@ export const read = `__synapse_choose() {
   if [[ \${1-} == -- ]]; then
     \\builtin shift
     if (( ! $# )); then \\builtin return; fi
+    if [[ -e $1 && ! /dev/stdin -ef /dev/null && \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]] &&
+      __synapse_expands "\${BASH_SOURCE[2]}"; then
+      __synapse_own=unclear
+    fi
   elif [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
     if [[ /dev/stdin -ef /dev/null ]]; then
       ( \\builtin set -e; ((0)); \\builtin exit 0 )
@@ -117,6 +121,7 @@ read() {
         case $__synapse_own in
           yes) __SYNAPSE_CALL__ ;;
           unclear)
+            if [[ $1 == -- ]]; then \\builtin shift; fi
             \\builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\\n' "$1" "$1" "$1" >&2
             \\builtin return 1 ;;
           *) \\builtin read "$@" ;;
@@ -168,10 +173,16 @@ refuse() {
     *) reply io "\${said:-$1}" ;;
   esac
 }
+endless() {
+  if [[ $1 -ef /proc/kmsg || \${1##*/} == trace_pipe ]]; then return 0; fi
+  if [[ ! -e $1 || -f $1 ]]; then return 1; fi
+  if [[ $2 ]]; then return 0; fi
+  [[ ! -S $1 && ( $1 != @(/dev/stdin|/dev/fd/*|/proc/self/fd/*) || -c $1 && ! $1 -ef /dev/null ) ]]
+}
 open() {
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
-  elif [[ $3 && -e $1 && ! -f $1 ]]; then
+  elif endless "$1" "$3"; then
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
     if (( $2 )); then

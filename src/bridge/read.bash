@@ -10,6 +10,10 @@ __synapse_choose() {
   if [[ ${1-} == -- ]]; then
     \builtin shift
     if (( ! $# )); then \builtin return; fi
+    if [[ -e $1 && ! /dev/stdin -ef /dev/null && ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* ]] &&
+      __synapse_expands "${BASH_SOURCE[2]}"; then
+      __synapse_own=unclear
+    fi
   elif [[ ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* ]]; then
     if [[ /dev/stdin -ef /dev/null ]]; then
       # In a condition, no failure ends a shell.
@@ -56,6 +60,7 @@ read() {
         case $__synapse_own in
           yes) __SYNAPSE_CALL__ ;;
           unclear)
+            if [[ $1 == -- ]]; then \builtin shift; fi
             \builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\n' "$1" "$1" "$1" >&2
             \builtin return 1 ;;
           *) \builtin read "$@" ;;

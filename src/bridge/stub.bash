@@ -44,10 +44,18 @@ refuse() {
     *) reply io "${said:-$1}" ;;
   esac
 }
+# Whether a file may keep its reader waiting for ever: a named pipe, a device, a log of the kernel's. What the caller hands over
+# by its descriptor (`read <(command)`) is waited for, unless only regular files will do.
+endless() {
+  if [[ $1 -ef /proc/kmsg || ${1##*/} == trace_pipe ]]; then return 0; fi
+  if [[ ! -e $1 || -f $1 ]]; then return 1; fi
+  if [[ $2 ]]; then return 0; fi
+  [[ ! -S $1 && ( $1 != @(/dev/stdin|/dev/fd/*|/proc/self/fd/*) || -c $1 && ! $1 -ef /dev/null ) ]]
+}
 open() {
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
-  elif [[ $3 && -e $1 && ! -f $1 ]]; then
+  elif endless "$1" "$3"; then
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
     if (( $2 )); then

@@ -84,7 +84,10 @@ export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/Inva
  * @category errors
  */
 export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blocked", {
+  /** The rule as it was written; where no written rule denied it, the path, or the network. */
   resource: Schema.String,
+  /** The path that was denied, where the resource is not it. */
+  path: Schema.optionalWith(Schema.String, { exact: true }),
   rule: Schema.String,
   reason: Schema.String,
   advice
@@ -163,7 +166,7 @@ export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionF
 export const toText = (error: CommandError, audience: Advice.Audience = Advice.model): string => {
   const what =
     error._tag === "Blocked"
-      ? `blocked by sandbox policy: ${error.resource} (rule ${error.rule}: ${error.reason})`
+      ? `blocked by sandbox policy: ${error.path ?? error.resource} (rule ${error.rule}: ${error.reason})`
       : error.reason
   return error.advice.length === 0 ? what : `${what}\n${Advice.render(error.advice, audience)}`
 }

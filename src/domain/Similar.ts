@@ -13,7 +13,8 @@ const rankOf = (written: string, name: string): number | undefined => {
   if (Math.max(written.length, name.length) > longest) return undefined
   if (written.toLowerCase() === name.toLowerCase()) return 0
   const edits = distance(written, name)
-  if (edits === 1 && sorted(written) === sorted(name)) return 1
+  // Any two letters are near to many names: `fd` is no `df`.
+  if (edits === 1 && written.length > 2 && sorted(written) === sorted(name)) return 1
   // `python` where there is only `python3`.
   if (edits === 1 && written.length >= 3 && name.startsWith(written) && /\d$/.test(name)) return 2
   if (edits === 1 && written.length >= (written.length === name.length ? 5 : 4)) return 2

@@ -36,7 +36,7 @@ export class FileError extends Schema.TaggedError<FileError>("synapse/FileError"
 export interface ReadOptions {
   /** The number of lines to skip at the beginning. */
   readonly skipLines?: number
-  /** True to refuse all but regular files: a pipe may keep the reader waiting forever. */
+  /** True to refuse pipes, too, that the caller hands over: one may keep the reader waiting forever. */
   readonly regular?: boolean
 }
 
@@ -59,7 +59,10 @@ export interface WriteOptions {
  * @category models
  */
 export interface Files {
-  /** Reads the bytes of a file; the rest is not read where the consumer stops. */
+  /**
+   * Reads the bytes of a regular file, or of a pipe that the caller hands over by its descriptor (`/dev/stdin`, `<(ls)`);
+   * the rest is not read where the consumer stops. Named pipes and devices are refused, since they may have no end.
+   */
   readonly read: (path: string, options?: ReadOptions) => Stream.Stream<Uint8Array, FileError>
   /**
    * Replaces the content of a file as a whole or not at all. Mode and owner stay, symbolic links are followed, missing

@@ -80,6 +80,7 @@ const toRequest = (denial: Denial, command: string, { policy }: SandboxBackend):
 const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why = ""): Blocked =>
   new Blocked({
     resource: result.blockedResource ?? denial.resource,
+    path: Explanation.onOneLine(denial.resource),
     rule: denial.rule,
     reason: denial.reason,
     advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why]

@@ -85,7 +85,13 @@ const commandOf = (given: Given): string => {
   return isSaid(run_in_background, true) ? inBackground(there) : there
 }
 
-const inBackground = (command: string): string => {
+/**
+ * Writes a command so that it runs in the background, with its output in a file.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const inBackground = (command: string): string => {
   const line = CommandLine.parse(command.trim())
   if (line.tokens.findLast(({ _tag }) => _tag === "Operator")?.end === line.text.length && line.text.endsWith("&")) {
     return line.text

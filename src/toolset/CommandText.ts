@@ -8,8 +8,10 @@ import * as Predicate from "effect/Predicate"
 import * as Quote from "../bash/Quote.js"
 import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
+import * as FullScreen from "./FullScreen.js"
 import * as Markdown from "./Markdown.js"
 import * as Prompt from "./Prompt.js"
+import * as Prose from "./Prose.js"
 
 /**
  * The text of a command, as it was read.
@@ -54,6 +56,8 @@ const readAt = (text: string, depth: number): CommandText =>
       ofCall(text, depth) ??
       ofPrompt(text, depth) ??
       ofMarkdown(text, depth) ??
+      ofProse(text) ??
+      ofFullScreen(text) ??
       Command({ command: text }))
 
 /** Matches half a character, which JSON can hold and bash can't. */
@@ -71,7 +75,9 @@ const unwrap = (command: string, around: string, reason: string, depth: number):
   })
 
 const markdown = "it is Markdown, of which bash would run parts; give the command alone"
-const shells = /^(?:|bash|sh|shell|zsh|ksh|console|terminal|(?:shell|sh|bash)-?session)$/i
+/** The languages of fences that hold commands, and of those that hold what a terminal showed: commands have prompts there. */
+const shells = /^(?:bash|sh|shell|zsh|ksh)$/i
+const sessions = /^(?:|console|terminal|(?:shell|sh|bash)-?session)$/i
 /** The programs that run what a fence of another language holds. */
 const interpreters: ReadonlyArray<readonly [RegExp, string]> = [
   [/^py(?:thon)?3?$/i, "python3 -"],
@@ -83,38 +89,65 @@ const interpreters: ReadonlyArray<readonly [RegExp, string]> = [
 const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   if (!Markdown.isMarkdown(text)) return undefined
   const whole = Markdown.whole(text)
-  if (whole !== undefined && shells.test(whole.info) && whole.text.trim() !== "") {
+  if (whole !== undefined && whole.text.trim() !== "" && (shells.test(whole.info) || sessions.test(whole.info))) {
     const prompted = Prompt.strip(whole.text)
-    return prompted === undefined
-      ? unwrap(whole.text, "the Markdown fence around it", markdown, depth)
-      : unwrap(prompted, 'the Markdown fence around it and the prompt "$ "', markdown, depth)
+    if (prompted !== undefined) {
+      return unwrap(prompted, 'the Markdown fence around it and the prompt "$ "', markdown, depth)
+    }
+    if (shells.test(whole.info)) return unwrap(whole.text, "the Markdown fence around it", markdown, depth)
   }
-  if (text.length > longestShown) return NoCommand({ reason: markdown, meant: tooLong })
+  const isPlain = whole !== undefined && sessions.test(whole.info)
+  const reason = isPlain ? "no language is given for its Markdown fence; give the command alone" : markdown
+  if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
   const found = [whole, Markdown.first(text), Markdown.inline(text)].filter((each) => each !== undefined)
   const block = found.find((each) => each.text.trim() !== "") ?? found[0]
-  return NoCommand({ reason: markdown, meant: block === undefined ? {} : meantBy(block, depth) })
+  return NoCommand({ reason, meant: block === undefined ? {} : meantBy(block, depth) })
 }
 
 /** The most characters of a text that is taken apart to show what was meant. */
 const longestShown = 10_000
 const tooLong = { command: "<command>" }
 
+/** Returns what a block probably means; nothing where it may be output, or prose. */
 const meantBy = ({ info, text }: Markdown.Block, depth: number): Readonly<Record<string, unknown>> => {
-  const command = text.trim() === "" && !shells.test(info) ? info : text
+  const [language = ""] = info.split(/\s/)
+  const command = text.trim() === "" && !shells.test(language) ? info : text
   if (command.trim() === "") return {}
-  const program = interpreters.find(([language]) => language.test(info))?.[1]
+  const program = interpreters.find(([name]) => name.test(language))?.[1]
   if (program !== undefined) return { command: `${program} ${Quote.hereDocument(`${text}\n`)}` }
   const inner = readAt(command, depth + 1)
-  return inner._tag === "NoCommand" ? inner.meant : { command: inner.command }
+  if (inner._tag === "NoCommand") return inner.meant
+  return inner._tag === "Wrapped" || shells.test(language) || Prose.looksLikeCommands(inner.command)
+    ? { command: inner.command }
+    : {}
 }
+
+const ofProse = (text: string): CommandText | undefined =>
+  Prose.isProse(text)
+    ? NoCommand({ reason: "it is prose or a quote, of which bash would run parts; give the command alone", meant: {} })
+    : undefined
 
 const ofPrompt = (text: string, depth: number): CommandText | undefined => {
   if (!Prompt.isPrompt(text)) return undefined
   const command = Prompt.strip(text)
   const reason = 'it begins with the prompt "$ ", and not all of its lines are commands'
   return command === undefined
-    ? NoCommand({ reason, meant: meantBy({ info: "", text: Prompt.commandsOf(text) }, depth) })
+    ? NoCommand({ reason, meant: meantByPrompt(text, depth) })
     : unwrap(command, 'the prompt "$ "', reason, depth)
+}
+
+const ofFullScreen = (text: string): CommandText | undefined => {
+  const found = FullScreen.find(text)
+  return found === undefined
+    ? undefined
+    : NoCommand({ reason: found.reason, meant: found.instead === undefined ? {} : { command: found.instead } })
+}
+
+/** Shows the lines with a prompt; those without one only where they look like commands. */
+const meantByPrompt = (text: string, depth: number): Readonly<Record<string, unknown>> => {
+  const command = Prompt.commandsOf(text)
+  const isPrompted = command.split("\n").length <= text.split("\n").filter((line) => /^\s*\$\s/.test(line)).length
+  return meantBy({ info: isPrompted ? "bash" : "", text: command }, depth)
 }
 
 /** Matches the beginning of a JSON object; `{ "a" :` can be a group of bash. */

@@ -20,7 +20,9 @@ export class Denials {
       return text
     }
     const [first = ""] = text.split("\n", 1)
-    return `${first}${first.includes(rule) ? "" : ` (rule ${rule})`}, as before.`
+    const named = `(rule ${rule}`
+    const at = first.lastIndexOf(`${named}: `)
+    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}), as before.`
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

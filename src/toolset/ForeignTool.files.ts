@@ -6,7 +6,8 @@
 import * as Quote from "../bash/Quote.js"
 import { type Given, isShown } from "./ForeignTool.given.js"
 
-const fileOf = (given: Given): string => given.path("<file>", "filepath", "absolutepath", "path", "file", "filename")
+const fileOf = (given: Given): string =>
+  given.path("<file>", "filepath", "absolutepath", "targetfile", "path", "file", "filename")
 
 /**
  * Writes `Read`, which counts lines from 1.
@@ -15,6 +16,8 @@ const fileOf = (given: Given): string => given.path("<file>", "filepath", "absol
  */
 export const read = (given: Given): string => {
   const file = fileOf(given)
+  const range = rangeOf(given)
+  if (range !== undefined) return `read ${file}:${range}`
   const skipped = (given.number("offset") ?? 1) - 1
   const limit = given.number("limit") ?? 0
   return [
@@ -23,6 +26,51 @@ export const read = (given: Given): string => {
     ...(skipped > 0 ? [`--offset ${skipped}`] : []),
     ...(limit > 0 ? [`--limit ${limit}`] : [])
   ].join(" ")
+}
+
+/** Returns the lines from a first to a last one, which others name in many ways; `[5, -1]` goes to the end. */
+const rangeOf = (given: Given): string | undefined => {
+  const range = given.any("viewrange", "linerange", "range")
+  const pair: ReadonlyArray<unknown> = Array.isArray(range) ? range : []
+  const [first, last] = pair.map((line) => (Number.isSafeInteger(line) ? (line as number) : undefined))
+  const from = first ?? given.number("startline", "startlineoneindexed", "linestart", "startlinenumber")
+  const to = last ?? given.number("endline", "endlineoneindexedinclusive", "lineend", "endlinenumber")
+  if (from === undefined && to === undefined) return undefined
+  const start = Math.max(from ?? 1, 1)
+  return `${start}-${to === undefined || to < start ? "" : to}`
+}
+
+/**
+ * Writes the calls of the editor whose `command` says what to do: view, create, str_replace or insert; undefined for any
+ * other.
+ *
+ * @since 0.1.0
+ */
+export const editor = (given: Given): string | undefined => {
+  switch (given.text("command")) {
+    case "view":
+      return read(given)
+    case "create":
+      return write(given)
+    case "str_replace":
+      return edit(given)
+    case "insert":
+      return insert(given)
+    default:
+      return undefined
+  }
+}
+
+/** Writes lines behind a line of a file; before the first one, `r` of sed can't. */
+const insert = (given: Given): string => {
+  const file = fileOf(given)
+  const line = given.number("insertline", "line") ?? 0
+  const text = given.text("inserttext", "newstr", "text")
+  if (text === undefined || !isShown(text)) return `sed -i '${line}r <file with the text>' ${file}`
+  const lines = Quote.hereDocument(text.endsWith("\n") ? text : `${text}\n`)
+  return line === 0
+    ? lines.replace("\n", () => ` cat - ${file} | write ${file}\n`)
+    : `sed -i '${line}r /dev/stdin' ${file} ${lines}`
 }
 
 /**

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Advice from "../domain/Advice.js"
+import * as BashArguments from "./BashArguments.js"
 import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
 import * as SearchTool from "./ForeignTool.search.js"
@@ -29,7 +30,8 @@ const shell: Answer = (given) => {
   const line = ShellWords.toCommand(action.any("command", "cmd"))
   if (line === undefined) return undefined
   const directory = action.text("workdir", "workingdirectory", "cwd", "directory")
-  const run = Advice.run(directory === undefined || directory === "" ? line : ShellWords.inDirectory(directory, line))
+  const there = directory === undefined || directory === "" ? line : ShellWords.inDirectory(directory, line)
+  const run = Advice.run(action.flag("isbackground", "runinbackground") ? BashArguments.inBackground(there) : there)
   const timeout = action.number("timeoutms", "timeout")
   return timeout === undefined ? [run] : Advice.line`${run}, with timeout=${`${timeout}`}`
 }
@@ -56,6 +58,17 @@ const patch: Answer = (given, offers) => {
     : [Advice.run(commands)]
 }
 
+const editor: Answer = (given) => {
+  const line = FileTool.editor(given)
+  return line === undefined ? undefined : [Advice.run(line)]
+}
+
+const background: Answer = () =>
+  Advice.line`${Advice.run("jobs -l")} lists what runs in the background; its output is in the file that it was sent to, or that the result of its call named`
+
+const kill: Answer = () =>
+  Advice.line`${Advice.run("jobs -l")} lists what runs in the background, and ${Advice.typed("kill %1")} ends the first`
+
 /** The tools by their names in lower case, without what is no letter. */
 const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
   (
@@ -72,7 +85,13 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["todoread", todoRead],
       ["webfetch fetch", webFetch],
       ["task agent", task],
-      ["shell localshell execcommand runshellcommand runinterminal", shell]
+      ["strreplaceeditor strreplacebasededittool texteditor", editor],
+      ["bashoutput getterminaloutput taskoutput", background],
+      ["killshell killbash taskstop", kill],
+      [
+        "shell localshell execcommand executecommand executebash runcommand runshellcommand runinterminal runterminalcmd runterminalcommand",
+        shell
+      ]
     ] as const
   ).flatMap(([names, answer]) => names.split(" ").map((name): [string, Answer] => [name, answer]))
 )

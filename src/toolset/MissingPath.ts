@@ -37,11 +37,14 @@ export const meant = (line: CommandLine, stderr: string, cwd: string, around: Su
   if (missing.length === 0) return undefined
   const words = line.tokens.filter((token): token is Word => token._tag === "Word" && token.closed && !token.expands)
   const moving = words.filter(({ value }) => elsewhere.test(value))
-  const isHere = moving.length === 0 || (moving.length === 1 && line.name === "cd" && moving[0] === line.command)
+  const isHere =
+    moving.length === 0 || (moving.length === 1 && line.name === "cd" && moving[0]?.start === line.command?.start)
   for (const { value } of words) {
     if (value === "" || (!isHere && !Path.isAbsolute(value))) continue
     if (!missing.some((text) => names(text, value) || names(text, Path.resolve(cwd, value)))) continue
     const found = near(Path.resolve(cwd, value), around)
+    const isEntered = missing.some((text) => text.includes(`: cd: ${value}${ending}`))
+    if (found !== undefined && isEntered && around.kindOf(found) !== "directory") continue
     if (found !== undefined) return Path.isAbsolute(value) ? found : relative(value, cwd, found)
   }
   return undefined

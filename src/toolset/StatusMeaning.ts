@@ -34,12 +34,25 @@ export const answers = (program: string): boolean => program.replace(/^.*\//, ""
  * @since 0.1.0
  */
 export const of = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+  if (exitCode === 1 && line.simple && line.name === "top" && stderr.startsWith("top: failed tty get")) {
+    return "there is no terminal: top -bn1"
+  }
   if (exitCode !== 1 || stderr !== "") return undefined
   const [name, ...others] = Hint.candidates(line)
   if (name === undefined || others.length > 0) return undefined
+  if (name === "read") return ofRead(line)
   const meaning = meanings[name.replace(/^\/(?:usr\/)?bin\//, "")] ?? meaningOfOptions(line, name)
   // With `pipefail`, the exit code can come from before the pipe.
   return Culprit.isPiped(line) ? undefined : meaning
+}
+
+/** Tells that nobody answers, where bash's own `read` was given nothing to read. */
+const ofRead = (line: CommandLine): string | undefined => {
+  const isOwn = line.name === "read" && line.words[0]?.value.startsWith("-") === true
+  const isFed = line.tokens.some(
+    ({ _tag, start, end }) => _tag === "Operator" && /[<|]/.test(line.text.slice(start, end).replace("||", ""))
+  )
+  return isOwn && !isFed ? "nobody can be asked: read name <<< 'answer'" : undefined
 }
 
 const meaningOfOptions = (line: CommandLine, name: string): string | undefined => {

@@ -20,7 +20,7 @@ const meant: Readonly<Record<string, string | undefined>> = {
   gti: "git",
   gerp: "grep",
   grpe: "grep",
-  sl: "ls",
+  LS: "ls",
   scr: "src",
   mkae: "make",
   makee: "make",
@@ -33,6 +33,8 @@ const meant: Readonly<Record<string, string | undefined>> = {
   nope: undefined,
   l: undefined,
   foo: undefined,
+  sl: undefined,
+  dl: undefined,
   git: undefined,
   "": undefined
 }

@@ -140,7 +140,10 @@ export const local = (title: string, ground: string): void => {
             blockedResource: `${outside}/file`,
             blockedRule: "not whitelisted"
           })
-          assert.match(blockedReason ?? "", new RegExp(`^Blocked by the sandbox: writing ${outside}/file\n`))
+          assert.match(
+            blockedReason ?? "",
+            new RegExp(`^Blocked by the sandbox: writing ${outside}/file \\(rule not whitelisted: `)
+          )
           assert.notProperty(yield* execute("false"), "blockedReason")
         })
       )

@@ -85,7 +85,7 @@ describe("a valid command", () => {
   })
 
   it("comes out of a fence and from behind prompts as it was", () => {
-    const language = FastCheck.constantFrom("", "bash", "sh", " shell", "console")
+    const language = FastCheck.constantFrom("bash", "sh", " shell", "zsh")
     const fence = FastCheck.constantFrom("```", "````", "`````````", "~~~", "~~~~")
     const space = FastCheck.constantFrom("", "\n", " \n\n")
     FastCheck.assert(

@@ -27,6 +27,13 @@ const attacks: Readonly<Record<string, string>> = {
   "JSON of a call": '{"command": "ls", "timeout": 5, "description": "$(touch evil)"}',
   "JSON that is cut": '{"command": "ls $(touch evil)"',
   "JSON of something else": '{"a": "`touch evil`"}',
+  "a fence without a language": `${f}\n$(touch evil)\n${f}`,
+  "a fence of output": `${f}output\ntouch evil\n${f}`,
+  "prose with backquotes": "Here is `touch evil`, which makes a file",
+  "prose with an arrow": "I will change a -> evil",
+  "a list": "- first `touch evil`\n- then stop",
+  "a numbered list": "1. run `touch evil`",
+  "a quote": "> evil touch\n> more",
   "an array of words": '["sh","-c","$(touch evil)"]'
 }
 
@@ -40,7 +47,7 @@ describe("bash by itself", () => {
       Fs.writeFileSync(`${cwd}/attack.txt`, "touch evil\n")
       for (const [name, command] of Object.entries(attacks)) {
         if (harmless.has(name)) continue
-        ChildProcess.spawnSync("/bin/bash", ["--norc", "-c", command], { cwd })
+        ChildProcess.spawnSync("/bin/bash", ["--norc", "-c", "--", command], { cwd })
         assert.isTrue(Fs.existsSync(`${cwd}/evil`), name)
         Fs.rmSync(`${cwd}/evil`)
       }
@@ -67,7 +74,7 @@ describe("text that is no command", () => {
       assert.strictEqual((yield* run("$ cd / && pwd\n$ cd - >/dev/null")).stdout, "/\n")
       const markdown = `# A\n\n${f}bash\n$ ls \`x\`\n${f}\n\n{"command":"ls"}\n`
       const command = `cat >a.md <<'EOF'\n${markdown}EOF`
-      for (const text of [command, `${f}\n${command}\n${f}`, `$ ${command}`]) {
+      for (const text of [command, `${f}sh\n${command}\n${f}`, `$ ${command}`]) {
         assert.strictEqual((yield* run(text)).exitCode, 0)
         assert.strictEqual(bytes("a.md"), markdown)
         yield* run("rm a.md")

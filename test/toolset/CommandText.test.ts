@@ -29,7 +29,7 @@ describe("the text of a command", () => {
   it("is taken out of the one fence that is all around it", () => {
     const wrapped: ReadonlyArray<readonly [string, string]> = [
       [lines("Fbash", "cat evil.txt", "F"), "cat evil.txt"],
-      [lines("", "F", "ls", "", "pwd", "F", ""), "ls\n\npwd"],
+      [lines("", "Fbash", "ls", "", "pwd", "F", ""), "ls\n\npwd"],
       [lines("~~~sh", "ls", "~~~"), "ls"],
       [lines("F`bash", "ls", "F``"), "ls"],
       [lines("  Fbash".replace("F", fence), "  ls", "    pwd", "  F".replace("F", fence)), "ls\n  pwd"],
@@ -38,11 +38,11 @@ describe("the text of a command", () => {
         lines("Fbash", "cat >a.md <<'EOF'", "Fjs", "x", "F", "EOF", "F"),
         lines("cat >a.md <<'EOF'", "Fjs", "x", "F", "EOF")
       ],
-      [lines("~~~", "cat <<'EOF'", "F", "EOF", "~~~"), lines("cat <<'EOF'", "F", "EOF")],
+      [lines("~~~sh", "cat <<'EOF'", "F", "EOF", "~~~"), lines("cat <<'EOF'", "F", "EOF")],
       [lines("Fconsole", "$ ls", "$ pwd", "F"), "ls\npwd"]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
-    assert.strictEqual(notice(lines("F", "ls", "F")), "Run without the Markdown fence around it.")
+    assert.strictEqual(notice(lines("Fsh", "ls", "F")), "Run without the Markdown fence around it.")
     assert.strictEqual(notice(lines("F", "$ ls", "F")), 'Run without the Markdown fence around it and the prompt "$ ".')
   })
 
@@ -70,6 +70,32 @@ describe("the text of a command", () => {
       [lines("Fconsole", "$ ls", "a.txt", "F"), "ls"],
       [lines("F", "F"), "ls -la"],
       [lines("Fbash", "F"), "ls -la"]
+    ]
+    for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("is refused where it may be output or prose, and none of that is shown as what was meant", () => {
+    const nothing = "ls -la"
+    const refused: ReadonlyArray<readonly [string, string]> = [
+      [lines("F", "ls src", "F"), "ls src"],
+      [lines("F", "drwxr-xr-x 2 root root", "total 5", "F"), nothing],
+      [lines("F", "> x", "F"), nothing],
+      [lines("F", "ls > x", "F"), nothing],
+      [lines("Ftext", "> x", "F"), nothing],
+      [lines("Foutput", "cat a > x", "F"), nothing],
+      [lines("Fconsole", "ls", "a.txt", "F"), nothing],
+      ["Run this: ```> x```", nothing],
+      ["```> x\n```", nothing],
+      ["$ ls\n> x", "ls"],
+      ["$ cat <<EOF\nI wrote > x", nothing],
+      ["> touch evil\n> ls", nothing],
+      ["> touch evil", nothing],
+      ["Here is `touch evil`, which makes a file", nothing],
+      ["I will run `touch evil` now", nothing],
+      ["Let me write a -> b", nothing],
+      ["# Plan\n\n- run `touch evil`", nothing],
+      ["1. run `touch evil`\n2. stop", nothing],
+      [lines("Fbash", "I will run `touch evil`", "F"), nothing]
     ]
     for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
   })
@@ -185,7 +211,15 @@ describe("the text of a command", () => {
       "cat <<'EOF'\n$ ls\n{\"a\":1}\nEOF",
       "echo ~~~ ~~~",
       "echo \\\n~~~",
-      "case $a in\n  x) ls ;;\nesac"
+      "case $a in\n  x) ls ;;\nesac",
+      "> out.txt",
+      "> a\n> b",
+      "> out.txt sort in.txt",
+      ">a.txt ls",
+      "- ",
+      "Rscript `cat name`",
+      "./Run `cat args`",
+      "x=1 # I will\nls"
     ]) {
       assert.deepStrictEqual(CommandText.read(text), CommandText.CommandText.Command({ command: text }), text)
     }

@@ -18,6 +18,10 @@ describe("the command for another agent's tool", () => {
       ["read", { filePath: "src/a.ts", offset: 1, limit: 0 }, "read src/a.ts"],
       ["read_file", { absolute_path: "-x" }, "read ./-x"],
       ["Read", { file_path: "Makefile", offset: null }, "read ./Makefile"],
+      ["read_file", { path: "src/x", start_line: 2, end_line: 4 }, "read src/x:2-4"],
+      ["read_file", { target_file: "x", start_line_one_indexed: 5, end_line_one_indexed_inclusive: 9 }, "read x:5-9"],
+      ["read_file", { path: "src/x", start_line: 7 }, "read src/x:7-"],
+      ["read_file", { path: "src/x", end_line: 7 }, "read src/x:1-7"],
       ["Read", {}, "read <file>"],
       ["Read", "a.ts", "read <file>"]
     ])
@@ -47,6 +51,24 @@ describe("the command for another agent's tool", () => {
         "edit a 'a' 'b' &&\nedit --all a 'c' ''"
       ]
     ])
+  })
+
+  it("does what the editor with commands would", () => {
+    const name = "str_replace_based_edit_tool"
+    all([
+      [name, { command: "view", path: "src/x" }, "read src/x"],
+      [name, { command: "view", path: "src/x", view_range: [2, 3] }, "read src/x:2-3"],
+      [name, { command: "view", path: "src/x", view_range: [5, -1] }, "read src/x:5-"],
+      [name, { command: "create", path: "n", file_text: "hi\n" }, "write n <<'EOF'\nhi\nEOF"],
+      ["str_replace_editor", { command: "str_replace", path: "x", old_str: "a", new_str: "b" }, "edit x 'a' 'b'"],
+      [
+        name,
+        { command: "insert", path: "x", insert_line: 2, insert_text: "a\n" },
+        "sed -i '2r /dev/stdin' x <<'EOF'\na\nEOF"
+      ],
+      [name, { command: "insert", path: "x", insert_line: 0, new_str: "a" }, "<<'EOF' cat - x | write x\na\nEOF"]
+    ])
+    assert.isUndefined(advise(name, { command: "undo_edit", path: "x" }))
   })
 
   it("applies a patch by our own commands, or by one of them that takes patches", () => {
@@ -94,6 +116,16 @@ describe("the command for another agent's tool", () => {
       ["shell", { command: ["a", "b c"], workdir: "/x", timeout_ms: 5 }, "(cd /x && a 'b c'), with timeout=5"],
       ["local_shell", { action: { type: "exec", command: ["a"], working_directory: "/x" } }, "(cd /x && a)"],
       ["exec_command", { cmd: "a" }, "a"],
+      ["execute_command", { command: "ls -la", requires_approval: false }, "ls -la"],
+      ["run_terminal_cmd", { command: "a b", is_background: false }, "a b"],
+      ["run_terminal_cmd", { command: "a b", is_background: true }, "a b >a-background.log 2>&1 &"],
+      [
+        "BashOutput",
+        { bash_id: "1" },
+        "jobs -l lists what runs in the background; its output is in the file that it was sent to, or that the result of its call named"
+      ],
+      ["KillShell", { shell_id: "1" }, "jobs -l lists what runs in the background, and kill %1 ends the first"],
+      ["KillBash", {}, "jobs -l lists what runs in the background, and kill %1 ends the first"],
       ["run_shell_command", { command: "a; b", directory: "x" }, "(cd x && {\na; b\n})"]
     ])
     assert.isUndefined(advise("shell", {}))

@@ -81,7 +81,20 @@ const rows: ReadonlyArray<Row> = [
   // The directory.
   { command: "cd src && cat nothing-like-it; r=$?; cd ..; (exit $r)", remark: "[exit 1] (in @)" },
   { command: "cd /no/such && make", remark: "[exit 1]", advice: builtin("cd") },
+  { command: "cd scr", remark: "[exit 1] did you mean src?", advice: builtin("cd") },
+  { command: "cd src/main.tx", remark: "[exit 1] (in @)", advice: builtin("cd") },
   // Exit codes with a meaning.
+  {
+    command: "read -p 'sure? ' y",
+    remark: "[exit 1] nobody can be asked: read name <<< 'answer'",
+    advice: builtin("read")
+  },
+  {
+    command: "read -rp x y || false",
+    remark: "[exit 1] nobody can be asked: read name <<< 'answer'",
+    advice: builtin("read")
+  },
+  { command: "read -r y </dev/null", remark: "[exit 1]", advice: builtin("read") },
   { command: "grep nope a", remark: "[exit 1] no match", advice: help("grep") },
   { command: "grep -q nope a && echo yes", remark: "[exit 1] no match", advice: help("grep") },
   { command: "grep nope nothing-like-it", remark: "[exit 2] (in @)", advice: help("grep") },
@@ -132,7 +145,8 @@ const rows: ReadonlyArray<Row> = [
     stderr:
       'edit: <old> is missing.\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\nBash(command="edit --help") shows more.\n',
     remark: "[exit 1]"
-  }
+  },
+  { command: "cd src; head -n 3 mian.ts", remark: "[exit 1] did you mean main.ts? (in @/src)", advice: help("head") }
 ]
 
 describe("what a model reads of a command that failed", () => {
@@ -212,10 +226,7 @@ describe("what a model reads of a command that failed", () => {
       if (first.extras.blocked !== true) return
       assert.include(first.output, "\nAllowed: ")
       const second = yield* handle({ command: "cat .env" })
-      assert.strictEqual(
-        second.output,
-        "blocked by sandbox policy: **/.env (rule **/.env: on the blacklist, built in: neither read nor written), as before."
-      )
+      assert.strictEqual(second.output, `blocked by sandbox policy: ${cwd}/.env (rule **/.env), as before.`)
       assert.deepStrictEqual(second.extras, first.extras)
       const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
       assert.match(

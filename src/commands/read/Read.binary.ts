@@ -18,6 +18,9 @@ const megabyte = 1024 ** 2
 /** The most megabytes of an image that is shown: models take no larger ones. */
 const largestImage = 5
 
+/** The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions. */
+const largestSide = 8000
+
 /** The most megabytes of a file that are counted. */
 const mostCounted = 64
 
@@ -55,6 +58,9 @@ export const describe = Effect.fnUntraced(function* (
   }
   const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
   if (size > largestImage * megabyte) return { text: `${text}, too large to be shown (${largestImage} MiB)\n` }
+  if (Math.max(dimensions.width, dimensions.height) > largestSide) {
+    return { text: `${text}, too large to be shown (${largestSide}x${largestSide})\n` }
+  }
   return { text: `${text}\n`, image: { path, mediaType, base64: bytes.toString("base64") } }
 })
 

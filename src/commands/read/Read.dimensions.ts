@@ -22,13 +22,16 @@ export interface Dimensions {
 export const of = (mediaType: string, bytes: Buffer): Dimensions | undefined => {
   try {
     const found = readers[mediaType]?.(bytes)
-    return found !== undefined && found.width > 0 && found.height > 0 ? found : undefined
+    return found !== undefined && isSide(found.width) && isSide(found.height) ? found : undefined
   } catch (error) {
     // It ends before its header does.
     if (error instanceof RangeError) return undefined
     throw error
   }
 }
+
+/** Tests for what a side can have: as PNG has it, which of the four has the largest images. */
+const isSide = (pixels: number): boolean => pixels > 0 && pixels < 2 ** 31
 
 type Reader = (bytes: Buffer) => Dimensions | undefined
 

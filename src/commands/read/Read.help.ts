@@ -25,9 +25,11 @@ OUTPUT
   In a result, the lines are as many as fit; those longer than 2000 characters are cut, and end in
   "... [N more characters]" (with one character for the dots). In a pipe or a file, each line is whole.
   The CR of lines that end in CRLF is left out, and standard error says so. Bytes that are no UTF-8 are shown as U+FFFD.
+  In a result, control characters are shown as pictures, and invisible ones (zero width, direction) as <U+200B>.
   Where lines follow the window, standard error says how many there are, and the call that shows them.
   An empty file, and an offset behind the end, are no error: standard error says how many lines there are.
-  Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB, the image goes with the result.
+  Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB and 8000x8000,
+  the image goes with the result.
 
 EXAMPLES
   read src/main.ts
@@ -45,6 +47,6 @@ EXAMPLES
   shell's own.
 
 EXIT CODE
-  0. 1 where a file can not be read, is a directory, or is binary (NUL bytes in its first 8 KiB, or the window's); the
-  others are shown. 126 where the sandbox's policy denies it.
+  0. 1 where a file can not be read, is a directory, a device, a named pipe, or binary (NUL bytes in its first 8 KiB, or
+  the window's); the others are shown. 126 where the sandbox's policy denies it.
 `

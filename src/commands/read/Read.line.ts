@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Visible from "./Read.visible.js"
 
 /** The most characters (Unicode code points) of a line that is cut. */
 const longest = 2000
@@ -20,6 +21,8 @@ export class UnendedLine {
   isBegun = false
   /** True where the last character that has come is a CR. */
   hasReturn = false
+  /** True where a line had invisible characters, which are marked in it. */
+  hasInvisible = false
   private head = ""
   /** The number of characters behind the head. */
   private left = 0
@@ -50,7 +53,11 @@ export class UnendedLine {
     this.hasReturn = false
     this.head = ""
     this.left = 0
-    return this.isCut ? visible(head.length > longest ? cut(head, left) : head) : head
+    if (!this.isCut) return head
+    const line = head.length > longest ? cut(head, left) : head
+    const marked = Visible.markInvisible(line)
+    this.hasInvisible ||= marked !== line
+    return Visible.picture(marked)
   }
 
   private add(text: string): void {
@@ -59,13 +66,6 @@ export class UnendedLine {
     if (space > 0) this.head += text.slice(0, space)
   }
 }
-
-/** Makes control characters visible, which a terminal would obey: a CR could hide what stands before it. */
-const visible = (line: string): string =>
-  line.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
-    const code = character.charCodeAt(0)
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd"
-  })
 
 const isLowSurrogate = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
 

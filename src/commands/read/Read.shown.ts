@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { CommandCall } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
+import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as FileFailure from "../../files/FileFailure.js"
@@ -66,7 +66,7 @@ export class Shown {
   }
 
   /** Says that a file could not be shown; the others are. */
-  fail({ advice, reason }: ExecutionFailed): void {
+  fail({ advice, reason }: ExecutionFailed | InvalidUsage): void {
     this.drop()
     this.exitCode = ExitCode.failure
     this.advice.push(Advice.line`${reason}`, ...advice)

@@ -10,12 +10,13 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
+import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as Slices from "../../domain/Slices.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
 import * as Binary from "./Read.binary.js"
+import * as Failure from "./Read.failure.js"
 import { help } from "./Read.help.js"
 import * as Lines from "./Read.lines.js"
 import * as Range from "./Read.range.js"
@@ -23,12 +24,12 @@ import { Shown } from "./Read.shown.js"
 import { LineWindow } from "./Read.window.js"
 
 /** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
-const lines = (name: string, least: number) =>
+const lines = (name: string, least: number, accepted = least) =>
   Parameter.option(name).pipe(
     Parameter.withPlaceholder("N"),
     Parameter.filterMap((text) => {
-      const value = /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
-      return value >= least ? Option.some(value) : Option.none()
+      const value = /^-?\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : Number.NaN
+      return value >= accepted ? Option.some(value) : Option.none()
     }, `--${name} must be a whole number from ${least}`)
   )
 
@@ -46,7 +47,8 @@ export const grammar = CommandGrammar.make({
   config: {
     file: Parameter.operand("file"),
     more: Parameter.repeated(Parameter.operand("file")),
-    offset: lines("offset", 0).pipe(Parameter.withDefault(0)),
+    // A negative one is refused with the call that shows the last lines.
+    offset: lines("offset", 0, Number.NEGATIVE_INFINITY).pipe(Parameter.withDefault(0)),
     limit: lines("limit", 1).pipe(Parameter.optional)
   }
 })
@@ -76,8 +78,11 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
-      const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const files = [file, ...more]
+      if (offset < 0) return yield* Failure.ofNegative(grammar, offset, files)
+      const misused = yield* Failure.ofNumbers(call.files, grammar, files)
+      if (misused !== undefined) return yield* misused
+      const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const shown = new Shown(call)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
       const room = call.room === undefined ? undefined : call.room - notes
@@ -86,7 +91,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
         shown.begin(path)
         const left = room === undefined ? undefined : room - shown.size
         const isShown = yield* showFile(shown, { ...given, path }, left, at === 0).pipe(
-          Effect.catchTag("ExecutionFailed", (error) => Effect.sync(() => shown.fail(error)))
+          Effect.catchAll((error) => Effect.sync(() => shown.fail(error)))
         )
         if (isShown !== false) continue
         shown.drop()
@@ -120,10 +125,17 @@ const again = (files: ReadonlyArray<string>, { limit, offset }: Pick<Range.Range
 const showFile = (shown: Shown, given: Range.Range, room: number | undefined, showsOne: boolean) => {
   const written = Range.parse(given.path)
   return showRange(shown, given, room, showsOne).pipe(
-    Effect.catchTag("FileError", (error) =>
-      written === undefined || error.kind !== "missing" ? error : showRange(shown, written, room, showsOne)
-    ),
-    Effect.catchTag("FileError", (error) => FileFailure.fromFileError("read", error))
+    Effect.catchTag("FileError", (error): Effect.Effect<boolean, ExecutionFailed | InvalidUsage | FileError> => {
+      if (error.kind !== "missing") return error
+      const ofMissing = (otherwise: FileError) => Failure.ofMissing(shown.call.files, error, otherwise)
+      if (written === undefined) return ofMissing(error)
+      return Effect.catchIf(
+        showRange(shown, written, room, showsOne),
+        (other): other is FileError => other._tag === "FileError" && other.kind === "missing",
+        ofMissing
+      )
+    }),
+    Effect.catchTag("FileError", (error) => Failure.ofFile(error))
   )
 }
 
@@ -155,6 +167,7 @@ const showRange = Effect.fnUntraced(function* (
   if (window.isFull && window.line === offset) return false
   yield* shown.put(window.take())
   const name = FileFailure.printable(path)
+  if (window.hasInvisible) shown.note(Advice.line`read: ${name}: invisible characters are shown as <U+...>`)
   if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
   const note = yield* noteOf(files, range, window)
   if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)

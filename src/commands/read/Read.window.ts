@@ -94,6 +94,11 @@ export class LineWindow {
     if (this.unended.isBegun && !this.isDone) this.endLine(false)
   }
 
+  /** True where invisible characters are marked in the output. */
+  get hasInvisible(): boolean {
+    return this.unended.hasInvisible
+  }
+
   /** Takes the output. */
   take(): string {
     const { output } = this

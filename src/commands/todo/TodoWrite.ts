@@ -48,7 +48,7 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       if (yield* Slices.run(() => hasTooMuch(text))) {
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
       }
-      const value = yield* toValue(yield* Slices.run(() => JsonText.steps(text)), words.length > 0)
+      const value = yield* toValue(yield* Slices.run(() => JsonText.steps(text)), words.length > 0 && !isQuoted(text))
       const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })
@@ -71,6 +71,9 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
     { takesBare: (rest) => rest.startsWith("{") && rest.trimEnd().endsWith("}") }
   )
 })
+
+/** Tests whether a word came whole: without quotes around it, bash takes the double quotes away. */
+const isQuoted = (text: string): boolean => /^\s*[{[][\s\S]*"[\s\S]*[}\]]\s*$/.test(text)
 
 class BadInput extends Data.TaggedError("BadInput")<{ readonly reason: string }> {}
 
@@ -146,11 +149,11 @@ function* hasTooMuch(text: string): Slices.Steps<boolean> {
 
 const toValue = (
   parsed: Either.Either<unknown, JsonText.Flaw>,
-  isArgument: boolean
+  mayBeUnquoted: boolean
 ): Either.Either<unknown, BadInput> =>
   Either.mapLeft(parsed, ({ path, reason }) => {
     const problem = `Invalid JSON format\n${line({ path: path === "" ? "input" : path, message: reason })}`
-    return new BadInput({ reason: isArgument && path === "" ? `${problem}\n${howToQuote}` : problem })
+    return new BadInput({ reason: mayBeUnquoted && path === "" ? `${problem}\n${howToQuote}` : problem })
   })
 
 const positive = (name: string, fallback: number): Effect.Effect<number> =>

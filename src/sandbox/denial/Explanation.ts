@@ -25,8 +25,7 @@ const known: Readonly<Record<Denial["how"], string>> = {
  */
 export const describe = (denial: Denial, policy: SandboxPolicy): string =>
   [
-    `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)}`,
-    `Rule: ${onOneLine(denial.rule)} (${PolicyDecision.describeSource(denial.source)}): ${denial.reason}.`,
+    `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)} (rule ${onOneLine(denial.rule)}: ${denial.reason})`,
     advise(denial, policy)
   ].join("\n")
 
@@ -39,8 +38,12 @@ export const describe = (denial: Denial, policy: SandboxPolicy): string =>
 export const advise = (denial: Denial, policy: SandboxPolicy): string =>
   [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial)].join("\n")
 
-/** Escapes control characters, so that a name stays on one line. */
-const onOneLine = (text: string): string =>
+/**
+ * Escapes control characters, so that a name stays on one line.
+ *
+ * @since 0.1.0
+ */
+export const onOneLine = (text: string): string =>
   text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
 
 const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

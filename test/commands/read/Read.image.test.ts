@@ -27,7 +27,7 @@ const images: ReadonlyArray<readonly [string, Buffer, string, string]> = [
   ["a.png", png, "PNG image, 2x3", "image/png"],
   ["no extension", gif, "GIF image, 7x5", "image/gif"],
   ["b.txt", jpeg(0xc0, 640, 480), "JPEG image, 640x480", "image/jpeg"],
-  ["c.jpg", jpeg(0xc2, 65535, 1), "JPEG image, 65535x1", "image/jpeg"],
+  ["c.jpg", jpeg(0xc2, 8000, 1), "JPEG image, 8000x1", "image/jpeg"],
   ["d.webp", webp("VP8 ", [0, 0, 0, 0x9d, 0x01, 0x2a, 0x90, 0x41, 0x2c, 0x01]), "WebP image, 400x300", "image/webp"],
   ["e.webp", webp("VP8L", [0x2f, 0x8f, 0xc1, 0x4a, 0x00]), "WebP image, 400x300", "image/webp"],
   ["f.webp", webp("VP8X", [0, 0, 0, 0, 0x8f, 0x01, 0, 0x2b, 0x01, 0]), "WebP image, 400x300", "image/webp"]
@@ -90,6 +90,37 @@ describe("read of an image", () => {
         const files = MemoryFiles.make({ [path]: bytes.subarray(0, 16) })
         const { message } = yield* failed(Read.make, [path], { files })
         assert.match(message, /: \w+ image with a broken header, 16 bytes\n/, path)
+      }
+    })
+  )
+
+  it.effect("gives none that claims to be huge, and takes an impossible size for a broken header", () =>
+    Effect.gen(function* () {
+      const sized = (width: number, height: number) => {
+        const bytes = Buffer.from(png)
+        bytes.writeUInt32BE(width, 16)
+        bytes.writeUInt32BE(height, 20)
+        return { room: 30_000, files: MemoryFiles.make({ f: bytes }) }
+      }
+      const most = yield* run(Read.make, ["f"], sized(8000, 8000))
+      assert.strictEqual(most.images?.length, 1)
+      for (const [width, height] of [
+        [8001, 1],
+        [1, 8001],
+        [2 ** 31 - 1, 2 ** 31 - 1]
+      ] as const) {
+        const { images, stdout } = yield* run(Read.make, ["f"], sized(width, height))
+        const said = `f: PNG image, ${width}x${height}, ${png.length} bytes, too large to be shown (8000x8000)\n`
+        assert.deepStrictEqual([images, stdout], [undefined, said])
+      }
+      for (const [width, height] of [
+        [4_000_000_000, 1],
+        [1, 2 ** 31],
+        [0, 1],
+        [1, 0]
+      ] as const) {
+        const { message } = yield* failed(Read.make, ["f"], sized(width, height))
+        assert.include(message, `PNG image with a broken header, ${png.length} bytes\n`)
       }
     })
   )

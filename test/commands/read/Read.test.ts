@@ -71,7 +71,8 @@ describe("read", () => {
         "": "read: '': No such file or directory",
         "src/d": `read: src/d: Is a directory\nBash(command="ls src/d") lists it.`,
         "/secret": "read: /secret: Permission denied",
-        "/dev/tty": "read: /dev/tty: Not a regular file"
+        "/dev/tty":
+          'read: /dev/tty: Not a regular file\nBash(command="timeout 5 head -c 4096 /dev/tty") shows what comes of it.'
       }
       for (const [path, message] of Object.entries(messages)) assert.strictEqual(yield* said(path), message)
     })

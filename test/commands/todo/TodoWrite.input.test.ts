@@ -102,7 +102,11 @@ describe("the input of TodoWrite", () => {
       for (const [json, why] of broken) {
         assert.deepStrictEqual(
           yield* write({ args: [json] }),
-          refused("Invalid JSON format", `- input: ${why}`, ...quoting)
+          refused(
+            "Invalid JSON format",
+            `- input: ${why}`,
+            ...(json.includes('"') && json.endsWith("}") ? [] : quoting)
+          )
         )
       }
       assert.deepStrictEqual(yield* write({ args: ['\ufeff{"todos":[]}'] }), written([], empty))

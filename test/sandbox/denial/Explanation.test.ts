@@ -23,8 +23,7 @@ const describeDenied = (resource: string, access: "read" | "write", how: Denial.
 describe("what a model is told", () => {
   it("of a secret", () =>
     assert.deepStrictEqual(describeDenied("/project/.env", "read", "preflight"), [
-      "Blocked by the sandbox: reading /project/.env",
-      "Rule: **/.env (built in): on the blacklist, built in: neither read nor written.",
+      "Blocked by the sandbox: reading /project/.env (rule **/.env: on the blacklist, built in: neither read nor written)",
       "The command was not run.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
       "Do not try to get around it. If it is needed, ask the user for what you need of it."
@@ -38,8 +37,7 @@ describe("what a model is told", () => {
 
   it("of what is not whitelisted, with the exact path to allow", () =>
     assert.deepStrictEqual(describeDenied("/data/it's new", "write", "verified-text"), [
-      "Blocked by the sandbox: writing /data/it's new",
-      "Rule: not whitelisted (built in): read only, like all that no rule allows to write.",
+      "Blocked by the sandbox: writing /data/it's new (rule not whitelisted: read only, like all that no rule allows to write)",
       "The command ran, and was refused this.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
       "If it has to be there, ask the user to make it, and then to run: synapse sandbox allow '/data/it'\\''s new'"
@@ -53,8 +51,7 @@ describe("what a model is told", () => {
 
   it("of the network", () =>
     assert.deepStrictEqual(Explanation.describe(Denial.network(undefined), policy).split("\n"), [
-      "Blocked by the sandbox: reaching network",
-      "Rule: allowNetwork: false (built in): no network but the sandbox's own loopback.",
+      "Blocked by the sandbox: reaching network (rule allowNetwork: false: no network but the sandbox's own loopback)",
       "The command ran; the system counted the attempt, which may not be why it failed.",
       "Allowed: connections to localhost, within the sandbox.",
       "Do not try to get around it. No setting allows the network; ask the user to do what needs it."
@@ -63,6 +60,6 @@ describe("what a model is told", () => {
   it("on lines of its own, whatever a name holds", () =>
     assert.strictEqual(
       describeDenied("/project/a\nb/.env", "read", "preflight")[0],
-      "Blocked by the sandbox: reading /project/a\\nb/.env"
+      "Blocked by the sandbox: reading /project/a\\nb/.env (rule **/.env: on the blacklist, built in: neither read nor written)"
     ))
 })

@@ -1,0 +1,48 @@
+/**
+ * Makes visible what a reader of a line would not see: control characters, which a terminal obeys, and invisible ones,
+ * which can hide words or change their order.
+ *
+ * @since 0.1.0
+ */
+
+/** The scripts in which ZWJ and ZWNJ shape letters. */
+const shaped =
+  "[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}]"
+
+/** What the text around it makes visible, which matches first: parts of emoji, of flags, and of some scripts. */
+const seen = [
+  "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
+  `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
+  "(?<=[^\\p{DI}\\p{Z}\\p{Cc}])[\\ufe00-\\ufe0f]",
+  "(?<=\\u{1f3f4})[\\u{e0061}-\\u{e007a}]{3,5}\\u{e007f}",
+  "(?<=\\p{sc=Han})[\\u{e0100}-\\u{e01ef}]"
+].join("|")
+
+const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
+const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
+
+/**
+ * Replaces the invisible characters of a line by their numbers, as `<U+200B>`; returns the line itself where it has
+ * none. A joiner in an emoji is none, nor one between letters that it joins.
+ *
+ * @since 0.1.0
+ */
+export const markInvisible = (line: string): string =>
+  any.test(line)
+    ? line.replace(invisible, (character: string, isSeen: string | undefined) =>
+        isSeen === undefined
+          ? `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`
+          : character
+      )
+    : line
+
+/**
+ * Replaces the control characters of a line by their pictures: a CR could hide what stands before it.
+ *
+ * @since 0.1.0
+ */
+export const picture = (line: string): string =>
+  line.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd"
+  })
