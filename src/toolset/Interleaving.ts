@@ -7,7 +7,7 @@
 import type { LineOrder, StreamName } from "../domain/LineOrder.js"
 
 /**
- * What is shown of a stream: its first lines, the line that tells of a gap (or nothing), and its last lines.
+ * The lines of a stream that are shown: its first ones, the line that tells of a gap (or nothing), and its last ones.
  *
  * @since 0.1.0
  * @category models
