@@ -56,6 +56,11 @@ export class OrderRecorder {
     this.order.settle()
   }
 
+  /** True while it hears of the writes. */
+  get isHearing(): boolean {
+    return this.isWatching
+  }
+
   /** Takes the number of bytes that were read. */
   took(stream: StreamName, bytes: number): void {
     this.order.took(stream, bytes)
@@ -100,16 +105,15 @@ export class OrderRecorder {
   private readonly onTurn = (): void => {
     this.isDue = false
     if (this.isOver) return
-    if (!this.isBusy || this.turns === longestTogether) {
-      this.turns = 0
-      this.order.settle()
-      if (!this.isBusy) return
+    if (this.isBusy) {
+      this.read()
+      this.isBusy = false
+      this.isDue = true
+      setImmediate(this.onTurn)
+      if (++this.turns < longestTogether) return
     }
-    this.turns++
-    this.isDue = true
-    setImmediate(this.onTurn)
-    this.read()
-    this.isBusy = false
+    this.turns = 0
+    this.order.settle()
   }
 
   /** Reads only what was heard of, so that nothing is read whose turn is not known. */

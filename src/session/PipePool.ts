@@ -52,7 +52,7 @@ export class PipePair {
 
   /**
    * Calls back when one of them was written to, in the order of the writes, until `ignoreWrites`. Returns false where
-   * that can't be told. The watch stays for the next command: most write little, and a watch that is kept costs nothing.
+   * that can't be told. The watch stays for the next command: to keep it is cheaper than a new one.
    */
   hearWrites(onWrite: (stream: StreamName) => void): boolean {
     if (process.platform !== "linux") return false
