@@ -106,10 +106,11 @@ export class OrderRecorder {
     this.isDue = false
     if (this.isOver) return
     if (this.isBusy) {
-      this.read()
-      this.isBusy = false
       this.isDue = true
       setImmediate(this.onTurn)
+      this.read()
+      // What this has read is not news.
+      this.isBusy = false
       if (++this.turns < longestTogether) return
     }
     this.turns = 0

@@ -67,8 +67,12 @@ export class OutputPipe {
     return true
   }
 
-  /** Reads what it holds, as far as that fits into one read, without changing how it is read otherwise. */
+  /**
+   * Reads what it holds, as far as that fits into one read, without changing how it is read otherwise; nothing where it
+   * is closed.
+   */
   peek(sink: Sink): void {
+    if (this.fd === undefined) return
     const count = this.readOnce()
     if (count !== undefined && count > 0) void sink(shared.subarray(0, count))
   }

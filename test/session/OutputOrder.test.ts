@@ -114,7 +114,6 @@ describe("OutputOrder", () => {
       take(at % 2 === 0 ? "stderr" : "stdout", "x\n")
       order.settle()
     }
-    // biome-ignore lint/complexity/useLiteralKeys: it is private
     assert.isAtMost(order["groups"].length, 4096)
     const found = lines() ?? []
     assert.deepStrictEqual(found.slice(0, 3), ["1 stderr", "1 stdout", "1 stderr"])
