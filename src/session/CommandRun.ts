@@ -176,6 +176,7 @@ export class CommandRun {
     let { deadline } = this
     this.deadline = undefined
     this.settle()
+    this.recorder?.endReading()
     if (this.cleared !== undefined) await this.cleared
     let held = this.drain()
     if (held.any) {

@@ -56,6 +56,11 @@ export class OrderRecorder {
     this.order.settle()
   }
 
+  /** Reads nothing any more, because the command has ended: what comes now may be of a background process. */
+  endReading(): void {
+    this.isAttached = true
+  }
+
   /** True while it hears of the writes. */
   get isHearing(): boolean {
     return this.isWatching
