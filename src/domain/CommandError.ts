@@ -21,6 +21,7 @@ import * as Schema from "effect/Schema"
 import * as Advice from "./Advice.js"
 import * as ExitCode from "./ExitCode.js"
 import { KeptOutput } from "./KeptOutput.js"
+import { LineOrder } from "./LineOrder.js"
 
 /**
  * The categories of failure that programs match on (`extras.failureCategory`); the table above has the error of each.
@@ -117,6 +118,7 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
   stdoutFile: Schema.optionalWith(Schema.String, { exact: true }),
   stderrFile: Schema.optionalWith(Schema.String, { exact: true }),
   kept: Schema.optionalWith(KeptOutput, { exact: true }),
+  order: Schema.optionalWith(LineOrder, { exact: true }),
   notices: Schema.optionalWith(Schema.Array(Schema.String), { default: () => [] }),
   /** The error that it comes from: of a file, of the system, of whoever was asked. */
   cause: Schema.optional(Schema.Defect)
@@ -140,7 +142,9 @@ export class ExecutionFailed extends Schema.TaggedError<ExecutionFailed>("synaps
  */
 export const timedOut = (
   timeout: number,
-  output: Partial<Pick<ExecutionFailed, "stdout" | "stderr" | "stdoutFile" | "stderrFile" | "kept" | "notices">> = {}
+  output: Partial<
+    Pick<ExecutionFailed, "stdout" | "stderr" | "stdoutFile" | "stderrFile" | "kept" | "order" | "notices">
+  > = {}
 ): ExecutionFailed =>
   new ExecutionFailed({
     kind: "timeout",

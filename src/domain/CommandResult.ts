@@ -6,6 +6,7 @@
 import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
 import type { KeptOutput } from "./KeptOutput.js"
+import type { LineOrder } from "./LineOrder.js"
 
 /**
  * An image that a command shows.
@@ -34,6 +35,8 @@ export interface CommandResult {
   /** Standard error, up to the same limit. */
   readonly stderr: string
   readonly exitCode: number
+  /** The order in which the lines of both came; by default, standard output comes first. */
+  readonly order?: LineOrder
   /** Advice of a command of ours on what to do next; it is added to standard error. */
   readonly advice?: ReadonlyArray<Advice.Advice>
   /** The category of the failure, where the command itself knows it. */

@@ -24,6 +24,9 @@ import type { Surroundings } from "./ShellBridge.js"
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
 
+/** Matches a text of several commands, which may write to both streams in turn before the output is read as it comes. */
+const mayAlternate = /[;&|({`]|\n\s*\S/
+
 /**
  * A shell that is ready for a command, with the pipes for it.
  *
@@ -203,6 +206,7 @@ export class CommandFeeder {
       shell.frames.expect(nonces.ended, nonces.begun)
       shell.write(Protocol.run(directory, paths, nonces, before, nextMark))
     }
+    if (mayAlternate.test(job.text)) run.watch()
     deliver()
     stdin?.open()
     this.longRunTimer.refresh()

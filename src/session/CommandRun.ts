@@ -4,9 +4,11 @@
  * @since 0.1.0
  */
 import * as GlobalValue from "effect/GlobalValue"
+import type { LineOrder, StreamName } from "../domain/LineOrder.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
 import { LateOutput } from "./LateOutput.js"
+import { OrderRecorder } from "./OrderRecorder.js"
 import * as OutputCapture from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
 import * as PipeHolders from "./PipeHolders.js"
@@ -36,6 +38,8 @@ export interface Outcome {
   readonly stopped: StopReason | undefined
   readonly stdout: OutputCapture.Captured
   readonly stderr: OutputCapture.Captured
+  /** The order of the lines of both, unless the second came after the first, or it is not known. */
+  readonly order?: LineOrder
   /** The most characters that are shown of both together. */
   readonly limit: number
   /** The notice about what is still printed after its end; undefined where nothing can be. */
@@ -72,7 +76,7 @@ export class CommandRun {
   /** Stops waiting for a listener that is still busy. */
   private leaveListener: () => void = () => {}
   /** The work of the listener that is not done, by stream; a stream is paused until it is. */
-  private readonly untold = new Map<string, Promise<void>>()
+  private readonly untold = new Map<StreamName, Promise<void>>()
   private deaf = false
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
@@ -85,6 +89,8 @@ export class CommandRun {
   /** The pipes that other processes held when they were read last. */
   private held = { stdout: false, stderr: false, any: false }
   private substitutions: Substitutions | undefined
+  /** Undefined while the order is not recorded. */
+  private recorder: OrderRecorder | undefined
 
   constructor(
     readonly job: Job,
@@ -105,9 +111,15 @@ export class CommandRun {
     this.stderr = new OutputCapture.OutputCapture(options)
   }
 
+  /** Records the order of the output from the beginning, for a command that may write to both streams in turn. */
+  watch(): void {
+    this.recording?.watch()
+  }
+
   /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
   attach(): void {
     if (this.over) return
+    this.recording?.attach()
     this.pipes.stdout.attach(this.intoStdout)
     this.pipes.stderr.attach(this.intoStderr)
     this.deadline = this.untilTimeout()
@@ -153,6 +165,7 @@ export class CommandRun {
   /** Gives the pipes back, because the shell has ended before it began the command. */
   giveBack(): void {
     this.settle()
+    this.recorder?.leave()
     this.pipes.stdout.drain(() => {})
     this.pipes.stderr.drain(() => {})
     this.pool.give(this.pipes)
@@ -163,6 +176,7 @@ export class CommandRun {
     let { deadline } = this
     this.deadline = undefined
     this.settle()
+    this.recorder?.endReading()
     if (this.cleared !== undefined) await this.cleared
     let held = this.drain()
     if (held.any) {
@@ -170,6 +184,8 @@ export class CommandRun {
       await this.endSubstitutions()
       held = this.drain()
     }
+    const heard = this.recorder?.end()
+    if (heard !== undefined) await heard
     const notice = held.any ? this.keepLateOutput() : undefined
     if (!held.any) this.pool.give(this.pipes)
     if (this.untold.size > 0 && this.stopped === undefined) {
@@ -181,8 +197,8 @@ export class CommandRun {
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
-    const { stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit)
-    return { status, stopped: this.stopped, stdout, stderr, limit, notice }
+    const output = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
+    return { ...output, status, stopped: this.stopped, limit, notice }
   }
 
   /** Waits for the command's process substitutions. */
@@ -225,6 +241,14 @@ export class CommandRun {
     this.cleared ??= this.endInterruption?.()
   }
 
+  /** The recorder of the order; undefined where nobody asks for that. */
+  private get recording(): OrderRecorder | undefined {
+    if (this.job.listener.takesAll !== true) {
+      this.recorder ??= new OrderRecorder(this.pipes, { stdout: this.intoStdout, stderr: this.intoStderr })
+    }
+    return this.recorder
+  }
+
   private get target(): Interruption.Target {
     return {
       ...this.marks,
@@ -255,8 +279,9 @@ export class CommandRun {
   }
 
   /** Passes output on to the listener, in order: a chunk waits while the listener is busy with the one before it. */
-  private tell(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
+  private tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
     this.heard += chunk.length
+    this.recorder?.took(stream, chunk.length)
     if (this.deaf || this.job.listener.onOutput === undefined) return
     const before = this.untold.get(stream)
     const copy = before === undefined ? chunk : Buffer.from(chunk)
@@ -274,7 +299,7 @@ export class CommandRun {
   }
 
   /** Calls the listener; once it has thrown, it is not called again, and the command goes on. */
-  private hear(stream: "stdout" | "stderr", chunk: Buffer): void | Promise<void> {
+  private hear(stream: StreamName, chunk: Buffer): void | Promise<void> {
     if (this.deaf) return
     try {
       return this.job.listener.onOutput?.(stream, chunk)

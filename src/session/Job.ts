@@ -62,12 +62,13 @@ const isFailure = (code: number): boolean => code !== ExitCode.success && code !
  * @category combinators
  */
 export const result = (
-  { limit, notice, status, stderr, stdout }: Outcome,
+  { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, missing, movedTo, notices, pipeline }: Findings
 ): CommandResult.CommandResult => ({
   stdout: stdout.text,
   stderr: stderr.text,
   exitCode: status,
+  ...(order === undefined ? {} : { order }),
   ...(pipeline.slice(0, -1).some(isFailure) ? { pipeline } : {}),
   ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
   ...(movedTo === undefined ? {} : { movedTo }),
@@ -101,14 +102,15 @@ export const answer = (
   result: CommandResult.CommandResult
 ): Effect.Effect<CommandResult.CommandResult, ExecutionFailed> => {
   if (stopped === undefined) return Effect.succeed(result)
-  const { kept, notices = [], stderr, stderrFile, stdout, stdoutFile } = result
+  const { kept, notices = [], order, stderr, stderrFile, stdout, stdoutFile } = result
   const output = {
     stdout,
     stderr,
     notices,
     ...(stdoutFile === undefined ? {} : { stdoutFile }),
     ...(stderrFile === undefined ? {} : { stderrFile }),
-    ...(kept === undefined ? {} : { kept })
+    ...(kept === undefined ? {} : { kept }),
+    ...(order === undefined ? {} : { order })
   }
   return Effect.fail(
     stopped === "timeout"

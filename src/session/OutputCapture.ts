@@ -9,7 +9,9 @@
 import * as Fs from "node:fs"
 import * as KeptOutput from "../domain/KeptOutput.js"
 import * as TextCut from "../domain/TextCut.js"
+import * as LineCounter from "./LineCounter.js"
 import type { OutputFile } from "./OutputFiles.js"
+import type { OutputOrder } from "./OutputOrder.js"
 
 /**
  * The limits of a captured stream, and the file for all of it.
@@ -68,6 +70,8 @@ export class OutputCapture {
   /** The reason why the file does not hold everything. */
   private cutFile: string | undefined
   private readonly half: number
+  /** The first and the last bytes that are kept, once it is finished: all of them twice, where none was left out. */
+  private ends: { readonly head: Buffer; readonly tail: Buffer } | undefined
 
   constructor(private readonly options: CaptureOptions) {
     this.half = Math.ceil(options.limit / 2) * maxBytesPerCharacter
@@ -90,7 +94,9 @@ export class OutputCapture {
     const { limit } = this.options
     if (tail === undefined) {
       if (this.total === 0) return { text: "" }
-      const text = Buffer.concat(this.head, this.headLength).toString()
+      const all = Buffer.concat(this.head, this.headLength)
+      this.ends = { head: all, tail: all }
+      const text = all.toString()
       if (text.length <= limit) return { text }
       this.overflow()
       this.close()
@@ -98,9 +104,10 @@ export class OutputCapture {
     }
     let start = 0
     while (start < 3 && isContinuation(tail[start])) start++
-    const head = Buffer.concat(this.head, this.headLength).toString()
+    const head = Buffer.concat(this.head, this.headLength)
+    this.ends = { head, tail }
     return this.cut(
-      TextCut.headOf(head, Math.ceil(limit / 2)),
+      TextCut.headOf(head.toString(), Math.ceil(limit / 2)),
       TextCut.tailOf(tail.toString("utf8", start), Math.floor(limit / 2))
     )
   }
@@ -111,6 +118,16 @@ export class OutputCapture {
     this.close()
     const kept = { bytes: this.total, where: this.where }
     return this.path === undefined ? { text, kept } : { text, kept, file: this.path }
+  }
+
+  /** Returns a counter of the lines of the text that `finish` has returned. */
+  counter({ kept, text }: Captured): LineCounter.LineCounter {
+    const { head, tail } = this.ends ?? { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
+    const lines = LineCounter.linesIn(text)
+    const gap = kept?.gap
+    const before = gap === undefined ? 0 : text.slice(0, gap.start).split("\n").length - 1
+    const behind = gap === undefined ? lines : LineCounter.linesIn(text.slice(gap.end))
+    return new LineCounter.LineCounter({ total: this.total, head, tail, lines, before, behind })
   }
 
   private close(): void {
@@ -208,17 +225,23 @@ export class OutputCapture {
 }
 
 /**
- * Returns the text of both streams of a command. A stream that can't be shown whole gets its file, also where the text
- * is whole.
+ * Returns the text of both streams of a command, and the order of their lines where it is known. A stream that can't be
+ * shown whole gets its file, also where the text is whole.
  *
  * @param limit the most characters that are shown of both together
  * @since 0.1.0
  * @category combinators
  */
-export const finish = (stdout: OutputCapture, stderr: OutputCapture, limit: number) => {
+export const finish = (stdout: OutputCapture, stderr: OutputCapture, limit: number, order?: OutputOrder) => {
   const out = stdout.finish()
   const err = stderr.finish()
-  return { stdout: withFile(stdout, out, err, limit), stderr: withFile(stderr, err, out, limit) }
+  const isOne = out.text === "" || err.text === ""
+  const lines = isOne ? undefined : order?.lines(stdout.counter(out), stderr.counter(err))
+  return {
+    stdout: withFile(stdout, out, err, limit),
+    stderr: withFile(stderr, err, out, limit),
+    ...(lines === undefined ? undefined : { order: lines })
+  }
 }
 
 const withFile = (capture: OutputCapture, captured: Captured, other: Captured, limit: number): Captured =>

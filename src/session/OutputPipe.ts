@@ -67,6 +67,16 @@ export class OutputPipe {
     return true
   }
 
+  /**
+   * Reads what it holds, as far as that fits into one read, without changing how it is read otherwise; nothing where it
+   * is closed.
+   */
+  peek(sink: Sink): void {
+    if (this.fd === undefined) return
+    const count = this.readOnce()
+    if (count !== undefined && count > 0) void sink(shared.subarray(0, count))
+  }
+
   /** Reads as it comes, until `drain`, `detach` or `close`. */
   attach(sink: Sink): void {
     this.detach()
@@ -166,14 +176,14 @@ export class OutputPipe {
     return Fs.fstatSync(this.open).nlink === 0
   }
 
+  /** A path that opens the same FIFO again: its own path may have been deleted or replaced by a command. */
+  get again(): string {
+    return process.platform === "linux" ? `/proc/self/fd/${this.open}` : this.path
+  }
+
   private get open(): number {
     if (this.fd === undefined) throw new Error(`the pipe ${this.path} is not open`)
     return this.fd
-  }
-
-  /** A path that opens the same FIFO again: its own path may have been deleted or replaced by a command. */
-  private get again(): string {
-    return process.platform === "linux" ? `/proc/self/fd/${this.open}` : this.path
   }
 
   /** Opens a second descriptor of the same pipe. */

@@ -3,11 +3,13 @@
  *
  * @since 0.1.0
  */
+import type { StreamName } from "../domain/LineOrder.js"
 import * as Descriptors from "./Descriptors.js"
 import * as FifoSocket from "./FifoSocket.js"
 import type { LateOutput } from "./LateOutput.js"
 import { OutputPipe, type Sink } from "./OutputPipe.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+import { WriteWatch } from "./WriteWatch.js"
 
 /**
  * The FIFOs for the standard output and the standard error of one command.
@@ -18,6 +20,8 @@ import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
+  private watch: WriteWatch | undefined
+  private onWrite: ((stream: StreamName) => void) | undefined
 
   /** Throws the file system's error. */
   constructor(readonly paths: PipePaths) {
@@ -41,8 +45,37 @@ export class PipePair {
   }
 
   close(): void {
+    this.endWatch()
     this.stdout.close()
     this.stderr.close()
+  }
+
+  /**
+   * Calls back when one of them was written to, in the order of the writes, until `ignoreWrites`. Returns false where
+   * that can't be told. The watch stays for the next command: to keep it is cheaper than a new one.
+   */
+  hearWrites(onWrite: (stream: StreamName) => void): boolean {
+    if (process.platform !== "linux") return false
+    try {
+      this.watch ??= new WriteWatch({ stdout: this.stdout.again, stderr: this.stderr.again }, (stream) =>
+        this.onWrite?.(stream)
+      )
+    } catch {
+      return false
+    }
+    this.onWrite = onWrite
+    return true
+  }
+
+  ignoreWrites(): void {
+    this.onWrite = undefined
+  }
+
+  /** Ends the watch, because what is written is not a command's any more, or too much. */
+  endWatch(): void {
+    this.onWrite = undefined
+    this.watch?.close()
+    this.watch = undefined
   }
 
   /** Tests whether a shell's message says that it could not open one of them. */
@@ -147,6 +180,7 @@ export class PipePool {
       return false
     }
     this.late++
+    pair.endWatch()
     let open = 2
     const ended = () => {
       open--

@@ -33,7 +33,7 @@ export const make = (handlers: ReadonlyArray<Described>, conditions?: Conditions
 const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
 
 const shell = [
-  "Runs a command in a persistent bash and returns its stdout and stderr.",
+  "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.",
   "The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.",
   "Commands run one at a time, in the order of the calls.",
   "No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document."

@@ -21,7 +21,10 @@ import { isLate } from "./Leftovers.js"
 /** What a test is given. */
 export interface Subject {
   readonly session: BashSession.BashSession
-  /** Runs a command and gives its whole result, but for the notice about what is still printed in the background. */
+  /**
+   * Runs a command and gives its whole result, but for the order of its lines and the notice about what is still printed
+   * in the background.
+   */
   readonly run: (
     command: string,
     options?: BashSession.ExecuteOptions
@@ -101,7 +104,11 @@ export const make = BashSession.make(ShellLauncher.plain)
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
   Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
 
-const withoutLate = ({ notices = [], ...result }: CommandResult.CommandResult): CommandResult.CommandResult => {
+const withoutLate = ({
+  notices = [],
+  order: _,
+  ...result
+}: CommandResult.CommandResult): CommandResult.CommandResult => {
   const others = notices.filter((notice) => !isLate(notice))
   return others.length === 0 ? result : { ...result, notices: others }
 }
@@ -151,7 +158,7 @@ export const withSession = <A, E, R>(
   handlers: ReadonlyArray<Handler> = []
 ) =>
   Effect.gen(function* () {
-    if (!warm) yield* use(({ run }) => run("sleep 0.01"), {})
+    if (!warm) yield* use(({ run }) => run("true; sleep 0.01"), {})
     warm = true
     return yield* use(body, settings, handlers)
   })

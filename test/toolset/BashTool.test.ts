@@ -61,7 +61,7 @@ describe("BashTool", () => {
         }
       `)
       expect(bash?.description).toMatchInlineSnapshot(`
-        "Runs a command in a persistent bash and returns its stdout and stderr.
+        "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.
 
         - The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.
         - Commands run one at a time, in the order of the calls.
