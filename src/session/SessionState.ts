@@ -81,7 +81,11 @@ export class SessionState {
     const matters = mayMatter.test(text)
     const evaluates = matters && mayEvaluate.test(text)
     const isVerbose = this.isVerbose || (matters && readsAloud.test(text))
-    const trace = isVerbose ? "input" : options !== "" || evaluates || (matters && mayTrace.test(text)) ? "commands" : "none"
+    const trace = isVerbose
+      ? "input"
+      : options !== "" || evaluates || (matters && mayTrace.test(text))
+        ? "commands"
+        : "none"
     this.rest = nothing
     this.isMisparsed = evaluates
     this.pipeline = []

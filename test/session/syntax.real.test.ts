@@ -42,9 +42,12 @@ describe("syntax", () => {
   keeps("what is left open within a substitution harms no later command", [
     ...["echo $(", 'echo "$(ls', "echo <(", "x=$(ls", "[[ $("].flatMap((text) => [
       fails(text),
-      ["echo 'a'\"b\"$(echo \"c\")", { stdout: "abc\n" }] as const,
+      ['echo \'a\'"b"$(echo "c")', { stdout: "abc\n" }] as const,
       [`eval ${quote(text)} 2>/dev/null; echo on`, { stdout: "on\n" }] as const,
-      [`eval ${quote(text)}; echo on`, { stdout: "on\n", stderr: fails(text)[1].stderr?.replaceAll("bash: ", "bash: eval: ") ?? "" }] as const,
+      [
+        `eval ${quote(text)}; echo on`,
+        { stdout: "on\n", stderr: fails(text)[1].stderr?.replaceAll("bash: ", "bash: eval: ") ?? "" }
+      ] as const,
       ["x=$(echo \"'c'\"); echo \"$x\" 'd'", { stdout: "'c' d\n" }] as const
     ])
   ])
