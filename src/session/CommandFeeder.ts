@@ -11,6 +11,7 @@ import { CommandRun, type Outcome } from "./CommandRun.js"
 import { CommandStdin } from "./CommandStdin.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
+import * as OwnDescriptors from "./OwnDescriptors.js"
 import type { PipePair } from "./PipePool.js"
 import type { Plumbing } from "./Plumbing.js"
 import * as ProcessTable from "./ProcessTable.js"
@@ -129,6 +130,8 @@ export class CommandFeeder {
     let left = attempts
     let nonces = Protocol.makeNonces()
     const before = this.state.takeBefore(job.text)
+    const probe = () =>
+      `${before.closes ? OwnDescriptors.checkLeft(pipes.paths) : ""}${Protocol.probe(nonces, nextMark)}`
     const active: ActiveCommand = {
       run,
       plumbing,
@@ -136,13 +139,13 @@ export class CommandFeeder {
         PromptWatch.begin({
           shell,
           isOver: () => isHeard,
-          probe: () => Protocol.probe(nonces, nextMark),
+          probe,
           onFreed: (names) => this.state.noteOnce(eaten(names))
         }),
       endWatch: () => {}
     }
     this.active = active
-    run.onStop = () => shell.write(Protocol.probe(nonces, nextMark))
+    run.onStop = () => shell.write(probe())
     const end = (fed: Fed) => {
       this.active = undefined
       done(fed)
@@ -183,6 +186,7 @@ export class CommandFeeder {
         nonces = Protocol.makeNonces()
         return deliver()
       }
+      if (before.exits && frame.sure) this.state.learnExitTrap(plumbing.takeState())
       this.state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
       if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) this.state.note(unsure)
       finish(frame.status)
