@@ -42,7 +42,7 @@ const own = ({ state }: SessionDirectory): string =>
   // a FIFO for writing would block forever. The outer groups keep `set -x` from showing the rest.
   `${first} } 2>/dev/null\n` +
   `{ \\builtin [ "\${BASHPID-$$}\${__synapse_told-}" = $$ ] && \\builtin [ -p ${quote(state)} ] && { ${noteErrexit};__synapse_told=1; ` +
-  `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN EXIT; ${ShellState.writing}`)} 1<>${quote(state)}; }; } 2>/dev/null`
+  `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${ShellState.writing}`)} 1<>${quote(state)}; }; } 2>/dev/null`
 
 /** The trap on DEBUG. The user's trap finds the options as they were, and may be interrupted. */
 const beforeUsers =

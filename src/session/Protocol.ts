@@ -140,10 +140,11 @@ export const startUp = (
  */
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
-    `\\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
-      "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; " +
+    // The groups keep `set -x` from showing all that; the user's trap runs after them.
+    `{ \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
+      "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '{ \\builtin trap - INT; \\builtin kill -INT $$; } 2>/dev/null' URG; " +
       (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" = ${quote(protocols)} ] || ` : "") +
-      "\\builtin kill -INT $$"
+      "\\builtin kill -INT $$; } 2>/dev/null"
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
