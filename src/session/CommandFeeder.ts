@@ -51,6 +51,12 @@ export type Fed =
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
 
+/** Matches a command that may kill the shell's parent, and a sandbox with it. */
+const mayOrphan = /\bPPID\b/
+
+/** Milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
+const orphaned = 100
+
 /** The most times that a command's lines are written to a shell which does not read them. */
 const attempts = 3
 
@@ -164,7 +170,10 @@ export class CommandFeeder {
       stdin?.close()
       this.state.status = status
       const missing = plumbing.takeMissing()
-      void run.finish(status).then((outcome) => {
+      void run.finish(status).then(async (outcome) => {
+        if (shell.alive && mayOrphan.test(job.text)) {
+          await Promise.race([shell.ended, new Promise((resolve) => setTimeout(resolve, orphaned))])
+        }
         if (status !== 1 || run.heard > 0 || !shell.alive) return end({ _tag: "Ran", outcome, missing })
         // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() =>

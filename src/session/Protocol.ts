@@ -140,11 +140,11 @@ export const startUp = (
  */
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
-    // The groups keep `set -x` from showing all that; the user's trap runs after them.
+    // The groups keep `set -x` from showing all that. Without it, the user's trap keeps its standard error.
     `{ \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
       "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '{ \\builtin trap - INT; \\builtin kill -INT $$; } 2>/dev/null' URG; " +
-      (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" = ${quote(protocols)} ] || ` : "") +
-      "\\builtin kill -INT $$; } 2>/dev/null"
+      (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" != ${quote(protocols)} ] && ` : "") +
+      '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; } 2>/dev/null && \\builtin kill -INT $$'
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
