@@ -11,6 +11,7 @@ import { CommandRun, type Outcome } from "./CommandRun.js"
 import { CommandStdin } from "./CommandStdin.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
+import * as OwnDescriptors from "./OwnDescriptors.js"
 import type { PipePair } from "./PipePool.js"
 import type { Plumbing } from "./Plumbing.js"
 import * as ProcessTable from "./ProcessTable.js"
@@ -58,6 +59,12 @@ export type Fed =
   | { readonly _tag: "NotBegun"; readonly exitCode: number }
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
+
+/** Matches a command that may kill the shell's parent, and a sandbox with it. */
+const mayOrphan = /\bPPID\b/
+
+/** Milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
+const orphaned = 100
 
 /** The most times that a command's lines are written to a shell which does not read them. */
 const attempts = 3
@@ -138,6 +145,8 @@ export class CommandFeeder {
     let left = attempts
     let nonces = Protocol.makeNonces()
     const before = this.state.takeBefore(job.text)
+    const probe = () =>
+      `${before.closes ? OwnDescriptors.checkLeft(pipes.paths) : ""}${Protocol.probe(nonces, nextMark)}`
     const active: ActiveCommand = {
       run,
       plumbing,
@@ -145,13 +154,13 @@ export class CommandFeeder {
         PromptWatch.begin({
           shell,
           isOver: () => isHeard,
-          probe: () => Protocol.probe(nonces, nextMark),
+          probe,
           onFreed: (...freed) => this.state.noteOnce(eaten(...freed))
         }),
       endWatch: () => {}
     }
     this.active = active
-    run.onStop = () => shell.write(Protocol.probe(nonces, nextMark))
+    run.onStop = () => shell.write(probe())
     const end = (fed: Fed) => {
       this.active = undefined
       done(fed)
@@ -169,8 +178,11 @@ export class CommandFeeder {
       active.endWatch()
       stdin?.close()
       const missing = plumbing.takeMissing()
-      void run.finish(status).then((outcome) => {
+      void run.finish(status).then(async (outcome) => {
         this.state.end(status, outcome.stderr.text)
+        if (shell.alive && mayOrphan.test(job.text)) {
+          await Promise.race([shell.ended, new Promise((resolve) => setTimeout(resolve, orphaned))])
+        }
         const ran: Fed = { _tag: "Ran", outcome, missing, mark: marks.mark }
         if (status !== 1 || run.heard > 0 || !shell.alive) return end(ran)
         // The shell's own messages arrive with the next turn of the event loop.
@@ -191,6 +203,7 @@ export class CommandFeeder {
         nonces = Protocol.makeNonces()
         return deliver()
       }
+      if (before.exits && frame.sure) this.state.learnExitTrap(plumbing.takeState())
       this.state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
       if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) this.state.note(unsure)
       finish(frame.status)

@@ -13,10 +13,11 @@ import type * as Context from "effect/Context"
 import { quote } from "../bash/Quote.js"
 import * as CommandMark from "./CommandMark.js"
 import * as CommandStdin from "./CommandStdin.js"
+import * as ExitTrap from "./ExitTrap.js"
 import { maxCwd } from "./FrameReader.js"
+import * as OwnDescriptors from "./OwnDescriptors.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import type { ShellBridge } from "./ShellBridge.js"
-import * as ShellState from "./ShellState.js"
 
 /** The bridge through which the shell calls our commands. */
 type Bridge = Context.Tag.Service<ShellBridge>
@@ -24,8 +25,11 @@ type Bridge = Context.Tag.Service<ShellBridge>
 /** SIGURG by its number, which bash finds faster than its name. */
 const urg = Os.constants.signals.SIGURG
 
-/** The beginning of the command that runs the user's. */
-const sourcing = "\\builtin . "
+/** The beginning of the commands that run the user's. */
+const protocols = "\\builtin "
+
+/** The beginning of the command that sources the user's. */
+const sourcing = `${protocols}. `
 
 /** The most characters of `$_` that are kept. */
 const maxLast = 16_384
@@ -71,8 +75,6 @@ export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArra
 
 const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
 
-const trapExit = (directory: SessionDirectory) => `\\builtin trap ${quote(ShellState.exitTrap(directory.state))} EXIT`
-
 /**
  * Makes the text that moves a shell from one session directory to another. Functions of the user's own that are named
  * like ours stay.
@@ -88,7 +90,7 @@ export const moveTo = (directory: SessionDirectory, from: SessionDirectory, brid
   )
   return (
     `${bridge.changePath(from.path, directory.path)}\n__synapse_kept=\n${keep.join("")}${define(directory)}` +
-    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${trapExit(directory)};${setTexts(directory)}\n`
+    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${ExitTrap.set(directory)};${setTexts(directory)}\n`
   )
 }
 
@@ -118,7 +120,7 @@ export const startUp = (
     // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
     "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
       `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
-    `${trapExit(directory)};${setTexts(directory)};${keepsLast}`,
+    `${ExitTrap.set(directory)};${setTexts(directory)};${keepsLast}`,
     // A shell without `builtin` is not bash, and answers in its own way.
     `\\builtin printf '\\036%s %s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" "\${__synapse_elsewhere-}" ${nonce}||` +
       `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
@@ -138,10 +140,11 @@ export const startUp = (
  */
 const interruptTrap = (directory: SessionDirectory, mayExit: boolean) =>
   quote(
-    `\\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
-      "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '\\builtin trap - INT; \\builtin kill -INT $$' URG; " +
-      (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] || ` : "") +
-      "\\builtin kill -INT $$"
+    // The groups keep `set -x` from showing all that. Without it, the user's trap keeps its standard error.
+    `{ \\builtin [ -e ${quote(directory.force)} ] && \\builtin trap - INT; ` +
+      "\\builtin unset -v PROMPT_COMMAND; \\builtin trap '{ \\builtin trap - INT; \\builtin kill -INT $$; } 2>/dev/null' URG; " +
+      (mayExit ? `\\builtin [ "\${BASH_COMMAND:0:${protocols.length}}" != ${quote(protocols)} ] && ` : "") +
+      '{ \\builtin [ ! "${-//[^x]}" ] || { \\builtin kill -INT $$; \\builtin [ ]; }; }; } 2>/dev/null && \\builtin kill -INT $$'
   )
 
 /** Makes a command which sets `$?` to the status; only a subshell can do that for an arbitrary one. */
@@ -166,8 +169,8 @@ export const reserved: ReadonlyArray<string> = ["{", "}"]
 /** The names among them that are aliases. */
 const hiding = reserved.map((word) => `\${BASH_ALIASES[\\${word}]+${word === "}" ? "\\}" : word} }`).join("")
 
-/** Removes the aliases for reserved words, so that the next line means what it says. */
-const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).join(" ")} 2>/dev/null`
+/** Removes the aliases for reserved words, so that the next line means what it says; with errexit, a failure ends the shell. */
+const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).join(" ")} 2>/dev/null||\\builtin :`
 
 /**
  * The commands that keep bash from running what belongs to a prompt. There is none, and what such a text reads from
@@ -216,6 +219,10 @@ export interface Before {
   readonly aliases: boolean
   /** True where the command may run a pipeline, whose parts' statuses are reported too. */
   readonly pipes: boolean
+  /** True where the command may set a trap on EXIT, or another has. */
+  readonly exits: boolean
+  /** True where the command may close descriptors of the shell's own. */
+  readonly closes: boolean
   /** True where the command may run a compound command in parentheses. */
   readonly hasGroup: boolean
   /** True where bash may have met the end of a text within a `$(`. */
@@ -289,14 +296,16 @@ export const run = (
 ): string => {
   const { begun, ended } = nonces
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
+  const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
+  const stdin = standardInput(pipes)
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${again}` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||${printed(`${begun} A`)};` +
-    `${withStatus(before.status)}${sourcing}${quote(directory.command)} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${standardInput(pipes)};` +
-    `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;` +
+    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
+    `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
     `${printedStatus(ended, ["$__synapse_status", cwd, aliases, ...pipeline])};` +
     `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ExitTrap from "./ExitTrap.js"
 import type { StatusFrame } from "./FrameReader.js"
 import type { Before } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
@@ -18,6 +19,9 @@ const mayTrace = /\b(set|trap)\b/
 
 /** Matches a command that may define an alias, unless it evaluates a text that does. */
 const mayAlias = /alias|ALIAS/
+
+/** Matches a command that may open or close a descriptor for good. */
+const mayRedirect = /\bexec\b[^\n]*[<>]/
 
 /** Matches whatever one of these matches; most commands hold none of it. */
 const mayMatter = /set|trap|verbose|alias|ALIAS|source|eval|\./
@@ -51,6 +55,14 @@ export class SessionState {
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
   private isVerbose = false
+  /** The text of the last command. */
+  private text = ""
+  /** True where a command has named `trap`: a function may set one. */
+  private knowsTraps = false
+  /** True where a command has redirected a descriptor for good: a function may do it again. */
+  private redirects = false
+  /** Who has set the trap on EXIT. */
+  private exitTrap: ReturnType<typeof ExitTrap.whose> = "session"
   /** The part of the last shell's state that only a command's own line can restore. */
   private rest = nothing
   /** The names of ours that the user was told to have replaced. */
@@ -69,6 +81,9 @@ export class SessionState {
     this.isMisparsed = false
     this.isTraced = false
     this.isVerbose = false
+    this.knowsTraps = false
+    this.redirects = false
+    this.exitTrap = "session"
     this.rest = nothing
     this.told.clear()
     this.notices = []
@@ -76,7 +91,7 @@ export class SessionState {
 
   /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
   takeBefore(text: string): Before {
-    const { isMisparsed, rest, status } = this
+    const { exitTrap, isMisparsed, rest, status } = this
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
     const matters = mayMatter.test(text)
     const evaluates = matters && mayEvaluate.test(text)
@@ -86,6 +101,9 @@ export class SessionState {
       : options !== "" || evaluates || (matters && mayTrace.test(text))
         ? "commands"
         : "none"
+    this.text = text
+    this.knowsTraps ||= matters && text.includes("trap")
+    this.redirects ||= mayRedirect.test(text)
     this.rest = nothing
     this.isMisparsed = evaluates
     this.pipeline = []
@@ -95,9 +113,11 @@ export class SessionState {
       isMisparsed,
       trace,
       pipes,
+      exits: this.knowsTraps || this.exitTrap === "user" || evaluates,
+      closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
       aliases: evaluates || (matters && mayAlias.test(text)),
-      once: rest.once,
+      once: exitTrap === "nobody" ? `${rest.once}${ExitTrap.again}` : rest.once,
       options
     }
   }
@@ -127,6 +147,11 @@ export class SessionState {
     this.isMisparsed ||= status === syntaxError || endsEarly.test(stderr)
   }
 
+  /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
+  learnExitTrap(told: string): void {
+    this.exitTrap = ExitTrap.whose(told)
+  }
+
   private noteRemoved(names: ReadonlyArray<string>): void {
     if (names.length === 0) return
     this.note(`No alias may have the name of a reserved word that the session needs: removed ${names.join(", ")}.`)
@@ -143,12 +168,23 @@ export class SessionState {
 
   /** Keeps the state that an ended shell has written, for the next shell. */
   handOver(said: string, next: ShellState.Next): void {
+    this.exitTrap = "session"
     const restoration = ShellState.restoration(said, next)
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing
     this.noteRemoved(restoration?.removed ?? [])
-    const closed = restoration?.closed ?? []
+    const { closed = [], coprocesses = [], lost = "" } = restoration ?? {}
     if (closed.length > 0) this.note(`Descriptors that the shell had opened are closed: ${closed.join(", ")}.`)
+    if (coprocesses.length > 0)
+      this.note(`The shell no longer reads from and writes to the coprocess ${coprocesses.join(", ")}.`)
+    if (lost.startsWith("descriptors")) {
+      this.note(
+        "The command closed or replaced descriptors of the shell's own, which keeps them at 10 to 13 (let bash choose: " +
+          "`exec {fd}>file`). A new shell goes on with its variables, functions and options."
+      )
+    }
+    if (lost.includes("errexit") || (lost.includes("failure") && !/\bexit\b/.test(this.text)))
+      this.note("`set -e` is still on: the next failing command ends the shell again.")
     const own = restoration?.own.filter((name) => !this.told.has(name)) ?? []
     if (own.length === 0) return
     for (const name of own) this.told.add(name)

@@ -6,7 +6,6 @@
  *
  * @since 0.1.0
  */
-import * as Os from "node:os"
 import * as Path from "node:path"
 import { quote } from "../bash/Quote.js"
 
@@ -14,47 +13,45 @@ import { quote } from "../bash/Quote.js"
 const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
 
 /**
- * Makes the EXIT trap, which writes the shell's state into the FIFO at this path. Where the FIFO is missing, the state
- * is not wanted.
+ * The text that makes a shell which is ending write its state to its standard output.
  *
  * @since 0.1.0
  * @category lines
  */
-export const exitTrap = (path: string): string => {
-  const state = quote(path)
-  const parts = [
-    part("options", "\\builtin set +o"),
-    part("traps", "\\builtin trap -p"),
-    // These would end the shell while it writes the rest.
-    "\\builtin trap - ERR; \\builtin set +ex",
-    part("directory", `\\builtin printf "builtin cd -- %q\\n" "\${PWD-}"`),
-    part("modes", "\\builtin shopt -p; \\builtin umask -p"),
-    part("variables", "\\builtin declare -p"),
-    part("attributes", "\\builtin declare -F"),
-    part("functions", "\\builtin declare -f"),
-    part("aliases", "\\builtin alias -p"),
-    part("arguments", '\\builtin printf "builtin set --"; (($#))&&\\builtin printf " %q" "$@"; \\builtin printf "\\n"'),
-    part("stack", '((${#DIRSTACK[@]}>1))&&\\builtin printf "builtin pushd -n -- %q\\n" "${DIRSTACK[@]:1}"'),
-    part("programs", "\\builtin hash -l"),
-    part("completions", "\\builtin complete -p"),
-    part("disabled", "\\builtin enable -n"),
-    part("soft", "\\builtin ulimit -Sa"),
-    part("hard", "\\builtin ulimit -Ha"),
-    part(
-      "descriptors",
-      [3, 4, 5, 6, 7, 8, 9].map((fd) => `\\builtin [ -e /dev/fd/${fd} ]&&\\builtin printf ${fd}`).join(";")
-    ),
-    part("end", "\\builtin :")
-  ]
-  // A shell that exits must not be interrupted: the first line is short, since bash reads a line before it runs it. A
-  // subshell that is interrupted as it begins still has the trap. Opened for reading too: where the host is gone, opening
-  // a FIFO for writing would block forever. The outer groups keep `set -x` from showing the rest.
-  return (
-    `{ \\builtin trap : ${Os.constants.signals.SIGURG}; } 2>/dev/null\n` +
-    `{ \\builtin [ "\${BASHPID-$$}" = $$ ] && \\builtin [ -p ${state} ] && ` +
-    `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN EXIT; ${parts.join("; ")}`)} 1<>${state}; } 2>/dev/null`
-  )
-}
+export const writing: string = [
+  part("options", "\\builtin set +o"),
+  part("traps", "\\builtin trap -p"),
+  // These would end the shell while it writes the rest.
+  "\\builtin trap - ERR; \\builtin set +ex",
+  part("directory", `\\builtin printf "builtin cd -- %q\\n" "\${PWD-}"`),
+  part("modes", "\\builtin shopt -p; \\builtin umask -p"),
+  part("variables", "\\builtin declare -p"),
+  part("attributes", "\\builtin declare -F"),
+  part("functions", "\\builtin declare -f"),
+  part("aliases", "\\builtin alias -p"),
+  part("arguments", '\\builtin printf "builtin set --"; (($#))&&\\builtin printf " %q" "$@"; \\builtin printf "\\n"'),
+  part("stack", '((${#DIRSTACK[@]}>1))&&\\builtin printf "builtin pushd -n -- %q\\n" "${DIRSTACK[@]:1}"'),
+  part("programs", "\\builtin hash -l"),
+  part("completions", "\\builtin complete -p"),
+  part("disabled", "\\builtin enable -n"),
+  part("soft", "\\builtin ulimit -Sa"),
+  part("hard", "\\builtin ulimit -Ha"),
+  part(
+    "descriptors",
+    [3, 4, 5, 6, 7, 8, 9].map((fd) => `\\builtin [ -e /dev/fd/${fd} ]&&\\builtin printf ${fd}`).join(";")
+  ),
+  // Those of bash's own are closed in its children, as `flags` tells. By itself, for an alias may break it.
+  part(
+    "high",
+    `\\builtin eval ${quote(
+      "for ((__synapse_fd=10;__synapse_fd<50;__synapse_fd++));do \\builtin [ -e /dev/fd/$__synapse_fd ]&&" +
+        '\\builtin read -rd "" __synapse_info </proc/$$/fdinfo/$__synapse_fd;' +
+        '\\builtin printf "%s %s\\n" $__synapse_fd "${__synapse_info-}";__synapse_info=;done'
+    )}`
+  ),
+  part("lost", '\\builtin printf %s "${__synapse_lost-}"'),
+  part("end", "\\builtin :")
+].join("; ")
 
 /**
  * The state of an ended shell, for the next one.
@@ -75,6 +72,10 @@ export interface Restoration {
   readonly removed: ReadonlyArray<string>
   /** The descriptors that were open, and are no more. */
   readonly closed: ReadonlyArray<string>
+  /** The names of coprocesses, whose descriptors are closed. */
+  readonly coprocesses: ReadonlyArray<string>
+  /** The cause of the shell's end, where the session knows it: `descriptors`, `errexit`, or `failure` where that is likely. */
+  readonly lost: string
 }
 
 /** Matches options that would end the next shell, silence it, trace the protocol, or make the shell keep a history. */
@@ -110,6 +111,29 @@ const limits = (which: "S" | "H", said: string): string =>
     .filter(([, letter]) => letter !== "p" && letter !== "R")
     .map(([, letter, value]) => `\\builtin ulimit -${which} -${letter} ${value} 2>/dev/null||\\builtin :;`)
     .join("")
+
+/** The flag of a descriptor that a program does not inherit. */
+const closedOnExec = 0o2000000
+
+/** Returns the descriptors that were the user's, with the variables that hold their numbers. */
+const userDescriptors = (low: string, high: string, variables: string): ReadonlyArray<string> => [
+  ...low,
+  ...Array.from(high.matchAll(/^(\d+) pos:[\s\S]*?^flags:\s*(\d+)$/gm))
+    .filter(([, , flags = ""]) => (Number.parseInt(flags, 8) & closedOnExec) === 0)
+    .map(([, fd = ""]) => {
+      const names = Array.from(
+        variables.matchAll(new RegExp(`^declare -\\S+ (?!__synapse_)(\\w+)="${fd}"$`, "gm")),
+        ([, name]) => name
+      )
+      return names.length === 1 ? `${fd} (${names[0]})` : fd
+    })
+]
+
+/** Returns the names of the coprocesses that a state's variables tell of. */
+const coprocesses = (variables: string): ReadonlyArray<string> =>
+  Array.from(variables.matchAll(/^declare -a (\w+)=\(\[0\]="\d+" \[1\]="\d+"\)$/gm)).flatMap(([, name = ""]) =>
+    new RegExp(`^declare -\\S+ ${name}_PID="\\d+"$`, "m").test(variables) ? name : []
+  )
 
 /** Returns the name that a line of `alias -p` defines. */
 const aliasOf = (text: string): string => /^alias (?:-- )?(.+?)=/.exec(text)?.[1]?.replaceAll("'", "") ?? ""
@@ -157,6 +181,7 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
   // `pushd -n` adds below the current directory, so the last one comes first.
   const stack = (parts.get("stack") ?? "").split("\n").reverse()
   const options = parts.get("options") ?? ""
+  const lostCoprocesses = coprocesses(variables)
   const disabled = Array.from((parts.get("disabled") ?? "").matchAll(/^enable -n ([\w.:[]+)$/gm), (match) => match[1])
   return {
     text: [
@@ -165,7 +190,7 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       unset.length > 0 ? `\\builtin unset -v ${unset.join(" ")}\n` : "",
       evaluated(variables),
       // BASH_ALIASES is among the variables.
-      "\\builtin unset -v PROMPT_COMMAND; \\builtin unalias -a\n",
+      `\\builtin unset -v ${["PROMPT_COMMAND", ...lostCoprocesses].join(" ")}; \\builtin unalias -a\n`,
       ...functions.map(([, text]) => evaluated(text)),
       ...attributes.split("\n").flatMap((line) => (kept.has(line.split(" ").at(2) ?? "") ? [evaluated(line)] : [])),
       evaluated(parts.get("arguments")),
@@ -181,7 +206,9 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       (disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : ""),
     options: ["errexit", "xtrace"].map((name) => (options.includes(`set -o ${name}\n`) ? name.charAt(0) : "")).join(""),
     own: ours.filter((name) => hiding.has(name) && name !== "command_not_found_handle"),
-    closed: [...(parts.get("descriptors") ?? "")],
+    lost: parts.get("lost") ?? "",
+    closed: userDescriptors(parts.get("descriptors") ?? "", parts.get("high") ?? "", variables),
+    coprocesses: lostCoprocesses,
     removed: refused.filter((name) => aliases.some(([alias]) => alias === name))
   }
 }

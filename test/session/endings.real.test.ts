@@ -1,7 +1,7 @@
 /** Against a real bash: however a command ends the shell, the result tells it, and the next command runs. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { inSession, keeps, prepare, result, type Subject, stateLost } from "../support/Session.js"
+import { errexitStays, inSession, keeps, prepare, result, type Subject, stateLost } from "../support/Session.js"
 
 /** A command that costs the shell its state: the directory is kept, and a notice tells. */
 const loses = (name: string, command: string, exitCode: number, output: { stdout?: string; stderr?: string } = {}) =>
@@ -94,7 +94,9 @@ describe("endings", () => {
   })
   loses("a shell that is killed gives 137", "echo before; kill -9 $$; echo no", 137, { stdout: "before\n" })
   loses("endless recursion ends the shell alone", "f() { f; }; f", 139)
-  loses("a user's own EXIT trap runs at an exit", "trap 'echo bye' EXIT; exit 2", 2, { stdout: "bye\n" })
+  loses("an exit in a function runs a user's own EXIT trap there", "trap 'echo bye' EXIT; f() { exit 2; }; f", 2, {
+    stdout: "bye\n"
+  })
 
   keeps("signals that an interactive bash ignores end nothing, and an interrupt ends the command", [
     ["kill -TERM $$; echo alive", { stdout: "alive\n" }],
@@ -109,11 +111,13 @@ describe("endings", () => {
   ])
 
   keeps("errexit ends the command, and keeps the state", [
-    ["set -e; false; echo no", { exitCode: 1 }],
-    ["f() { set -e; (exit 4); echo no; }; f", { exitCode: 4 }],
+    ["set -e; false; echo no", { exitCode: 1, notices: errexitStays }],
+    ["f() { set -e; (sh -c 'kill $$'); echo no; }; f", { exitCode: 143, notices: errexitStays }],
     ["set -e", {}],
     ["true", {}],
-    ["false", { exitCode: 1 }]
+    ["exit 3", { exitCode: 3 }],
+    ["f() { exit 5; }; { f; }", { exitCode: 5 }],
+    ["false", { exitCode: 1, notices: errexitStays }]
   ])
 
   keeps("unset variables end the command alone", [

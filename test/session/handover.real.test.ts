@@ -2,7 +2,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Handlers from "../support/Handlers.js"
-import { assertKept, inSession, keeps, prepare, result, stateLost, withSession } from "../support/Session.js"
+import {
+  assertKept,
+  errexitStays,
+  inSession,
+  keeps,
+  prepare,
+  result,
+  stateLost,
+  withSession
+} from "../support/Session.js"
 
 describe("after an exit", () => {
   keeps("functions that need extglob, those with here-documents, and all others", [
@@ -82,7 +91,7 @@ describe("after an exit", () => {
   ])
 
   keeps("errexit itself", [
-    ["set -e; false", { exitCode: 1 }],
+    ["set -e; false", { exitCode: 1, notices: errexitStays }],
     ["echo on; case $- in *e*) echo set ;; esac", { stdout: "on\nset\n" }],
     ["(exit 5); echo no", { exitCode: 5 }],
     [
@@ -91,7 +100,8 @@ describe("after an exit", () => {
         stdout: "1\n",
         stderr: "bash: nosuch: command not found\n",
         exitCode: 127,
-        notFound: "nosuch"
+        notFound: "nosuch",
+        notices: errexitStays
       }
     ],
     ["set +eu", {}]

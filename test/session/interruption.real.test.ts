@@ -204,3 +204,23 @@ describe("what follows in the line", () => {
     )
   }
 })
+
+describe("a trace", () => {
+  for (const [command, stderr] of [
+    ["set -x; sleep 1000", "++ sleep 1000\n"],
+    ["set -x; (sleep 1000)", "++ sleep 1000\n"],
+    ["trap 'echo mine >&2; exit 3' INT; sleep 1000", "mine\n"]
+  ] as const) {
+    it.live(`shows nothing of how its command is cut: ${command}`, () =>
+      withSession((subject) =>
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(subject.session.execute(command, { timeout: 200 }))
+          assert.deepStrictEqual(
+            error instanceof ExecutionFailed ? error.stderr.replaceAll(/^\++/gm, "++") : error,
+            stderr.replaceAll(/^\++/gm, "++")
+          )
+        })
+      )
+    )
+  }
+})

@@ -214,6 +214,9 @@ export const keeps = (
     settings
   )
 
+/** What is told where errexit has ended the shell. */
+export const errexitStays = ["`set -e` is still on: the next failing command ends the shell again."]
+
 /** Starts a command, and continues when it has put something out: by then it runs. */
 export const started = ({ run }: Subject, command: string, options?: BashSession.ExecuteOptions) =>
   Effect.gen(function* () {
