@@ -79,7 +79,7 @@ const refuse = (path: string) =>
 const files: Files = {
   read: refuse,
   write: refuse,
-  remove: refuse,
+  writeAll: ([change]) => refuse(change?.path ?? ""),
   mode: refuse,
   exclusive: (paths) => refuse([paths].flat()[0] ?? "")
 }

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Edit from "../../../src/commands/edit/Edit.js"
-import { FileError } from "../../../src/files/Files.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import * as FileCall from "../../support/commands/FileCall.js"
 
@@ -235,29 +234,6 @@ describe("edit --patch", () => {
       assert.strictEqual(yield* files.mode("run"), "755")
       yield* patch(files, "diff --git a/run b/run\nold mode 100755\nnew mode 100644\n")
       assert.strictEqual(yield* files.mode("run"), "644")
-    })
-  )
-
-  it.effect("gives all files back what they had where one can't be written", () =>
-    Effect.gen(function* () {
-      const memory = MemoryFiles.make({ a: "1\n", b: "1\n", gone: "1\n" })
-      const full = new FileError({ path: "c", kind: "io", reason: "No space left on device" })
-      const files: MemoryFiles.MemoryFiles = {
-        ...memory,
-        write: (path, content, options) => (path === "c" ? Effect.fail(full) : memory.write(path, content, options)),
-        remove: (path) => (path === "gone" ? Effect.fail(full) : memory.remove(path))
-      }
-      const change = ["*** Update File: a", "-1", "+2", "*** Add File: n", "+n", "*** Delete File: b"]
-      for (const last of ["*** Add File: c", "*** Delete File: gone"]) {
-        assert.strictEqual(
-          yield* refused(files, envelope(...change, last)),
-          "edit: c: No space left on device\nNo file was changed."
-        )
-        assert.deepStrictEqual(
-          ["a", "b", "gone", "n", "c"].map((name) => memory.get(name)?.toString()),
-          ["1\n", "1\n", "1\n", undefined, undefined]
-        )
-      }
     })
   )
 

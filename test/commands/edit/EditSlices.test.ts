@@ -26,7 +26,7 @@ const huge = (blocks: number, texts: (reading: number) => Readonly<Record<number
   const seen = { readings: 0, written: 0, found: [] as Array<string>, isCommitted: false }
   const files: Files = {
     exclusive: (_, effect) => effect,
-    remove: () => Effect.void,
+    writeAll: () => Effect.void,
     mode: () => Effect.succeed("644"),
     read: () =>
       Stream.suspend(() => {

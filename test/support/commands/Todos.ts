@@ -33,7 +33,7 @@ export const made = Effect.gen(function* () {
         files: {
           read: () => Stream.dieMessage("read"),
           write: () => Effect.dieMessage("write"),
-          remove: () => Effect.never,
+          writeAll: () => Effect.never,
           mode: () => Effect.never,
           exclusive: () => Effect.dieMessage("exclusive")
         }
