@@ -170,6 +170,23 @@ doom() {
     refuse 'could not be removed' "$error"
   fi
 }
+within() {
+  local at='' rest=$1 home real
+  while [[ $rest ]]; do
+    at+=\${rest%%/*}
+    if [[ -L $at ]]; then
+      IFS= read -r -d '' home < <(readlink -fz . 46>&- 41<&- 42<&-)
+      IFS= read -r -d '' real < <(readlink -mz -- "$at" 46>&- 41<&- 42<&-)
+      if [[ $real/ != "\${home%/}"/* ]]; then
+        reply ok "$at"
+        return
+      fi
+    fi
+    if [[ $rest != */* ]]; then break; fi
+    rest=\${rest#*/} at+=/
+  done
+  reply ok
+}
 apply() {
   local directory index error=''
   for directory in "\${!members[@]}"; do
@@ -578,6 +595,7 @@ while next what; do
     begin) next path && next mode && begin "$path" ;;
     another) next path && next mode && several && begin "$path" "$mode" yes ;;
     doom) next path && several && doom "$path" ;;
+    within) next path && several && within "$path" ;;
     stage) stage ;;
     apply) apply ;;
     put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;

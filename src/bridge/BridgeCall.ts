@@ -156,6 +156,12 @@ export class BridgeCall {
     await this.dialog.request("apply")
   }
 
+  /** Returns the link by which a relative path leads out of the caller's directory; empty where none does. */
+  async exit(path: string): Promise<string> {
+    checkPath(path)
+    return await this.dialog.request("within", path)
+  }
+
   /** Returns the mode of a file in octal digits; rejects with Refused. */
   async mode(path: string): Promise<string> {
     checkPath(path)

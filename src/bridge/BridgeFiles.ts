@@ -158,6 +158,11 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
         Exit.isSuccess(exit) ? Effect.void : discarded()
       )
     },
+    exit: (path) =>
+      Effect.map(
+        ask(path, () => call.exit(path)),
+        (link) => (link === "" ? undefined : link)
+      ),
     mode: (path) => ask(path, () => call.mode(path)),
     exclusive: (paths, effect) =>
       inTurn(

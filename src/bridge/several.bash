@@ -46,6 +46,24 @@ doom() {
     refuse 'could not be removed' "$error"
   fi
 }
+# Tells by which link a relative path leads out of the current directory.
+within() {
+  local at='' rest=$1 home real
+  while [[ $rest ]]; do
+    at+=${rest%%/*}
+    if [[ -L $at ]]; then
+      IFS= read -r -d '' home < <(readlink -fz . 46>&- 41<&- 42<&-)
+      IFS= read -r -d '' real < <(readlink -mz -- "$at" 46>&- 41<&- 42<&-)
+      if [[ $real/ != "${home%/}"/* ]]; then
+        reply ok "$at"
+        return
+      fi
+    fi
+    if [[ $rest != */* ]]; then break; fi
+    rest=${rest#*/} at+=/
+  done
+  reply ok
+}
 # `index` says which file it failed on.
 apply() {
   local directory index error=''

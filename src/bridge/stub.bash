@@ -314,6 +314,7 @@ while next what; do
     begin) next path && next mode && begin "$path" ;;
     another) next path && next mode && several && begin "$path" "$mode" yes ;;
     doom) next path && several && doom "$path" ;;
+    within) next path && several && within "$path" ;;
     stage) stage ;;
     apply) apply ;;
     put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;

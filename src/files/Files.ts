@@ -87,6 +87,8 @@ export interface Files {
    * are complete before the first file changes. Only regular files are removed; their directories stay.
    */
   readonly writeAll: (changes: ReadonlyArray<FileChange>) => Effect.Effect<void, FileError>
+  /** Returns the symbolic link by which a relative path leads out of the current directory; undefined where none does. */
+  readonly exit: (path: string) => Effect.Effect<string | undefined, FileError>
   /** Returns the mode of a file in octal digits: `644`. */
   readonly mode: (path: string) => Effect.Effect<string, FileError>
   /**

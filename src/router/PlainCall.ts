@@ -80,6 +80,7 @@ const files: Files = {
   read: refuse,
   write: refuse,
   writeAll: ([change]) => refuse(change?.path ?? ""),
+  exit: refuse,
   mode: refuse,
   exclusive: (paths) => refuse([paths].flat()[0] ?? "")
 }

@@ -236,6 +236,7 @@ describe("toHandler", () => {
         read: () => assert.fail("it reads nothing"),
         write: () => Effect.die("it writes nothing"),
         writeAll: () => Effect.never,
+        exit: () => Effect.never,
         mode: () => Effect.never,
         exclusive: () => Effect.die("it needs no turn")
       }

@@ -12,8 +12,8 @@ import { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
-import type { FileChange as Changed, Files } from "../../files/Files.js"
-import { type FileChange, PatchFlaw } from "./Edit.change.js"
+import type { FileChange as Changed, FileError, Files } from "../../files/Files.js"
+import { type FileChange, PatchFlaw, PatchRefused } from "./Edit.change.js"
 import * as Envelope from "./Edit.envelope.js"
 import * as Hunks from "./Edit.hunks.js"
 import * as Plan from "./Edit.plan.js"
@@ -88,8 +88,9 @@ const locate = Effect.fnUntraced(function* (
   files: Files,
   cwd: string,
   change: FileChange
-): Effect.fn.Return<Plan.Located, PatchFlaw> {
-  const [first, ...others] = yield* Effect.forEach(change.paths, (name) => toPath(name, cwd, change.at))
+): Effect.fn.Return<Plan.Located, PatchFlaw | PatchRefused | FileError> {
+  const inside = (name: string) => Effect.tap(toPath(name, cwd, change.at), (path) => stays(files, path))
+  const [first, ...others] = yield* Effect.forEach(change.paths, inside)
   let path = first as string
   for (const other of others.length === 0 || change.kind === "add" ? [] : [path, ...others]) {
     const isThere = yield* Effect.isSuccess(Stream.runDrain(Stream.take(files.read(other, { regular: true }), 1)))
@@ -97,7 +98,18 @@ const locate = Effect.fnUntraced(function* (
     path = other
     break
   }
-  return { ...change, path, toPath: change.to === undefined ? undefined : yield* toPath(change.to, cwd, change.at) }
+  return { ...change, path, toPath: change.to === undefined ? undefined : yield* inside(change.to) }
+})
+
+/** Refuses a path that a link leads out of the current directory: whoever made the patch does not know what lies there. */
+const stays = Effect.fnUntraced(function* (
+  files: Files,
+  path: string
+): Effect.fn.Return<void, PatchRefused | FileError> {
+  const link = yield* files.exit(path)
+  if (link === undefined) return
+  const by = link === path ? "it is a link" : `${FileFailure.printable(link)} is a link`
+  return yield* new PatchRefused({ path, hunk: 0, reason: `${by} that leads out of the current directory` })
 })
 
 /** Converts a name in a patch into a path below the current directory; others can't be meant, and may be an attack. */

@@ -34,6 +34,7 @@ export const made = Effect.gen(function* () {
           read: () => Stream.dieMessage("read"),
           write: () => Effect.dieMessage("write"),
           writeAll: () => Effect.never,
+          exit: () => Effect.never,
           mode: () => Effect.never,
           exclusive: () => Effect.dieMessage("exclusive")
         }
