@@ -139,7 +139,7 @@ room() {
   room=\${rooms[$1]-}
   if [[ $room ]]; then return; fi
   rooms[$1]=\${1%/}/.synapse.$RANDOM$RANDOM$$
-  if error=$(mkdir -m 700 -- "\${rooms[$1]}" "\${rooms[$1]}/new" "\${rooms[$1]}/old" 2>&1 46>&- 41<&- 42<&-); then
+  if error=$(exec mkdir -m 700 -- "\${rooms[$1]}" "\${rooms[$1]}/new" "\${rooms[$1]}/old" 2>&1 46>&- 41<&- 42<&-); then
     room=\${rooms[$1]}
   else
     rooms[$1]=
@@ -231,7 +231,7 @@ prepare() {
   theirs=()
   for index in \${members[$directory]}; do
     if [[ \${modes[index]} && ! \${inplaces[index]} ]]; then
-      error=$(chmod -- "\${modes[index]}" "\${temporaries[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+      error=$(exec chmod -- "\${modes[index]}" "\${temporaries[index]}" 2>&1 46>&- 41<&- 42<&-) || return
     fi
     if [[ -e \${targets[index]} ]]; then
       if [[ \${rooms[$directory]} ]]; then backups[index]=\${rooms[$directory]}/old/\${targets[index]##*/}; fi
@@ -242,17 +242,17 @@ prepare() {
   for index in \${members[$directory]}; do
     if [[ -e \${targets[index]} && ! -e \${backups[index]} ]]; then
       if [[ ! \${backups[index]} ]]; then
-        backups[index]=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-)
+        backups[index]=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-)
         kept+=("\${backups[index]}")
       fi
-      error=$(cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+      error=$(exec cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) || return
     fi
   done
 }
 fill() {
   touched[index]=yes
   error=$({ cat -- "\${temporaries[index]}" >|"\${targets[index]}"; } 2>&1 46>&- 41<&- 42<&-) || return
-  if [[ \${modes[index]} ]]; then error=$(chmod -- "\${modes[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); fi
+  if [[ \${modes[index]} ]]; then error=$(exec chmod -- "\${modes[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); fi
 }
 overwrite() {
   touched=()
@@ -270,16 +270,16 @@ replace() {
     if (( ! \${#ours[@]} )) || mv -f -t "$directory" -- "\${ours[@]}" 2>/dev/null 46>&- 41<&- 42<&-; then continue; fi
     for index in \${members[$directory]}; do
       if [[ ! \${temporaries[index]} || \${inplaces[index]} || ! -e \${temporaries[index]} ]]; then continue; fi
-      if error=$(mv -fT -- "\${temporaries[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); then continue; fi
+      if error=$(exec mv -fT -- "\${temporaries[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); then continue; fi
       if [[ $error != *busy* ]]; then return 1; fi
       inplaces[index]=yes
       rm -f -- "\${backups[index]}"
-      error=$(cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) && fill || return
+      error=$(exec cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) && fill || return
     done
   done
   for index in "\${!targets[@]}"; do
     if [[ ! \${temporaries[index]} ]]; then
-      error=$(rm -- "\${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
+      error=$(exec rm -- "\${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
     fi
   done
 }
@@ -380,7 +380,7 @@ open() {
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
 resolve() {
@@ -402,7 +402,7 @@ identify() {
     if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
   done
   if (( \${#asked[@]} )); then
-    said=$(stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    said=$(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
     if [[ $said ]]; then mapfile -t lines <<<"$said"; fi
   fi
   if (( \${#lines[@]} != \${#asked[@]} )); then
@@ -437,7 +437,7 @@ begin() {
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
     missing
-    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
+    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
       if [[ ! $several ]]; then discard; fi
       refuse 'its directory could not be made' "$error"
       return
@@ -490,7 +490,7 @@ missing() {
 }
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -524,7 +524,7 @@ alike() {
   local both
   if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
     [[ $own && $begun == "$own" ]]; then return; fi
-  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
 }
 commit() {
@@ -532,13 +532,13 @@ commit() {
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   local changed=$temporary
   if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
     discard
     refuse 'its mode could not be changed' "$error"
     return
   fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
+    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
       temporary='' made=()
       reply ok
@@ -551,7 +551,7 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
+  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
@@ -572,7 +572,7 @@ over() {
 }
 mode() {
   local known
-  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
 several() {
   if [[ ! \${isSeveral-} ]]; then

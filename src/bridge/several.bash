@@ -14,7 +14,7 @@ room() {
   room=${rooms[$1]-}
   if [[ $room ]]; then return; fi
   rooms[$1]=${1%/}/.synapse.$RANDOM$RANDOM$$
-  if error=$(mkdir -m 700 -- "${rooms[$1]}" "${rooms[$1]}/new" "${rooms[$1]}/old" 2>&1 46>&- 41<&- 42<&-); then
+  if error=$(exec mkdir -m 700 -- "${rooms[$1]}" "${rooms[$1]}/new" "${rooms[$1]}/old" 2>&1 46>&- 41<&- 42<&-); then
     room=${rooms[$1]}
   else
     rooms[$1]=
@@ -111,7 +111,7 @@ prepare() {
   theirs=()
   for index in ${members[$directory]}; do
     if [[ ${modes[index]} && ! ${inplaces[index]} ]]; then
-      error=$(chmod -- "${modes[index]}" "${temporaries[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+      error=$(exec chmod -- "${modes[index]}" "${temporaries[index]}" 2>&1 46>&- 41<&- 42<&-) || return
     fi
     if [[ -e ${targets[index]} ]]; then
       if [[ ${rooms[$directory]} ]]; then backups[index]=${rooms[$directory]}/old/${targets[index]##*/}; fi
@@ -122,10 +122,10 @@ prepare() {
   for index in ${members[$directory]}; do
     if [[ -e ${targets[index]} && ! -e ${backups[index]} ]]; then
       if [[ ! ${backups[index]} ]]; then
-        backups[index]=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-)
+        backups[index]=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-)
         kept+=("${backups[index]}")
       fi
-      error=$(cp -p -- "${targets[index]}" "${backups[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+      error=$(exec cp -p -- "${targets[index]}" "${backups[index]}" 2>&1 46>&- 41<&- 42<&-) || return
     fi
   done
 }
@@ -133,7 +133,7 @@ prepare() {
 fill() {
   touched[index]=yes
   error=$({ cat -- "${temporaries[index]}" >|"${targets[index]}"; } 2>&1 46>&- 41<&- 42<&-) || return
-  if [[ ${modes[index]} ]]; then error=$(chmod -- "${modes[index]}" "${targets[index]}" 2>&1 46>&- 41<&- 42<&-); fi
+  if [[ ${modes[index]} ]]; then error=$(exec chmod -- "${modes[index]}" "${targets[index]}" 2>&1 46>&- 41<&- 42<&-); fi
 }
 overwrite() {
   touched=()
@@ -151,17 +151,17 @@ replace() {
     if (( ! ${#ours[@]} )) || mv -f -t "$directory" -- "${ours[@]}" 2>/dev/null 46>&- 41<&- 42<&-; then continue; fi
     for index in ${members[$directory]}; do
       if [[ ! ${temporaries[index]} || ${inplaces[index]} || ! -e ${temporaries[index]} ]]; then continue; fi
-      if error=$(mv -fT -- "${temporaries[index]}" "${targets[index]}" 2>&1 46>&- 41<&- 42<&-); then continue; fi
+      if error=$(exec mv -fT -- "${temporaries[index]}" "${targets[index]}" 2>&1 46>&- 41<&- 42<&-); then continue; fi
       # A mount can't be replaced.
       if [[ $error != *busy* ]]; then return 1; fi
       inplaces[index]=yes
       rm -f -- "${backups[index]}"
-      error=$(cp -p -- "${targets[index]}" "${backups[index]}" 2>&1 46>&- 41<&- 42<&-) && fill || return
+      error=$(exec cp -p -- "${targets[index]}" "${backups[index]}" 2>&1 46>&- 41<&- 42<&-) && fill || return
     done
   done
   for index in "${!targets[@]}"; do
     if [[ ! ${temporaries[index]} ]]; then
-      error=$(rm -- "${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
+      error=$(exec rm -- "${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
     fi
   done
 }

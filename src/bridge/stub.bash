@@ -82,7 +82,7 @@ open() {
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
 # Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
@@ -108,7 +108,7 @@ identify() {
     if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
   done
   if (( ${#asked[@]} )); then
-    said=$(stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    said=$(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
     if [[ $said ]]; then mapfile -t lines <<<"$said"; fi
   fi
   if (( ${#lines[@]} != ${#asked[@]} )); then
@@ -145,7 +145,7 @@ begin() {
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
     missing
-    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
+    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
       if [[ ! $several ]]; then discard; fi
       refuse 'its directory could not be made' "$error"
       return
@@ -202,7 +202,7 @@ missing() {
 # A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -241,7 +241,7 @@ alike() {
   # Who owns a file can keep all of it.
   if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
     [[ $own && $begun == "$own" ]]; then return; fi
-  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
 }
 commit() {
@@ -249,13 +249,13 @@ commit() {
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   local changed=$temporary
   if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
     discard
     refuse 'its mode could not be changed' "$error"
     return
   fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
+    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
       temporary='' made=()
       reply ok
@@ -269,7 +269,7 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
+  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
@@ -290,7 +290,7 @@ over() {
 }
 mode() {
   local known
-  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
 # The functions for several files.
 several() {

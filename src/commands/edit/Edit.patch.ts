@@ -36,7 +36,7 @@ export const run = Effect.fnUntraced(
     const paths = new Set(located.flatMap(({ path, toPath }) => (toPath === undefined ? [path] : [path, toPath])))
     const { said } = yield* files.exclusive(
       [...paths],
-      Effect.tap(Plan.make(files, located, slices), (plan) => files.writeAll(toChanges(plan.files)))
+      Effect.tap(Plan.make(files, located, { cwd, slices }), (plan) => files.writeAll(toChanges(plan.files)))
     )
     return CommandResult.make({ stdout: `${said.join("\n")}\n` })
   },

@@ -237,6 +237,33 @@ describe("edit --patch", () => {
     })
   )
 
+  it.effect("reports all hunks that don't fit, what is applied already, and where the names fit", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ a: "1\n2\n3\n", b: "x\n", "c/d.ts": "1\n" })
+      const hunks = ["@@", "-one", "+1", "@@", "-0", "+2", "@@", "-3", "+4"]
+      const text = envelope("*** Update File: a", ...hunks, "*** Update File: b", "-z", "+y", "*** Delete File: n")
+      assert.strictEqual(
+        yield* refused(files, text),
+        [
+          "edit: a: no file was changed: hunk 1 of 3 (line 3 of the patch) is applied already: its new text is at line 1",
+          "a: hunk 2 of 3 (line 6 of the patch) is applied already: its new text is at line 2",
+          "b: the hunk (line 13 of the patch) does not fit: none of its lines is in the file",
+          "n: No such file or directory"
+        ].join("\n")
+      )
+      const many = Array.from({ length: 8 }, (_, index) => `*** Delete File: n${index}`)
+      assert.strictEqual(
+        (yield* refused(files, envelope(...many))).split("\n").slice(4).join("\n"),
+        "n4: No such file or directory\n… and 3 more that do not fit"
+      )
+      assert.strictEqual(
+        yield* refused(files, envelope("*** Update File: work/c/d.ts", "-1", "+2")),
+        "edit: work/c/d.ts: no file was changed: No such file or directory, but c/d.ts is here: the patch names files from a directory above: cd .. && edit --patch"
+      )
+      assert.strictEqual(files.get("a")?.toString(), "1\n2\n3\n")
+    })
+  )
+
   it.effect("needs standard input, and nothing else", () =>
     Effect.gen(function* () {
       const usage = "edit: --patch stands alone; the patch, which names its files, is standard input."
