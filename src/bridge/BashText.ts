@@ -529,6 +529,7 @@ alike() {
 }
 commit() {
   local error
+  if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   local changed=$temporary
   if [[ $inplace ]]; then changed=$target; fi

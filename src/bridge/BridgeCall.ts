@@ -120,8 +120,8 @@ export class BridgeCall {
   }
 
   /** Gives the file its new content, which is complete; rejects with Refused. */
-  async commit(): Promise<void> {
-    await this.dialog.request("commit")
+  async commit(content: FileContent.FileContent): Promise<void> {
+    await content.follow(() => this.dialog.request("commit"))
   }
 
   /** Leaves all files as they were. */
@@ -142,7 +142,7 @@ export class BridgeCall {
     const content = this.content()
     await content.write(bytes)
     await content.complete()
-    await this.dialog.request("stage")
+    await content.follow(() => this.dialog.request("stage"))
   }
 
   /** Makes one of several files ready to be removed; rejects with Refused. */

@@ -135,7 +135,7 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
           Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(ask(path, () => file.complete())),
-            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit()))))
+            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit(file)))))
           ),
         (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
       ),

@@ -41,6 +41,8 @@ export class FileContent {
   private readonly held: Array<Uint8Array> = []
   private size = 0
   private sink: FifoSink | undefined
+  /** The handing over of a short content, which `commit` need not wait for. */
+  private handed: Promise<void> | undefined
 
   constructor(private readonly ways: Ways) {}
 
@@ -58,14 +60,24 @@ export class FileContent {
     return this.sink.write(chunk)
   }
 
-  /** Waits until the content is whole in the temporary file; rejects with Refused. */
+  /** Waits until the content is whole in the temporary file, or on its way there; rejects with Refused. */
   async complete(): Promise<void> {
     if (this.sink !== undefined) {
       await this.sink.end()
       return this.ways.written()
     }
     const bytes = Buffer.concat(this.held)
+    if (bytes.length <= piece && bytes.length > 0) {
+      this.handed = this.ways.put(bytes)
+      this.handed.catch(() => {})
+      return
+    }
     for (let at = 0; at < bytes.length; at += piece) await this.ways.put(bytes.subarray(at, at + piece))
+  }
+
+  /** Runs what follows it, and waits for both; rejects with Refused. */
+  async follow(next: () => Promise<unknown>): Promise<void> {
+    await Promise.all([this.handed, next()])
   }
 
   /** Takes no more. */

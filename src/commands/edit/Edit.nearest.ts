@@ -12,6 +12,13 @@ import * as Loose from "./Edit.loose.js"
 import { encode, stride } from "./Edit.matches.js"
 import * as Similar from "./Edit.similar.js"
 
+/**
+ * The report where nothing comes near.
+ *
+ * @since 0.1.0
+ */
+export const none = "No line of the file is like it."
+
 /** The most places that are shown. */
 const places = 3
 /** The most lines that are shown of a place. */
@@ -106,7 +113,7 @@ function* beginningLike(
   const isWithinLine = Newlines.count(text.subarray(matched, own)) === 0
   const rest = text.subarray(own)
   // All but the end of a line.
-  const isEnd = isWithinLine && Loose.isLineEnd(bytes, beginning.end)
+  const isEnd = isWithinLine && beginning.end < bytes.length && Loose.isLineEnd(bytes, beginning.end)
   if (length < 8 && !isEnd) return undefined
   const isLong = Newlines.count(text.subarray(0, own)) > 0 || own * 2 >= text.length
   if (!isLong) return undefined
@@ -133,7 +140,7 @@ function* linesLike(bytes: Uint8Array, old: string): Slices.Steps<string> {
     .split("\n")
     .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
   const similar = yield* Similar.find(bytes, ShellText.encode(line), places)
-  if (similar.length === 0) return "No line of the file is like it."
+  if (similar.length === 0) return none
   const shown: Array<string> = []
   for (const { start } of similar) shown.push(yield* numbered(bytes, { start, end: start }))
   return ["The nearest lines:", ...shown].join("\n")

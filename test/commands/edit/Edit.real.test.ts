@@ -25,7 +25,7 @@ const edits = (
 describe("edit in the shell", () => {
   inHouse("S40: replaces the literal text everywhere with --all", (house) =>
     Effect.gen(function* () {
-      const both = "Replaced 2 occurrences in f\n"
+      const both = "Replaced 2 occurrences in f (line 1)\n"
       yield* edits(house, ["a.b", "X", "--all"], "a.b acb a.b\n", "X acb X\n", both)
       yield* edits(house, ["a.b", "$&", "--all"], "a.b acb a.b", "$& acb $&", both)
       yield* edits(

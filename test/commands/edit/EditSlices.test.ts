@@ -107,7 +107,7 @@ describe("edit, of bytes that come in chunks", () => {
       const all = huge(70, () => ({ 2: "old", 69: "old again" }))
       assert.deepStrictEqual(
         (yield* edit(all, "old", "older", "--all")).stdout,
-        "Replaced 2 occurrences in f\n-old\n+older\n"
+        `Replaced 2 occurrences in f (lines ${line}, ${last})\n-old\n+older\n`
       )
       assert.deepStrictEqual(all.seen.found, ["older", "older again"])
       assert.strictEqual(all.seen.written, 70 * MiB + 4)
