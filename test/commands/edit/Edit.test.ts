@@ -152,7 +152,7 @@ describe("edit", () => {
         "     1\tcaf\udce9":
           "<old> has the line numbers that read shows; without them, it is at line 1:\n     1\tcaf\ufffd cr\ufffdme",
         "caf\udce9 cr\udce8me\udcff":
-          "From line 1 on <old> matches (white space and case aside), until the file ends; <old> goes on: \ufffd",
+          "Line 1 ends where <old> goes on: \ufffd", "     1\tcaf\ufffd cr\ufffdme",
         "x caf\udce9 cr\udce9me": "The nearest lines:\n     1\tcaf\ufffd cr\ufffdme"
       }
       for (const [old, report] of Object.entries(reports)) {
