@@ -45,7 +45,13 @@ describe("edit in the shell", () => {
       )
       yield* edits(house, ["é", "ü", "--all"], "é e é", "ü e ü", both)
       yield* edits(house, ["aa", "a", "--all"], "aaaa", "aa", both)
-      yield* edits(house, ["b\r\n", "x\r\n", "--all"], "a\r\nb\r\nb\r\nb\n", "a\r\nx\r\nx\r\nb\n", both)
+      yield* edits(
+        house,
+        ["b\r\n", "x\r\n", "--all"],
+        "a\r\nb\r\nb\r\nb\n",
+        "a\r\nx\r\nx\r\nb\n",
+        both.replace("line 1", "lines 2, 3")
+      )
       yield* edits(house, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both)
       yield* edits(house, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
     })
