@@ -133,6 +133,184 @@ read() {
 `
 
 /**
+ * The file `several.bash`, without its comments.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const several = `targets=() temporaries=() modes=() inplaces=() backups=()
+declare -gA members=()
+kept=()
+room() {
+  room=\${rooms[$1]-}
+  if [[ $room ]]; then return; fi
+  rooms[$1]=\${1%/}/.synapse.$RANDOM$RANDOM$$
+  if error=$(exec mkdir -m 700 -- "\${rooms[$1]}" "\${rooms[$1]}/new" "\${rooms[$1]}/old" 2>&1 46>&- 41<&- 42<&-); then
+    room=\${rooms[$1]}
+  else
+    rooms[$1]=
+    return 1
+  fi
+}
+member() {
+  members[$1]+="\${#targets[@]} "
+  targets+=("$2") temporaries+=("$3") modes+=("$4") inplaces+=("$5") backups+=('')
+  reply ok
+}
+stage() {
+  exec 44>&-
+  if [[ $inplace ]]; then kept+=("$temporary"); fi
+  member "$directory" "$target" "$temporary" "$mode" "$inplace"
+  temporary=
+}
+doom() {
+  target=$1
+  if [[ $1 != */* ]]; then target=./$1; fi
+  if [[ -d $1 && ! -L $1 ]]; then
+    reply directory 'Is a directory'
+  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
+    reply special 'not a regular file'
+  elif room "\${target%/*}/"; then
+    member "\${target%/*}/" "$target" '' '' ''
+  else
+    refuse 'could not be removed' "$error"
+  fi
+}
+within() {
+  local at='' rest=$1 home real
+  while [[ $rest ]]; do
+    at+=\${rest%%/*}
+    if [[ -L $at ]]; then
+      IFS= read -r -d '' home < <(readlink -fz . 46>&- 41<&- 42<&-)
+      IFS= read -r -d '' real < <(readlink -mz -- "$at" 46>&- 41<&- 42<&-)
+      if [[ $real/ != "\${home%/}"/* ]]; then
+        reply ok "$at"
+        return
+      fi
+    fi
+    if [[ $rest != */* ]]; then break; fi
+    rest=\${rest#*/} at+=/
+  done
+  reply ok
+}
+apply() {
+  local directory index error=''
+  for directory in "\${!members[@]}"; do
+    if prepare; then continue; fi
+    refuse 'could not be prepared' "$error" "$index/"
+    discard
+    return
+  done
+  trap '' HUP INT TERM
+  if overwrite && replace; then
+    made=()
+    discard
+    reply ok
+  else
+    undo
+    if [[ $lost ]]; then
+      words "$error"
+      reply partial "$index/$said; what was changed before is restored, but not $lost"
+    else
+      refuse 'could not be written' "$error" "$index/"
+    fi
+    discard
+  fi
+  trap - HUP INT TERM
+}
+prepare() {
+  local numbers=() theirs=() ours=() lines=() number=0 name
+  for index in \${members[$directory]}; do
+    if [[ -e \${targets[index]} && \${temporaries[index]} && ! \${inplaces[index]} ]]; then
+      numbers+=("$index") theirs+=("\${targets[index]}") ours+=("\${temporaries[index]}")
+    fi
+  done
+  if (( \${#numbers[@]} )); then
+    cp --attributes-only --preserve=mode,ownership,xattr -t "\${rooms[$directory]}/new" -- "\${theirs[@]}" 2>/dev/null 46>&- 41<&- 42<&-
+    mapfile -t lines < <(stat -c '%a %u %g %h' -- "\${theirs[@]}" "\${ours[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    index=\${numbers[0]}
+    if (( \${#lines[@]} != 2 * \${#numbers[@]} )); then error=': it was changed meanwhile'; return 1; fi
+    for number in "\${!numbers[@]}"; do
+      if [[ \${lines[number]} != "\${lines[number + \${#numbers[@]}]}" ]]; then inplaces[numbers[number]]=yes; fi
+    done
+  fi
+  theirs=()
+  for index in \${members[$directory]}; do
+    if [[ \${modes[index]} && ! \${inplaces[index]} ]]; then
+      error=$(exec chmod -- "\${modes[index]}" "\${temporaries[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+    fi
+    if [[ -e \${targets[index]} ]]; then
+      if [[ \${rooms[$directory]} ]]; then backups[index]=\${rooms[$directory]}/old/\${targets[index]##*/}; fi
+      if [[ ! \${inplaces[index]} ]]; then theirs+=("\${targets[index]}"); fi
+    fi
+  done
+  if (( \${#theirs[@]} )); then ln -t "\${rooms[$directory]}/old" -- "\${theirs[@]}" 2>/dev/null 46>&- 41<&- 42<&-; fi
+  for index in \${members[$directory]}; do
+    if [[ -e \${targets[index]} && ! -e \${backups[index]} ]]; then
+      if [[ ! \${backups[index]} ]]; then
+        backups[index]=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-)
+        kept+=("\${backups[index]}")
+      fi
+      error=$(exec cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) || return
+    fi
+  done
+}
+fill() {
+  touched[index]=yes
+  error=$({ cat -- "\${temporaries[index]}" >|"\${targets[index]}"; } 2>&1 46>&- 41<&- 42<&-) || return
+  if [[ \${modes[index]} ]]; then error=$(exec chmod -- "\${modes[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); fi
+}
+overwrite() {
+  touched=()
+  for index in "\${!targets[@]}"; do
+    if [[ \${inplaces[index]} ]]; then fill || return; fi
+  done
+}
+replace() {
+  local directory ours doomed
+  for directory in "\${!members[@]}"; do
+    ours=()
+    for index in \${members[$directory]}; do
+      if [[ \${temporaries[index]} && ! \${inplaces[index]} ]]; then ours+=("\${temporaries[index]}"); fi
+    done
+    if (( ! \${#ours[@]} )) || mv -f -t "$directory" -- "\${ours[@]}" 2>/dev/null 46>&- 41<&- 42<&-; then continue; fi
+    for index in \${members[$directory]}; do
+      if [[ ! \${temporaries[index]} || \${inplaces[index]} || ! -e \${temporaries[index]} ]]; then continue; fi
+      if error=$(exec mv -fT -- "\${temporaries[index]}" "\${targets[index]}" 2>&1 46>&- 41<&- 42<&-); then continue; fi
+      if [[ $error != *busy* ]]; then return 1; fi
+      inplaces[index]=yes
+      rm -f -- "\${backups[index]}"
+      error=$(exec cp -p -- "\${targets[index]}" "\${backups[index]}" 2>&1 46>&- 41<&- 42<&-) && fill || return
+    done
+  done
+  for index in "\${!targets[@]}"; do
+    if [[ ! \${temporaries[index]} ]]; then
+      error=$(exec rm -- "\${targets[index]}" 2>&1 46>&- 41<&- 42<&- </dev/null) || return
+    fi
+  done
+}
+undo() {
+  local index target backup
+  lost=
+  for index in "\${!targets[@]}"; do
+    target=\${targets[index]} backup=\${backups[index]}
+    if [[ \${touched[index]-} ]]; then
+      { cat -- "$backup" >|"$target" && chmod --reference="$backup" -- "$target"; } 2>/dev/null 46>&- 41<&- 42<&- && continue
+    elif [[ \${temporaries[index]} && ( \${inplaces[index]} || -e \${temporaries[index]} ) || ! \${temporaries[index]} && -e $target ]]; then
+      continue
+    elif [[ ! $backup ]]; then
+      rm -f -- "$target" 2>/dev/null 46>&- 41<&- 42<&- && continue
+    else
+      mv -fT -- "$backup" "$target" 2>/dev/null 46>&- 41<&- 42<&- && continue
+    fi
+    lost=$target
+    if [[ $backup ]]; then lost+=" (its old content is in $backup)"; fi
+    kept=() rooms=()
+  done
+}
+`
+
+/**
  * The file `stub.bash`, without its comments.
  *
  * @since 0.1.0
@@ -143,8 +321,11 @@ slot=@directory@/slot-$1
 exec 41<"$slot-answer" || exit
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 old='' failed=0
-temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
-what='' to='' text='' path='' skip='' regular='' code=''
+temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=()
+made=() kept=()
+declare -A rooms=()
+own='' begun=''
+what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
@@ -154,8 +335,17 @@ discard() {
     rm -f -- "$temporary"
     temporary=
   fi
+  if (( \${#rooms[@]} + \${#kept[@]} )); then
+    rm -rf -- "\${rooms[@]}" "\${kept[@]}" 46>&- 41<&- 42<&-
+    rooms=() kept=()
+  fi
+  if (( \${#made[@]} )); then
+    rmdir -- "\${made[@]}" 2>/dev/null 46>&- 41<&- 42<&-
+    made=()
+  fi
 }
 leave() {
+  trap '' HUP INT TERM
   if [[ $old ]]; then
     cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
@@ -165,13 +355,14 @@ leave() {
 }
 trap leave EXIT
 refuse() {
+  local kind=io
   words "$2"
   case $said in
-    'No such file or directory' | 'Not a directory') reply missing "$said" ;;
-    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') reply denied "$said" ;;
-    'Is a directory') reply directory "$said" ;;
-    *) reply io "\${said:-$1}" ;;
+    'No such file or directory' | 'Not a directory') kind=missing ;;
+    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') kind=denied ;;
+    'Is a directory') kind=directory ;;
   esac
+  reply "$kind" "\${3-}\${said:-$1}"
 }
 endless() {
   if [[ $1 -ef /proc/kmsg || \${1##*/} == trace_pipe ]]; then return 0; fi
@@ -180,11 +371,18 @@ endless() {
   [[ ! -S $1 && ( $1 != @(/dev/stdin|/dev/fd/*|/proc/self/fd/*) || -c $1 && ! $1 -ef /dev/null ) ]]
 }
 open() {
+  local text
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
   elif endless "$1" "$3"; then
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
+    if [[ $2 == 0 && -f $1 ]] && ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ \${text+read} ]]; then
+      exec 43<&-
+      reply text "$text"
+      return
+    fi
+    if [[ $2 == 0 && -f $1 ]]; then { exec 43<"$1"; } 2>/dev/null; fi
     if (( $2 )); then
       tail -n "+$(($2 + 1))" <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     else
@@ -194,7 +392,7 @@ open() {
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
 resolve() {
@@ -206,16 +404,37 @@ resolve() {
   fi
 }
 identify() {
-  local directory=. lines
-  resolve "$1"
-  if [[ $target == */* ]]; then directory=\${target%/*}/; fi
-  lines=$(stat -L -c '%d:%i %h' -- "$directory" "$target" 2>/dev/null 46>&- 41<&- 42<&-)
-  local place=\${lines%%$'\\n'*} itself=''
-  if [[ $lines == *$'\\n'* && $lines != *' 1' ]]; then itself=\${lines##*$'\\n'}; fi
-  reply ok "\${place:+\${place%% *}/\${target##*/}}/\${itself%% *}"
+  local path directory said='' lines=() known=() asked=() line=0 at place itself
+  for path in "$@"; do
+    resolve "$path"
+    directory=.
+    if [[ $target == */* ]]; then directory=\${target%/*}/; fi
+    known+=("\${target##*/}")
+    if [[ -d $directory ]]; then known+=(yes) asked+=("$directory"); else known+=(''); fi
+    if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
+  done
+  if (( \${#asked[@]} )); then
+    said=$(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    if [[ $said ]]; then mapfile -t lines <<<"$said"; fi
+  fi
+  if (( \${#lines[@]} != \${#asked[@]} )); then
+    for path in "$@"; do reply io 'it was changed meanwhile'; done
+    return
+  fi
+  for (( at = 0; at < \${#known[@]}; at += 3 )); do
+    place='' itself=''
+    if [[ \${known[at + 1]} ]]; then place=\${lines[line]%% *}/\${known[at]}; line=$((line + 1)); fi
+    if [[ \${known[at + 2]} ]]; then
+      if [[ \${lines[line]} != *:1 ]]; then itself=\${lines[line]%% *}; fi
+      if [[ $# == 1 && \${lines[line]} == *" $EUID:\${GROUPS[0]}:1" ]]; then own=$1; fi
+      line=$((line + 1))
+    fi
+    reply ok "$place/$itself"
+  done
 }
 begin() {
-  target=$1 inplace=''
+  local several=\${3-}
+  target=$1 inplace='' begun=$1
   if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
   if ! resolve "$1"; then
     reply io 'a symbolic link that leads nowhere'
@@ -223,15 +442,30 @@ begin() {
   fi
   if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
   if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
-  local directory=. error
+  local error
+  directory=./
   if [[ $target == */* ]]; then directory=\${target%/*}/; fi
   if [[ -e $target ]]; then
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
-    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
+    missing
+    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
+      if [[ ! $several ]]; then discard; fi
+      refuse 'its directory could not be made' "$error"
+      return
+    fi
+  fi
+  if [[ $several ]]; then
+    if room "$directory"; then
+      temporary=$room/new/\${target##*/}
+      if error=$({ : >"$temporary"; } 2>&1) && { exec 44>"$temporary"; } 2>/dev/null; then reply ok; return; fi
+    fi
+    temporary=
+    if [[ -e $target ]]; then elsewhere; else refuse 'could not be made' "$error"; fi
+    return
   fi
   local mask
-  if [[ -e $target || $mode == [0-7]* ]]; then mask=$(umask) && umask 077; fi
+  if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
   local base=\${target##*/}
   temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
   set -C
@@ -239,6 +473,7 @@ begin() {
     if [[ ! -e $target ]]; then
       error=$({ : >"$temporary"; } 2>&1)
       temporary=
+      discard
       refuse 'could not be made' "$error"
     else
       elsewhere
@@ -249,9 +484,25 @@ begin() {
   set +C
   if [[ $mask ]]; then umask "$mask"; fi
 }
+masked() {
+  exec 40<>"$slot-down"
+  umask >&40
+  IFS= read -r -u 40 mask
+  exec 40<&-
+  umask 077
+}
+missing() {
+  local at=\${directory%/} chain=()
+  while [[ $at && ! -d $at ]]; do
+    chain+=("$at")
+    if [[ $at != */* ]]; then break; fi
+    at=\${at%/*}
+  done
+  made=("\${chain[@]}" "\${made[@]}")
+}
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -260,41 +511,49 @@ elsewhere() {
 }
 pour() {
   exec 40<"$slot-down"
-  cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+  if (( $1 == 44 )); then
+    cat <&40 >&44 2>/dev/null 46>&- 41<&- 42<&- &
+  else
+    cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+  fi
   poured=$! pumps+=($!)
   exec 40<&-
   reply ok
 }
 written() {
-  if wait "$poured" 2>/dev/null; then
-    reply ok
-  else
-    local error
-    error=$({ printf . >&44; } 2>&1)
-    discard
-    refuse 'could not be written' "$error"
-  fi
+  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
+unwritten() {
+  local error
+  error=$({ printf . >&44; } 2>&1)
+  discard
+  refuse 'could not be written' "$error"
+}
+put() {
+  if printf %s "$1" >&44; then reply ok; else unwritten; fi
+} 2>/dev/null
 alike() {
   local both
-  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
-  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
+  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
+    [[ $own && $begun == "$own" ]]; then return; fi
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
 }
 commit() {
   local error
+  if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   local changed=$temporary
   if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
     discard
     refuse 'its mode could not be changed' "$error"
     return
   fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
+    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
-      temporary=
+      temporary='' made=()
       reply ok
       return
     fi
@@ -305,7 +564,7 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
+  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
@@ -324,21 +583,15 @@ over() {
   fi
   trap - HUP INT TERM
 }
-remove() {
-  local error
-  if [[ -d $1 && ! -L $1 ]]; then
-    reply directory 'Is a directory'
-  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
-    reply special 'not a regular file'
-  elif error=$(rm -- "$1" 2>&1 46>&- 41<&- 42<&- </dev/null); then
-    reply ok
-  else
-    refuse 'could not be removed' "$error"
-  fi
-}
 mode() {
   local known
-  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+}
+several() {
+  if [[ ! \${isSeveral-} ]]; then
+    isSeveral=yes
+    . @directory@/several
+  fi
 }
 while next what; do
   case $what in
@@ -348,12 +601,20 @@ while next what; do
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
-    identify) next path && identify "$path" ;;
+    identify)
+      next count && paths=() &&
+        while (( count-- )); do next path && paths+=("$path"); done
+      identify "\${paths[@]}" ;;
     begin) next path && next mode && begin "$path" ;;
+    another) next path && next mode && several && begin "$path" "$mode" yes ;;
+    doom) next path && several && doom "$path" ;;
+    within) next path && several && within "$path" ;;
+    stage) stage ;;
+    apply) apply ;;
+    put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
-    remove) next path && remove "$path" ;;
     mode) next path && mode "$path" ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac

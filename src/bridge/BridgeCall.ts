@@ -10,8 +10,9 @@ import type { Budget, CallRequest } from "./CallRequest.js"
 import * as Fifo from "./Fifo.js"
 import { FifoSink, Gone } from "./FifoSink.js"
 import { FifoSource } from "./FifoSource.js"
+import * as FileContent from "./FileContent.js"
 import * as Stub from "./Stub.js"
-import { Refused, StubDialog } from "./StubDialog.js"
+import { Refused, type Reply, StubDialog } from "./StubDialog.js"
 
 /**
  * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
@@ -76,17 +77,15 @@ export class BridgeCall {
     return source
   }
 
-  /** Opens a file; rejects with Refused. Whoever has read enough closes the source, and calls `endRead`. */
-  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource> {
+  /**
+   * Opens a file; rejects with Refused. A short one is returned as a whole. Whoever has read enough of a source closes it,
+   * and calls `endRead`.
+   */
+  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource | Uint8Array> {
     checkPath(path)
-    const source = this.reading("up")
-    try {
-      await this.dialog.request("open", path, String(skipLines), regular ? "regular" : "")
-      return source
-    } catch (error) {
-      source.close()
-      throw error
-    }
+    const [reply] = this.dialog.requests(1, "open", path, String(skipLines), regular ? "regular" : "")
+    const { detail, kind } = await (reply as Promise<Reply>)
+    return kind === "text" ? detail : this.reading("up")
   }
 
   /** Ends the reading of a file; rejects with Refused where it failed before the end of the file. */
@@ -96,14 +95,17 @@ export class BridgeCall {
   }
 
   /**
-   * Returns the names of a file's turns: of its place, which are the identity of its directory and its name there; and of
-   * itself, where it has several names, for then it is not replaced but written in place.
+   * Returns the names of the turns of each file: of its place, which are the identity of its directory and its name there;
+   * and of itself, where it has several names, for then it is not replaced but written in place.
    */
-  async turns(path: string): Promise<ReadonlyArray<string>> {
-    checkPath(path)
-    const known = await this.dialog.request("identify", path)
-    const end = known.lastIndexOf("/")
-    return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
+  async turns(paths: ReadonlyArray<string>): Promise<ReadonlyArray<ReadonlyArray<string>>> {
+    for (const path of paths) checkPath(path)
+    const replies = await Promise.all(this.dialog.requests(paths.length, "identify", String(paths.length), ...paths))
+    return replies.map(({ detail }) => {
+      const known = ShellText.decode(detail)
+      const end = known.lastIndexOf("/")
+      return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
+    })
   }
 
   /**
@@ -111,33 +113,53 @@ export class BridgeCall {
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
-  async begin(path: string, mode: string): Promise<FifoSink> {
+  async begin(path: string, mode: string): Promise<FileContent.FileContent> {
     checkPath(path)
     await this.dialog.request("begin", path, mode)
-    return this.pour("file")
-  }
-
-  /** Waits until the new content is whole; rejects with Refused. */
-  async complete(content: FifoSink): Promise<void> {
-    await content.end()
-    await this.dialog.request("written")
+    return this.content()
   }
 
   /** Gives the file its new content, which is complete; rejects with Refused. */
-  async commit(): Promise<void> {
-    await this.dialog.request("commit")
+  async commit(content: FileContent.FileContent): Promise<void> {
+    await content.follow(() => this.dialog.request("commit"))
   }
 
-  /** Leaves the file as it was. */
-  async discard(content: FifoSink): Promise<void> {
-    await content.end()
+  /** Leaves all files as they were. */
+  async discard(content?: FileContent.FileContent): Promise<void> {
+    await content?.end()
     await this.dialog.request("discard")
   }
 
-  /** Removes a regular file; rejects with Refused. */
-  async remove(path: string): Promise<void> {
+  /** Makes the new content of one of several files ready; rejects with Refused. `apply` or `discard` must follow. */
+  async stage(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
-    await this.dialog.request("remove", path)
+    const begin = ["another", path, mode]
+    if (FileContent.isShort(bytes)) {
+      await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, "stage"))
+      return
+    }
+    await this.dialog.request(...begin)
+    const content = this.content()
+    await content.write(bytes)
+    await content.complete()
+    await content.follow(() => this.dialog.request("stage"))
+  }
+
+  /** Makes one of several files ready to be removed; rejects with Refused. */
+  async doom(path: string): Promise<void> {
+    checkPath(path)
+    await this.dialog.request("doom", path)
+  }
+
+  /** Writes and removes what is ready; rejects with Refused, whose reason begins with the number of a file and a slash. */
+  async apply(): Promise<void> {
+    await this.dialog.request("apply")
+  }
+
+  /** Returns the link by which a relative path leads out of the caller's directory; empty where none does. */
+  async exit(path: string): Promise<string> {
+    checkPath(path)
+    return await this.dialog.request("within", path)
   }
 
   /** Returns the mode of a file in octal digits; rejects with Refused. */
@@ -175,6 +197,14 @@ export class BridgeCall {
   /** Closes the dialog, whatever becomes of the caller. */
   close(): void {
     this.dialog.close()
+  }
+
+  private content(): FileContent.FileContent {
+    return new FileContent.FileContent({
+      put: async (bytes) => void (await this.dialog.request("put", String(bytes.length), bytes)),
+      pour: () => this.pour("file"),
+      written: async () => void (await this.dialog.request("written"))
+    })
   }
 
   private async say(to: "stdout" | "stderr", text: string): Promise<void> {

@@ -14,6 +14,7 @@ import type { FileTurns } from "../files/FileTurns.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import { Gone } from "./FifoSink.js"
 import type { FifoSource } from "./FifoSource.js"
+import type { FileContent } from "./FileContent.js"
 import { Refused } from "./StubDialog.js"
 
 /**
@@ -52,7 +53,25 @@ const toFileError =
       ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
       : Effect.interrupt
 
-const kinds = ["missing", "directory", "denied", "special", "io"] as const
+/** The most characters of names that are asked about at once: they must have room in a pipe. */
+const mostAsked = 2000
+
+function* groups(paths: ReadonlyArray<string>): Generator<ReadonlyArray<string>> {
+  let group: Array<string> = []
+  let size = 0
+  for (const path of paths) {
+    if (size + path.length > mostAsked && group.length > 0) {
+      yield group
+      group = []
+      size = 0
+    }
+    group.push(path)
+    size += path.length
+  }
+  if (group.length > 0) yield group
+}
+
+const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as const
 
 /**
  * Makes the files of a call; `turns` are those of all calls.
@@ -68,14 +87,17 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
   const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
     held > 0 ? effect : Effect.flatMap(namesOf(paths), (names) => turns.takeAll(names, effect))
 
-  /** Returns the names of the turns of files, in the one order in which all take theirs. */
+  /** Returns the names of the turns of files, in the one order in which all take theirs. Only so many are asked at once. */
   const namesOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
     const pathOf = new Map<string, string>()
-    for (const path of paths) {
-      const names = yield* ask(path, () => call.turns(path))
-      const other = names.map((name) => pathOf.get(name)).find((known) => known !== undefined)
-      if (other !== undefined) return yield* new FileError({ path, kind: "io", reason: `the same file as ${other}` })
-      for (const name of names) pathOf.set(name, path)
+    for (const some of groups(paths)) {
+      const all = yield* ask(some[0] as string, () => call.turns(some))
+      for (const [index, names] of all.entries()) {
+        const path = some[index] as string
+        const other = names.map((name) => pathOf.get(name)).find((known) => known !== undefined)
+        if (other !== undefined) return yield* new FileError({ path, kind: "io", reason: `the same file as ${other}` })
+        for (const name of names) pathOf.set(name, path)
+      }
     }
     return [...pathOf.keys()].sort()
   })
@@ -86,11 +108,14 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
       toFileError(path)
     )
 
+  const discarded = (file?: FileContent) => Effect.promise(() => call.discard(file).catch(() => {}))
+
   return {
     read: (path, options = {}) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
           const source = yield* ask(path, () => call.read(path, options))
+          if (source instanceof Uint8Array) return source.length === 0 ? Stream.empty : Stream.succeed(source)
           let isEnded = false
           const end = Effect.suspend(() => {
             if (isEnded) return Effect.void
@@ -105,16 +130,39 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
     write: (path, content, { mode = "" } = {}) =>
       Effect.acquireUseRelease(
         ask(path, () => call.begin(path, mode)),
-        (pour) =>
+        (file) =>
           // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await pour.write(chunk)))).pipe(
+          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
             Stream.runDrain,
-            Effect.zipRight(ask(path, () => call.complete(pour))),
-            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit()))))
+            Effect.zipRight(ask(path, () => file.complete())),
+            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit(file)))))
           ),
-        (pour, exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.promise(() => call.discard(pour).catch(() => {})))
+        (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
       ),
-    remove: (path) => inTurn([path], Effect.uninterruptible(ask(path, () => call.remove(path)))),
+    writeAll: (changes) => {
+      const paths = changes.map(({ path }) => path)
+      const ready = Effect.forEach(
+        changes,
+        ({ content, mode = "", path }) =>
+          ask(path, () => (content === undefined ? call.doom(path) : call.stage(path, mode, content))),
+        { discard: true }
+      )
+      const apply = Effect.catchAll(
+        ask("", () => call.apply()),
+        ({ kind, reason }) => {
+          const [, index, what] = /^(\d+)\/(.*)$/s.exec(reason) ?? []
+          return new FileError({ path: paths[Number(index)] ?? "", kind, reason: what ?? reason })
+        }
+      )
+      return Effect.onExit(Effect.zipRight(ready, inTurn(paths, Effect.uninterruptible(apply))), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : discarded()
+      )
+    },
+    exit: (path) =>
+      Effect.map(
+        ask(path, () => call.exit(path)),
+        (link) => (link === "" ? undefined : link)
+      ),
     mode: (path) => ask(path, () => call.mode(path)),
     exclusive: (paths, effect) =>
       inTurn(

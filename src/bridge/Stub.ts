@@ -29,7 +29,8 @@ export const names = {
   call: "call",
   programs: "bin",
   program: "program",
-  stub: "stub"
+  stub: "stub",
+  several: "several"
 } as const
 
 /**
@@ -72,6 +73,14 @@ export const program = (directory: string): string => within(directory, BashText
  * @category texts
  */
 export const stub = (directory: string): string => within(directory, BashText.stub)
+
+/**
+ * Makes the file `several`, which `stub` sources where several files are written at once.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const several = (): string => BashText.several
 
 /** The body of a function that calls a command by its name. */
 const called = (name: string) => BashText.functions.replace(/^\w+\(\) /, "").replace(' "$@" )\n', ` ${name} "$@" )`)

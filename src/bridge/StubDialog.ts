@@ -20,6 +20,25 @@ import { Gone } from "./FifoSink.js"
  */
 export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
 
+/**
+ * A word that the caller is told, or bytes whose number it was told before.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Word = string | Uint8Array
+
+/**
+ * A reply: `ok` and a detail, or `text` and the content of a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reply {
+  readonly kind: "ok" | "text"
+  readonly detail: Buffer
+}
+
 /** Milliseconds that a caller has to complete its request. */
 const patience = 10_000
 
@@ -46,7 +65,7 @@ export class StubDialog {
   private readonly answer: number
   private replies = Buffer.alloc(0)
   /** Those who wait for a reply, in the order of the requests. */
-  private waiting: Array<{ readonly take: (kind: string, detail: string) => void; readonly fail: () => void }> = []
+  private waiting: Array<{ readonly take: (kind: string, detail: Buffer) => void; readonly fail: () => void }> = []
   private readonly late: NodeJS.Timeout
 
   /** Opens the FIFOs; throws where they are missing. */
@@ -96,9 +115,9 @@ export class StubDialog {
    * Tells the caller to do something; throws Gone where nobody reads it. The text has to be short, so that the pipe has
    * room for it.
    */
-  tell(...words: ReadonlyArray<string>): void {
+  tell(...words: ReadonlyArray<Word>): void {
     if (this.isGone) throw new Gone()
-    const bytes = ShellText.encode(words.map((word) => `${word}\0`).join(""))
+    const bytes = Buffer.concat(words.map((word) => (typeof word === "string" ? ShellText.encode(`${word}\0`) : word)))
     try {
       if (Fs.writeSync(this.answer, bytes) === bytes.length) return
     } catch {
@@ -109,14 +128,28 @@ export class StubDialog {
   }
 
   /** Tells the caller to do something, and returns its reply; rejects with Refused or Gone. */
-  request(...words: ReadonlyArray<string>): Promise<string> {
-    return new Promise((resolve, reject) => {
-      this.tell(...words)
-      this.waiting.push({
-        take: (kind, detail) => (kind === "ok" ? resolve(detail) : reject(new Refused({ kind, reason: detail }))),
-        fail: () => reject(new Gone())
-      })
-    })
+  async request(...words: ReadonlyArray<Word>): Promise<string> {
+    const [reply] = this.requests(1, ...words)
+    return (await (reply as Promise<Reply>)).detail.toString()
+  }
+
+  /** Tells the caller to do something that it replies to several times; each rejects with Refused or Gone. */
+  requests(count: number, ...words: ReadonlyArray<Word>): ReadonlyArray<Promise<Reply>> {
+    if (this.isGone) return [Promise.reject(new Gone())]
+    this.tell(...words)
+    return Array.from(
+      { length: count },
+      () =>
+        new Promise((resolve, reject) => {
+          this.waiting.push({
+            take: (kind, detail) =>
+              kind === "ok" || kind === "text"
+                ? resolve({ kind, detail })
+                : reject(new Refused({ kind, reason: detail.toString() })),
+            fail: () => reject(new Gone())
+          })
+        })
+    )
   }
 
   /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
@@ -151,7 +184,7 @@ export class StubDialog {
       const middle = bytes.indexOf(0, at)
       const end = middle < 0 ? -1 : bytes.indexOf(0, middle + 1)
       if (end < 0) break
-      this.waiting.shift()?.take(bytes.toString("utf8", at, middle), bytes.toString("utf8", middle + 1, end))
+      this.waiting.shift()?.take(bytes.toString("utf8", at, middle), bytes.subarray(middle + 1, end))
       at = end + 1
     }
     this.replies = bytes.subarray(at)

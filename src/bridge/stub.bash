@@ -10,9 +10,14 @@ exec 41<"$slot-answer" || exit
 # It may be closed.
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 old='' failed=0
-temporary='' target='' inplace='' mode='' file='' poured='' pumps=()
+temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=()
+# Directories that were made for what is begun, the innermost first; and our own directories beside several files.
+made=() kept=()
+declare -A rooms=()
+# The file whose owner is known to be the caller, and that has one name only.
+own='' begun=''
 # What `next` reads.
-what='' to='' text='' path='' skip='' regular='' code=''
+what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
@@ -23,10 +28,19 @@ discard() {
     rm -f -- "$temporary"
     temporary=
   fi
+  if (( ${#rooms[@]} + ${#kept[@]} )); then
+    rm -rf -- "${rooms[@]}" "${kept[@]}" 46>&- 41<&- 42<&-
+    rooms=() kept=()
+  fi
+  if (( ${#made[@]} )); then
+    rmdir -- "${made[@]}" 2>/dev/null 46>&- 41<&- 42<&-
+    made=()
+  fi
 }
 # Run by the trap.
 # shellcheck disable=SC2317
 leave() {
+  trap '' HUP INT TERM
   if [[ $old ]]; then
     cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
     rm -f -- "$old"
@@ -36,13 +50,14 @@ leave() {
 }
 trap leave EXIT
 refuse() {
+  local kind=io
   words "$2"
   case $said in
-    'No such file or directory' | 'Not a directory') reply missing "$said" ;;
-    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') reply denied "$said" ;;
-    'Is a directory') reply directory "$said" ;;
-    *) reply io "${said:-$1}" ;;
+    'No such file or directory' | 'Not a directory') kind=missing ;;
+    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') kind=denied ;;
+    'Is a directory') kind=directory ;;
   esac
+  reply "$kind" "${3-}${said:-$1}"
 }
 # Whether a file may keep its reader waiting for ever: a named pipe, a device, a log of the kernel's. What the caller hands over
 # by its descriptor (`read <(command)`) is waited for, unless only regular files will do.
@@ -52,12 +67,20 @@ endless() {
   if [[ $2 ]]; then return 0; fi
   [[ ! -S $1 && ( $1 != @(/dev/stdin|/dev/fd/*|/proc/self/fd/*) || -c $1 && ! $1 -ef /dev/null ) ]]
 }
+# A short text is the reply itself, unless it holds a zero byte; what can't be read leaves `text` unset.
 open() {
+  local text
   if [[ -d $1 ]]; then
     reply directory 'Is a directory'
   elif endless "$1" "$3"; then
     reply special 'not a regular file'
   elif [[ -r $1 ]] && { exec 43<"$1"; } 2>/dev/null; then
+    if [[ $2 == 0 && -f $1 ]] && ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ ${text+read} ]]; then
+      exec 43<&-
+      reply text "$text"
+      return
+    fi
+    if [[ $2 == 0 && -f $1 ]]; then { exec 43<"$1"; } 2>/dev/null; fi
     if (( $2 )); then
       tail -n "+$(($2 + 1))" <&43 >"$slot-up" 46>&- 41<&- 42<&- &
     else
@@ -67,7 +90,7 @@ open() {
     exec 43<&-
     reply ok
   else
-    refuse 'could not be opened' "$(cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
+    refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
 # Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
@@ -80,20 +103,41 @@ resolve() {
     target=./$1
   fi
 }
-# Tells by what a file can be known, under all of its names: by its directory and its name there, which stay when it is
+# Tells by what files can be known, under all of their names: by its directory and its name there, which stay when it is
 # replaced; and where it has several (hard links), by itself.
 identify() {
-  local directory=. lines
-  resolve "$1"
-  if [[ $target == */* ]]; then directory=${target%/*}/; fi
-  lines=$(stat -L -c '%d:%i %h' -- "$directory" "$target" 2>/dev/null 46>&- 41<&- 42<&-)
-  local place=${lines%%$'\n'*} itself=''
-  if [[ $lines == *$'\n'* && $lines != *' 1' ]]; then itself=${lines##*$'\n'}; fi
-  reply ok "${place:+${place%% *}/${target##*/}}/${itself%% *}"
+  local path directory said='' lines=() known=() asked=() line=0 at place itself
+  for path in "$@"; do
+    resolve "$path"
+    directory=.
+    if [[ $target == */* ]]; then directory=${target%/*}/; fi
+    known+=("${target##*/}")
+    if [[ -d $directory ]]; then known+=(yes) asked+=("$directory"); else known+=(''); fi
+    if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
+  done
+  if (( ${#asked[@]} )); then
+    said=$(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    if [[ $said ]]; then mapfile -t lines <<<"$said"; fi
+  fi
+  if (( ${#lines[@]} != ${#asked[@]} )); then
+    for path in "$@"; do reply io 'it was changed meanwhile'; done
+    return
+  fi
+  for (( at = 0; at < ${#known[@]}; at += 3 )); do
+    place='' itself=''
+    if [[ ${known[at + 1]} ]]; then place=${lines[line]%% *}/${known[at]}; line=$((line + 1)); fi
+    if [[ ${known[at + 2]} ]]; then
+      if [[ ${lines[line]} != *:1 ]]; then itself=${lines[line]%% *}; fi
+      if [[ $# == 1 && ${lines[line]} == *" $EUID:${GROUPS[0]}:1" ]]; then own=$1; fi
+      line=$((line + 1))
+    fi
+    reply ok "$place/$itself"
+  done
 }
 # Before there is a new file, everything that will stand against it is found out.
 begin() {
-  target=$1 inplace=''
+  local several=${3-}
+  target=$1 inplace='' begun=$1
   if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
   if ! resolve "$1"; then
     reply io 'a symbolic link that leads nowhere'
@@ -102,16 +146,31 @@ begin() {
   if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
   # By way of a descriptor.
   if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
-  local directory=. error
+  local error
+  directory=./
   if [[ $target == */* ]]; then directory=${target%/*}/; fi
   if [[ -e $target ]]; then
     if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
   elif [[ ! -d $directory ]]; then
-    if ! error=$(mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then refuse 'its directory could not be made' "$error"; return; fi
+    missing
+    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
+      if [[ ! $several ]]; then discard; fi
+      refuse 'its directory could not be made' "$error"
+      return
+    fi
+  fi
+  if [[ $several ]]; then
+    if room "$directory"; then
+      temporary=$room/new/${target##*/}
+      if error=$({ : >"$temporary"; } 2>&1) && { exec 44>"$temporary"; } 2>/dev/null; then reply ok; return; fi
+    fi
+    temporary=
+    if [[ -e $target ]]; then elsewhere; else refuse 'could not be made' "$error"; fi
+    return
   fi
   # Until it has the old one's mode, nobody else may read it.
   local mask
-  if [[ -e $target || $mode == [0-7]* ]]; then mask=$(umask) && umask 077; fi
+  if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
   local base=${target##*/}
   temporary=$directory/.${base:0:100}.$RANDOM$RANDOM$$
   set -C
@@ -119,6 +178,7 @@ begin() {
     if [[ ! -e $target ]]; then
       error=$({ : >"$temporary"; } 2>&1)
       temporary=
+      discard
       refuse 'could not be made' "$error"
     else
       elsewhere
@@ -129,10 +189,28 @@ begin() {
   set +C
   if [[ $mask ]]; then umask "$mask"; fi
 }
+# Sets `mask` to the umask, and that to 077. A pipe takes it without a process.
+masked() {
+  exec 40<>"$slot-down"
+  umask >&40
+  IFS= read -r -u 40 mask
+  exec 40<&-
+  umask 077
+}
+# Notes the directories that a directory lacks, to take them away again.
+missing() {
+  local at=${directory%/} chain=()
+  while [[ $at && ! -d $at ]]; do
+    chain+=("$at")
+    if [[ $at != */* ]]; then break; fi
+    at=${at%/*}
+  done
+  made=("${chain[@]}" "${made[@]}")
+}
 # A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
 elsewhere() {
   inplace=yes
-  if temporary=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
     reply ok
   else
     temporary=
@@ -142,42 +220,53 @@ elsewhere() {
 # What comes down goes there, to its end.
 pour() {
   exec 40<"$slot-down"
-  cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+  if (( $1 == 44 )); then
+    # `written` says what went wrong.
+    cat <&40 >&44 2>/dev/null 46>&- 41<&- 42<&- &
+  else
+    cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+  fi
   poured=$! pumps+=($!)
   exec 40<&-
   reply ok
 }
 written() {
-  if wait "$poured" 2>/dev/null; then
-    reply ok
-  else
-    local error
-    error=$({ printf . >&44; } 2>&1)
-    discard
-    refuse 'could not be written' "$error"
-  fi
+  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
+unwritten() {
+  local error
+  error=$({ printf . >&44; } 2>&1)
+  discard
+  refuse 'could not be written' "$error"
+}
+# A short content comes in the dialog.
+put() {
+  if printf %s "$1" >&44; then reply ok; else unwritten; fi
+} 2>/dev/null
 # As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
 alike() {
   local both
-  cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-
-  both=$(stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
+  # Who owns a file can keep all of it.
+  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
+    [[ $own && $begun == "$own" ]]; then return; fi
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
   [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
 }
 commit() {
   local error
+  if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
   if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
   local changed=$temporary
   if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
     discard
     refuse 'its mode could not be changed' "$error"
     return
   fi
   if [[ ! $inplace ]]; then
-    if error=$(mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
+    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
       exec 44>&-
-      temporary=
+      temporary='' made=()
       reply ok
       return
     fi
@@ -189,7 +278,7 @@ commit() {
 over() {
   local error
   trap '' HUP INT TERM
-  if ! old=$(mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
+  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
     if [[ $old ]]; then rm -f -- "$old"; fi
     old=
     discard
@@ -208,21 +297,16 @@ over() {
   fi
   trap - HUP INT TERM
 }
-remove() {
-  local error
-  if [[ -d $1 && ! -L $1 ]]; then
-    reply directory 'Is a directory'
-  elif [[ -L $1 || -e $1 && ! -f $1 ]]; then
-    reply special 'not a regular file'
-  elif error=$(rm -- "$1" 2>&1 46>&- 41<&- 42<&- </dev/null); then
-    reply ok
-  else
-    refuse 'could not be removed' "$error"
-  fi
-}
 mode() {
   local known
-  if known=$(stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+}
+# The functions for several files.
+several() {
+  if [[ ! ${isSeveral-} ]]; then
+    isSeveral=yes
+    . @directory@/several
+  fi
 }
 while next what; do
   case $what in
@@ -232,12 +316,20 @@ while next what; do
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;
     open) next path && next skip && next regular && open "$path" "$skip" "$regular" ;;
     close) wait "$file" 2>/dev/null; reply ok "$?" ;;
-    identify) next path && identify "$path" ;;
+    identify)
+      next count && paths=() &&
+        while (( count-- )); do next path && paths+=("$path"); done
+      identify "${paths[@]}" ;;
     begin) next path && next mode && begin "$path" ;;
+    another) next path && next mode && several && begin "$path" "$mode" yes ;;
+    doom) next path && several && doom "$path" ;;
+    within) next path && several && within "$path" ;;
+    stage) stage ;;
+    apply) apply ;;
+    put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
-    remove) next path && remove "$path" ;;
     mode) next path && mode "$path" ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac

@@ -11,7 +11,7 @@ import type * as Stream from "effect/Stream"
 
 /**
  * The error for a file that can't be read or written. `reason` is the system's message (`Permission denied`), or our
- * own where it has none.
+ * own where it has none. Of several files, `partial` says that some are changed.
  *
  * @since 0.1.0
  * @category errors
@@ -19,7 +19,7 @@ import type * as Stream from "effect/Stream"
 export class FileError extends Schema.TaggedError<FileError>("synapse/FileError")("FileError", {
   /** The path as the command named it. */
   path: Schema.String,
-  kind: Schema.Literal("missing", "directory", "denied", "special", "io"),
+  kind: Schema.Literal("missing", "directory", "denied", "special", "io", "partial"),
   reason: Schema.String
 }) {
   override get message() {
@@ -52,6 +52,18 @@ export interface WriteOptions {
 }
 
 /**
+ * A change of one of several files.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileChange extends WriteOptions {
+  readonly path: string
+  /** The new content; undefined to remove the file. */
+  readonly content: Uint8Array | undefined
+}
+
+/**
  * Reads and writes files. Paths are words as the shell takes them, which need not be UTF-8 (`ShellText`); relative ones
  * are relative to the directory that the command was called in.
  *
@@ -73,12 +85,17 @@ export interface Files {
     content: Stream.Stream<Uint8Array, E>,
     options?: WriteOptions
   ) => Effect.Effect<void, FileError | E>
-  /** Removes a regular file; its directory stays. */
-  readonly remove: (path: string) => Effect.Effect<void, FileError>
+  /**
+   * Writes and removes several files, each as `write` does: all of them or none, also where it is interrupted. All contents
+   * are complete before the first file changes. Only regular files are removed; their directories stay.
+   */
+  readonly writeAll: (changes: ReadonlyArray<FileChange>) => Effect.Effect<void, FileError>
+  /** Returns the symbolic link by which a relative path leads out of the current directory; undefined where none does. */
+  readonly exit: (path: string) => Effect.Effect<string | undefined, FileError>
   /** Returns the mode of a file in octal digits: `644`. */
   readonly mode: (path: string) => Effect.Effect<string, FileError>
   /**
-   * Runs an effect that reads files and then writes them, while no other call's `exclusive`, `write` and `remove` change
+   * Runs an effect that reads files and then writes them, while no other call's `exclusive`, `write` and `writeAll` change
    * these files, whatever names they know them by. Its own writes take no turns: it must not write a file that another
    * call may wait for. Fails where two of several paths lead to the same file.
    */

@@ -61,6 +61,12 @@ export const make = (
     }
   }
 
+  const put = (path: string, content: Uint8Array, mode: string | undefined) => {
+    writes++
+    files.set(path, Buffer.from(content))
+    if (mode !== undefined) modes.set(path, mode === "+x" ? "755" : mode === "-x" ? "644" : mode)
+  }
+
   return {
     get: (path) => {
       const file = files.get(path)
@@ -79,17 +85,22 @@ export const make = (
       const file = files.get(path)
       if (file !== undefined && !Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
       const chunks = yield* Stream.runCollect(content)
-      writes++
-      files.set(path, Buffer.concat([...chunks]))
-      if (mode !== undefined) modes.set(path, mode === "+x" ? "755" : mode === "-x" ? "644" : mode)
+      put(path, Buffer.concat([...chunks]), mode)
     }),
-    remove: Effect.fnUntraced(function* (path) {
-      const file = files.get(path)
-      if (file === undefined) return yield* missing(path)
-      if (!Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
-      files.delete(path)
-      modes.delete(path)
+    writeAll: Effect.fnUntraced(function* (changes) {
+      for (const { content, path } of changes) {
+        const file = files.get(path)
+        if (file === undefined && content === undefined) return yield* missing(path)
+        if (file !== undefined && !Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
+      }
+      for (const { content, mode, path } of changes) {
+        if (content === undefined) {
+          files.delete(path)
+          modes.delete(path)
+        } else put(path, content, mode)
+      }
     }),
+    exit: () => Effect.succeed(undefined),
     mode: (path) => (files.has(path) ? Effect.succeed(modes.get(path) ?? "644") : missing(path)),
     exclusive: (paths, effect) => turns.takeAll([...new Set([paths].flat())].sort(), effect)
   }

@@ -78,7 +78,8 @@ const refuse = (path: string) =>
 const files: Files = {
   read: refuse,
   write: refuse,
-  remove: refuse,
+  writeAll: ([change]) => refuse(change?.path ?? ""),
+  exit: refuse,
   mode: refuse,
   exclusive: (paths) => refuse([paths].flat()[0] ?? "")
 }

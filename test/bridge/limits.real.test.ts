@@ -39,7 +39,7 @@ describe("a call", () => {
       assert.deepStrictEqual([seen, stderr], [{ exitCode: 0, stdout: "20\n" }, tooFew("write")])
       assert.strictEqual((yield* run("ulimit -n; write f x")).stderr, tooFew("write"))
       const { extras } = yield* handle({ command: "write f x", restart: true })
-      assert.deepStrictEqual([extras.stdout, extras.exitCode], ["Written 1 bytes (1 lines) to f\n", 0])
+      assert.deepStrictEqual([extras.stdout, extras.exitCode], ["Written 1 byte (1 line) to f\n", 0])
     })
   )
 
@@ -49,7 +49,7 @@ describe("a call", () => {
       const seen = yield* run('write f "$x"; echo $?; (edit f a "$x"); ls; write f <<<"$x"')
       assert.deepStrictEqual(seen, {
         exitCode: 0,
-        stdout: "1\nWritten 67200001 bytes (1 lines) to f\n",
+        stdout: "1\nWritten 67200001 bytes (1 line) to f\n",
         stderr: tooLong("write") + tooLong("edit")
       })
     })

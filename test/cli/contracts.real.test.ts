@@ -76,14 +76,14 @@ describe("synapse call", () => {
     )
     assert.deepStrictEqual(seen, [
       [1, "", "write: a dir: not a writable file: Is a directory\n"],
-      [0, "Replaced 2 occurrences in all\n-a.b acb\n+$& acb\n", ""],
+      [0, "Replaced 2 occurrences in all (line 1)\n-a.b acb\n+$& acb\n", ""],
       [
         0,
         "2 more matches: lines 2, 3; --all replaces every one\nReplaced 1 occurrence in first (line 1)\n-x\n+$1\n",
         ""
       ],
       [1, "", ""],
-      [0, "Written 5 bytes (1 lines) to new\n", ""]
+      [0, "Written 5 bytes (1 line) to new\n", ""]
     ])
     assert.deepStrictEqual(after, { all: "$& acb\r\n$&", first: "$1\nx\nx", same: "acb\n", new: "$& é" })
     assert.deepStrictEqual(names, ["a dir", "all", "first", "new", "same"])

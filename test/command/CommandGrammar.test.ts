@@ -235,7 +235,8 @@ describe("toHandler", () => {
       files: {
         read: () => assert.fail("it reads nothing"),
         write: () => Effect.die("it writes nothing"),
-        remove: () => Effect.never,
+        writeAll: () => Effect.never,
+        exit: () => Effect.never,
         mode: () => Effect.never,
         exclusive: () => Effect.die("it needs no turn")
       }

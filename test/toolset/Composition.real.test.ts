@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
       "c.md": "const old = 1\nconst bar = 2\nfoo + bar\n"
     }
   )
-  gives("printf '{\"a\": 1}' | write out.json", "Written 8 bytes (1 lines) to out.json\n", { "out.json": '{"a": 1}' })
+  gives("printf '{\"a\": 1}' | write out.json", "Written 8 bytes (1 line) to out.json\n", { "out.json": '{"a": 1}' })
   gives(
     "find . -name '*.txt' -exec read {} \\; -exec read {} --offset 4 \\;",
     "     1\t1\n     2\t2\n     3\t3\n     4\t4\n     5\t5\n     5\t5\n"
@@ -91,7 +91,7 @@ describe.skipIf(process.platform !== "linux")("a command of ours in a shell line
   )
   gives(
     "x=5; write sum.txt <<EOF\n$x and $((x * 2))\nEOF\ncat sum.txt",
-    "Written 9 bytes (1 lines) to sum.txt\n5 and 10\n"
+    "Written 9 bytes (1 line) to sum.txt\n5 and 10\n"
   )
   gives("HOME=$PWD; write ~/home.txt x >/dev/null; cd sub; edit ../home.txt x y >/dev/null; cat ~/home.txt", "y")
   gives(

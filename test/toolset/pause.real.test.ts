@@ -62,7 +62,7 @@ describe("a huge command", () => {
       assert.deepStrictEqual(yield* run(`TodoWrite <<'E'\n${todos}${" ".repeat(1_000_000)}\nE`), updated)
       assert.deepStrictEqual(
         yield* run(`write f '${"x".repeat(1_000_000)}'`),
-        ok("Written 1000000 bytes (1 lines) to f\n")
+        ok("Written 1000000 bytes (1 line) to f\n")
       )
       assert.deepStrictEqual(yield* run(`${" ".repeat(1_000_000)}read f | wc -c`), ok("1000008\n"))
     })

@@ -47,8 +47,8 @@ PATCHES
     *** Delete File: src/old.ts
     *** End Patch
   The context must be there exactly, on the lines that the diff names or else only once; LF matches CRLF. Files lie
-  below the current directory; a link on the way is followed. No binary files, no links as files. A patch that is
-  cancelled while it is written may leave some files changed.
+  below the current directory, and no link may lead out of it. No binary files, no links as files. A cancel leaves all
+  files changed or none.
 
 EXAMPLES
   edit src/a.ts 'const a = 1' 'const a = 2'

@@ -43,7 +43,7 @@ export interface Applied {
 }
 
 /**
- * The hunk that does not fit, from 1 on, and the reason.
+ * A hunk that does not fit, by its number from 1 on, and what is said of it.
  *
  * @since 0.1.0
  * @category models
@@ -54,20 +54,27 @@ export interface Misfit {
 }
 
 /**
- * Applies hunks from the top of a file to its end.
+ * Applies hunks from the top of a file to its end. Returns all that don't fit, where there are any.
  *
  * @since 0.1.0
  */
-export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | Misfit> {
+export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | ReadonlyArray<Misfit>> {
   const file = yield* linesOf(text)
   const out: Array<string> = []
+  const misfits: Array<Misfit> = []
   let [from, drift, added, removed] = [0, 0, 0, 0]
   for (const [index, hunk] of hunks.entries()) {
     const old = hunk.lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))
     const found = yield* locate({ file, from, hunk, old, drift })
-    if (typeof found === "string") return { hunk: index + 1, reason: found }
+    if (typeof found === "string") {
+      const reason = (yield* already(file, hunk, drift)) ?? `does not fit: ${found}`
+      misfits.push({ hunk: index + 1, reason })
+      continue
+    }
     if (isUnended(hunk.lines) && found.at + old.length < file.length) {
-      return { hunk: index + 1, reason: `it ends the file, but below line ${found.at + old.length} there are more` }
+      const reason = `does not fit: it ends the file, but below line ${found.at + old.length} there are more`
+      misfits.push({ hunk: index + 1, reason })
+      continue
     }
     yield* copy(file, from, found.at, out)
     out.push(...merged(file, found, hunk.lines))
@@ -78,8 +85,19 @@ export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied 
     for (const { kind } of hunk.lines) if (kind === " ") removed--
     yield
   }
+  if (misfits.length > 0) return misfits
   yield* copy(file, from, file.length, out)
   return { text: out.join(""), added, removed }
+}
+
+/** Says where the lines are that a hunk leaves, if it was applied before; undefined where they are not, or in several places. */
+function* already(file: ReadonlyArray<string>, { lines, start }: Hunk, drift: number): Steps<string | undefined> {
+  if (!lines.some(({ kind }) => kind === "+")) return undefined
+  const left = lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [loose(text)]))
+  const places = yield* matches(file, left, loose)
+  const at =
+    start !== undefined && places.includes(start + drift) ? start + drift : places.length === 1 ? places[0] : undefined
+  return at === undefined ? undefined : `is applied already: its new text is at line ${at + 1}`
 }
 
 function* copy(file: ReadonlyArray<string>, from: number, to: number, out: Array<string>): Steps<void> {

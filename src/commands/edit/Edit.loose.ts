@@ -72,7 +72,8 @@ export function* steps(bytes: Uint8Array, text: Uint8Array, most: number): Slice
       while (length > 0 && key[length] !== byte) length = table[length - 1] as number
       if (key[length] !== byte) continue
       length++
-      if (length > longest) {
+      // Of two beginnings of one length, that which ends its line is nearer: only the end of the line differs.
+      if (length > longest || (length === longest && isLineEnd(bytes, at + 1) && !isLineEnd(bytes, longestEnd))) {
         longest = length
         longestEnd = at + 1
       }
@@ -90,6 +91,14 @@ export function* steps(bytes: Uint8Array, text: Uint8Array, most: number): Slice
     length: longest
   }
 }
+
+/**
+ * Tests whether a line ends at an index.
+ *
+ * @since 0.1.0
+ */
+export const isLineEnd = (bytes: Uint8Array, at: number): boolean =>
+  at >= bytes.length || bytes[at] === 0x0a || (bytes[at] === 0x0d && bytes[at + 1] === 0x0a)
 
 /** Returns the bytes that are compared. */
 function* keyOf(text: Uint8Array): Slices.Steps<Uint8Array> {

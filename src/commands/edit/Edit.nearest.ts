@@ -12,6 +12,13 @@ import * as Loose from "./Edit.loose.js"
 import { encode, stride } from "./Edit.matches.js"
 import * as Similar from "./Edit.similar.js"
 
+/**
+ * The report where nothing comes near.
+ *
+ * @since 0.1.0
+ */
+export const none = "No line of the file is like it."
+
 /** The most places that are shown. */
 const places = 3
 /** The most lines that are shown of a place. */
@@ -95,18 +102,29 @@ function* beginningLike(
   text: Uint8Array,
   { beginning, length }: Loose.Found
 ): Slices.Steps<string | undefined> {
-  if (beginning === undefined || length < 8) return undefined
+  if (beginning === undefined || length < 3) return undefined
   let own = 0
   for (let left = length; left > 0; own++) {
     if (Loose.folded[text[own] as number] !== 0) left--
     if (own % stride === stride - 1) yield
   }
+  const matched = own
   own = yield* Loose.gapEnd(text, own)
+  const isWithinLine = Newlines.count(text.subarray(matched, own)) === 0
   const rest = text.subarray(own)
+  // All but the end of a line.
+  const isEnd = isWithinLine && beginning.end < bytes.length && Loose.isLineEnd(bytes, beginning.end)
+  if (length < 8 && !isEnd) return undefined
   const isLong = Newlines.count(text.subarray(0, own)) > 0 || own * 2 >= text.length
   if (!isLong) return undefined
-  const at = yield* Loose.gapEnd(bytes, beginning.end)
   const first = yield* lineOf(bytes, beginning.start)
+  if (isEnd) {
+    const last = yield* lineOf(bytes, beginning.end)
+    const from = first === last ? "L" : `From line ${first} on <old> matches (white space and case aside), until l`
+    const shown = yield* numbered(bytes, { start: beginning.end, end: beginning.end })
+    return `${from}ine ${last} ends where <old> goes on: ${excerpt(rest, 0)}\n${shown}`
+  }
+  const at = yield* Loose.gapEnd(bytes, beginning.end)
   const until = `from line ${first} on <old> matches (white space and case aside), until`
   if (at === bytes.length) return `${capital(until)} the file ends; <old> goes on: ${excerpt(rest, 0)}`
   const there = yield* numbered(bytes, { start: at, end: at })
@@ -122,7 +140,7 @@ function* linesLike(bytes: Uint8Array, old: string): Slices.Steps<string> {
     .split("\n")
     .reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
   const similar = yield* Similar.find(bytes, ShellText.encode(line), places)
-  if (similar.length === 0) return "No line of the file is like it."
+  if (similar.length === 0) return none
   const shown: Array<string> = []
   for (const { start } of similar) shown.push(yield* numbered(bytes, { start, end: start }))
   return ["The nearest lines:", ...shown].join("\n")

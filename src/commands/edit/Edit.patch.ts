@@ -12,8 +12,8 @@ import { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
-import type { FileError, Files } from "../../files/Files.js"
-import { type FileChange, PatchFlaw } from "./Edit.change.js"
+import type { FileChange as Changed, FileError, Files } from "../../files/Files.js"
+import { type FileChange, PatchFlaw, PatchRefused } from "./Edit.change.js"
 import * as Envelope from "./Edit.envelope.js"
 import * as Hunks from "./Edit.hunks.js"
 import * as Plan from "./Edit.plan.js"
@@ -36,7 +36,7 @@ export const run = Effect.fnUntraced(
     const paths = new Set(located.flatMap(({ path, toPath }) => (toPath === undefined ? [path] : [path, toPath])))
     const { said } = yield* files.exclusive(
       [...paths],
-      Effect.tap(Plan.make(files, located, slices), (plan) => Effect.uninterruptible(write(files, plan.files)))
+      Effect.tap(Plan.make(files, located, { cwd, slices }), (plan) => files.writeAll(toChanges(plan.files)))
     )
     return CommandResult.make({ stdout: `${said.join("\n")}\n` })
   },
@@ -49,7 +49,10 @@ export const run = Effect.fnUntraced(
         cause
       }),
     FileError: (cause) =>
-      FileFailure.make("edit", cause.path, cause.reason, { cause, advice: [Advice.line`No file was changed.`] })
+      FileFailure.make("edit", cause.path, cause.reason, {
+        cause,
+        advice: cause.kind === "partial" ? [] : [Advice.line`No file was changed.`]
+      })
   })
 )
 
@@ -85,8 +88,9 @@ const locate = Effect.fnUntraced(function* (
   files: Files,
   cwd: string,
   change: FileChange
-): Effect.fn.Return<Plan.Located, PatchFlaw> {
-  const [first, ...others] = yield* Effect.forEach(change.paths, (name) => toPath(name, cwd, change.at))
+): Effect.fn.Return<Plan.Located, PatchFlaw | PatchRefused | FileError> {
+  const inside = (name: string) => Effect.tap(toPath(name, cwd, change.at), (path) => stays(files, path))
+  const [first, ...others] = yield* Effect.forEach(change.paths, inside)
   let path = first as string
   for (const other of others.length === 0 || change.kind === "add" ? [] : [path, ...others]) {
     const isThere = yield* Effect.isSuccess(Stream.runDrain(Stream.take(files.read(other, { regular: true }), 1)))
@@ -94,7 +98,18 @@ const locate = Effect.fnUntraced(function* (
     path = other
     break
   }
-  return { ...change, path, toPath: change.to === undefined ? undefined : yield* toPath(change.to, cwd, change.at) }
+  return { ...change, path, toPath: change.to === undefined ? undefined : yield* inside(change.to) }
+})
+
+/** Refuses a path that a link leads out of the current directory: whoever made the patch does not know what lies there. */
+const stays = Effect.fnUntraced(function* (
+  files: Files,
+  path: string
+): Effect.fn.Return<void, PatchRefused | FileError> {
+  const link = yield* files.exit(path)
+  if (link === undefined) return
+  const by = link === path ? "it is a link" : `${FileFailure.printable(link)} is a link`
+  return yield* new PatchRefused({ path, hunk: 0, reason: `${by} that leads out of the current directory` })
 })
 
 /** Converts a name in a patch into a path below the current directory; others can't be meant, and may be an attack. */
@@ -109,39 +124,16 @@ const toPath = (name: string, cwd: string, line: number): Effect.Effect<string, 
     : new PatchFlaw({ line, reason: `${ShellText.quoted(text)} is no file below the current directory` })
 }
 
-/** Writes what is planned; where that fails, gives the files back what they had. */
-const write = Effect.fnUntraced(function* (files: Files, planned: ReadonlyArray<Plan.Planned>) {
-  const undo: Array<Effect.Effect<void, FileError>> = []
-  const all = Effect.gen(function* () {
-    const kept = planned.filter(({ text }) => text !== undefined)
-    for (const file of kept) {
-      const { mode, original, path, text } = file
-      if (text === original && mode === undefined) continue
-      const before = original === undefined || mode === undefined ? undefined : yield* files.mode(path)
-      yield* put(files, path, text as string, mode)
-      undo.unshift(original === undefined ? files.remove(path) : put(files, path, original, before))
-    }
-    for (const { original, path, text } of planned) {
-      if (text !== undefined || original === undefined) continue
-      const before = yield* files.mode(path)
-      yield* files.remove(path)
-      undo.unshift(put(files, path, original, before))
-    }
-  })
-  return yield* Effect.catchAll(all, (error) => restored(undo, error))
-})
-
-/** Restores what was changed before an error, and fails with it. */
-const restored = Effect.fnUntraced(function* (
-  undo: ReadonlyArray<Effect.Effect<void, FileError>>,
-  error: FileError
-): Effect.fn.Return<never, FileError | ExecutionFailed> {
-  const [lost] = yield* Effect.partition(undo, (one) => one)
-  const [first] = lost
-  if (first === undefined) return yield* error
-  const reason = `${error.reason}; what was changed before is restored, but not ${first.path}: ${first.reason}`
-  return yield* FileFailure.make("edit", error.path, reason, { cause: error })
-})
-
-const put = (files: Files, path: string, text: string, mode: string | undefined) =>
-  files.write(path, Stream.succeed(Buffer.from(text, "latin1")), mode === undefined ? {} : { mode })
+/** Converts what is planned into changes of files: what stays as it is, is none. */
+const toChanges = (planned: ReadonlyArray<Plan.Planned>): ReadonlyArray<Changed> =>
+  planned.flatMap(({ mode, original, path, text }) =>
+    text === original && (text === undefined || mode === undefined)
+      ? []
+      : [
+          {
+            path,
+            content: text === undefined ? undefined : Buffer.from(text, "latin1"),
+            ...(mode === undefined ? {} : { mode })
+          }
+        ]
+  )

@@ -60,10 +60,11 @@ export interface Located extends FileChange {
 export const make = Effect.fnUntraced(function* (
   files: Files,
   changes: ReadonlyArray<Located>,
-  slices: Slices.Slices
+  { cwd, slices }: { readonly cwd: string; readonly slices: Slices.Slices }
 ): Effect.fn.Return<Plan, PatchRefused | FileError> {
   const planned = new Map<string, Planned>()
   const said: Array<string> = []
+  const refusals: Array<PatchRefused> = []
   const leaving = new Set(
     changes.flatMap(({ isCopy, kind, path, toPath }) =>
       kind === "delete" || (toPath !== undefined && isCopy !== true) ? [path] : []
@@ -107,7 +108,10 @@ export const make = Effect.fnUntraced(function* (
     const isNew = kind === "add" || (change.mayBeNew === true && file.text === undefined)
     const isMove = target !== file && change.isCopy !== true
     const before = isNew ? "" : isMove || kind === "delete" ? take(file) : file.text
-    if (before === undefined) return yield* refused("No such file or directory")
+    if (before === undefined) {
+      refusals.push(refused(`No such file or directory${yield* elsewhere(files, cwd, path)}`))
+      continue
+    }
     if ((isNew || target !== file) && target.text !== undefined) {
       if (!leaving.has(target.path) || target.isEarly) {
         return yield* new PatchRefused({ path: target.path, hunk: 0, reason: "it exists already" })
@@ -115,7 +119,10 @@ export const make = Effect.fnUntraced(function* (
       target.isEarly = true
     }
     const applied = yield* slices.run(Hunks.apply(before, change.hunks))
-    if ("reason" in applied) return yield* misfit(change, applied)
+    if (!("text" in applied)) {
+      for (const one of applied) refusals.push(misfit(change, one))
+      continue
+    }
     const { added, removed, text } = applied
     if (kind === "delete") {
       if (change.isWhole !== true && text !== "") return yield* refused("it holds more than the patch deletes")
@@ -130,7 +137,27 @@ export const make = Effect.fnUntraced(function* (
     else if (target === file) said.push(`Updated ${shown(path)}${counts || " (mode)"}`)
     else said.push(`${isMove ? "Moved" : "Copied"} ${shown(path)} to ${shown(target.path)}${counts}`)
   }
-  return { files: [...planned.values()], said }
+  const [first, ...others] = refusals
+  if (first === undefined) return { files: [...planned.values()], said }
+  const rows = others.slice(0, mostRefusals - 1).map(({ path, reason }) => `${shown(path)}: ${reason}`)
+  if (refusals.length > mostRefusals) rows.push(`… and ${refusals.length - mostRefusals} more that do not fit`)
+  return yield* new PatchRefused({ path: first.path, hunk: first.hunk, reason: [first.reason, ...rows].join("\n") })
+})
+
+/** The most hunks and files that don't fit of which is said why. */
+const mostRefusals = 5
+
+/** Says where a file is that the patch names from a directory above the current one. */
+const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: string) {
+  const parts = path.split("/")
+  for (let count = 1; count < parts.length; count++) {
+    if (!cwd.endsWith(`/${parts.slice(0, count).join("/")}`)) continue
+    const here = parts.slice(count).join("/")
+    if (yield* Effect.isFailure(Stream.runDrain(Stream.take(files.read(here, { regular: true }), 1)))) continue
+    const up = Array.from({ length: count }, () => "..").join("/")
+    return `, but ${shown(here)} is here: the patch names files from a directory above: cd ${up} && edit --patch`
+  }
+  return ""
 })
 
 const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): PatchRefused => {
@@ -138,7 +165,7 @@ const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): Patch
   return new PatchRefused({
     path,
     hunk,
-    reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) does not fit: ${reason}`
+    reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}`
   })
 }
 

@@ -36,6 +36,7 @@ export const grammar = CommandGrammar.make({
     file: Parameter.operand("file").pipe(Parameter.optional),
     old: Parameter.operand("old").pipe(Parameter.optional),
     replacement: Parameter.operand("new").pipe(Parameter.optional),
+    more: Parameter.operand("more").pipe(Parameter.repeated),
     all: Parameter.flag("all"),
     patch: Parameter.flag("patch").pipe(Parameter.withAlias("p"))
   }
@@ -57,7 +58,13 @@ const mostHeld = 64 * 1024 ** 2
 export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   CommandGrammar.toHandler(
     grammar,
-    ({ patch, ...params }, call) => {
+    ({ more, patch, ...params }, call) => {
+      const [extra] = more
+      if (extra !== undefined && !patch) {
+        return CommandGrammar.misuse(grammar, `${FileFailure.toWord(extra)} is one word too many: it takes one file.`, [
+          ['for f in *.ts; do edit "$f" old new; done']
+        ])
+      }
       if (patch) return patched(params, call)
       for (const name of ["file", "old", "replacement"] as const) {
         if (Option.isNone(params[name])) return CommandGrammar.misuse(grammar, `<${labels[name]}> is missing.`)
@@ -120,7 +127,9 @@ const replace = Effect.fnUntraced(
     const path = FileFailure.printable(file)
     if (found.count === 0) {
       const nearest = yield* slices.run(head.nearest(old))
-      const stderr = `edit: ${path}: the old text was not found; the file is unchanged\n${nearest}\n`
+      const isNone = nearest === Nearest.none
+      const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
+      const stderr = isNone ? what : `${what}${nearest}\n`
       return CommandResult.make({ stderr, exitCode: ExitCode.failure })
     }
     const { pattern } = found
@@ -222,12 +231,26 @@ class Head {
   }
 }
 
+/** The most lines that are named of those that `--all` changed. */
+const mostChanged = 3
+
+/** Names the lines of the first replacements, and counts the others: `lines 1, 4, 9, … 2 more`. */
+const changed = (lines: ReadonlyArray<number>, count: number): string => {
+  const distinct = [...new Set(lines)]
+  const first = distinct.slice(0, mostChanged)
+  const label = `line${distinct.length > 1 ? "s" : ""} ${first.join(", ")}`
+  if (distinct.length > mostChanged) {
+    return `${label}, … ${count - lines.filter((line) => first.includes(line)).length} more`
+  }
+  return count > lines.length ? `${label}, …` : label
+}
+
 /** The most lines with further matches that are named. */
 const mostNamed = 10
 
 const said = (path: string, { count, lines }: Matches.Occurrences, all: boolean): string => {
   const [line, ...others] = lines
-  if (count > 1 && all) return `Replaced ${count} occurrences in ${path}`
+  if (count > 1 && all) return `Replaced ${count} occurrences in ${path} (${changed(lines, count)})`
   const done = `Replaced 1 occurrence in ${path} (line ${line})`
   if (count === 1) return done
   const named = [...new Set(others.slice(0, mostNamed))].join(", ")

@@ -56,7 +56,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
         "FileError",
         failed
       )
-      const stdout = `Written ${tally.bytes} bytes (${tally.lines} lines) to ${FileFailure.printable(file)}\n`
+      const stdout = `Written ${counted(tally.bytes, "byte")} (${counted(tally.lines, "line")}) to ${FileFailure.printable(file)}\n`
       return CommandResult.make({ stdout })
     }),
     { usesFiles: true }
@@ -97,3 +97,5 @@ const failed = (error: FileError) => {
     cause: error
   })
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`

@@ -54,13 +54,13 @@ describe("edit", () => {
       assert.deepStrictEqual(
         yield* edited("a.b acb a.b\na.b", ["a.b", "$& $1 \\n $$", "--all"]),
         said(
-          "Replaced 3 occurrences in f\n-a.b acb a.b\n+$& $1 \\n $$ acb $& $1 \\n $$",
+          "Replaced 3 occurrences in f (lines 1, 2)\n-a.b acb a.b\n+$& $1 \\n $$ acb $& $1 \\n $$",
           "$& $1 \\n $$ acb $& $1 \\n $$\n$& $1 \\n $$"
         )
       )
       assert.deepStrictEqual(
         yield* edited("aaaaa", ["aa", "a", "--all"]),
-        said("Replaced 2 occurrences in f\n-aaaaa\n+aaa", "aaa")
+        said("Replaced 2 occurrences in f (line 1)\n-aaaaa\n+aaa", "aaa")
       )
       assert.deepStrictEqual(
         yield* edited("x y", ["--all", "y", "x"]),
@@ -73,14 +73,14 @@ describe("edit", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* edited("one\r\ntwo", ["three hundred", "x"]), {
         exitCode: 1,
-        stderr: "edit: f: the old text was not found; the file is unchanged\nNo line of the file is like it.\n",
+        stderr: "edit: f: the old text was not found, nor a line like it; the file is unchanged\n",
         stdout: "",
         content: "one\r\ntwo",
         writes: 0
       })
       assert.deepStrictEqual(yield* edited("acb", ["a.b", "x", "--all"]), {
         exitCode: 1,
-        stderr: "edit: f: the old text was not found; the file is unchanged\nNo line of the file is like it.\n",
+        stderr: "edit: f: the old text was not found, nor a line like it; the file is unchanged\n",
         stdout: "",
         content: "acb",
         writes: 0
@@ -113,7 +113,7 @@ describe("edit", () => {
       )
       assert.deepStrictEqual(
         yield* edited("a\r\nb\r\na\r\nb", ["a\nb", "c\nd", "--all"]),
-        said("Replaced 2 occurrences in f\n-a … and 1 more\n+c\n+d", "c\r\nd\r\nc\r\nd")
+        said("Replaced 2 occurrences in f (lines 1, 3)\n-a … and 1 more\n+c\n+d", "c\r\nd\r\nc\r\nd")
       )
       assert.deepStrictEqual(
         yield* edited("a\r\nb", ["b", "c\nd"]),
@@ -151,8 +151,7 @@ describe("edit", () => {
         "CAF\udce9": "Line 1 matches but for: the case of letters\n     1\tcaf\ufffd cr\ufffdme",
         "     1\tcaf\udce9":
           "<old> has the line numbers that read shows; without them, it is at line 1:\n     1\tcaf\ufffd cr\ufffdme",
-        "caf\udce9 cr\udce8me\udcff":
-          "From line 1 on <old> matches (white space and case aside), until the file ends; <old> goes on: \ufffd",
+        "caf\udce9 cr\udce8me\udcff": "Line 1 ends where <old> goes on: \ufffd\n     1\tcaf\ufffd cr\ufffdme",
         "x caf\udce9 cr\udce9me": "The nearest lines:\n     1\tcaf\ufffd cr\ufffdme"
       }
       for (const [old, report] of Object.entries(reports)) {
@@ -276,11 +275,11 @@ describe("edit", () => {
       assert.include(stderr, "not found")
       assert.deepStrictEqual(
         yield* edited(content, ["a", "", "--all"], [65536]),
-        said(`Replaced 2000000 occurrences in f\n-${"a".repeat(160)}…`, "")
+        said(`Replaced 2000000 occurrences in f (line 1, …)\n-${"a".repeat(160)}…`, "")
       )
       assert.deepStrictEqual(
         yield* edited(content, [half, "b", "--all"], [65536]),
-        said(`Replaced 400 occurrences in f\n-${"a".repeat(160)}…\n+b`, "b".repeat(400))
+        said(`Replaced 400 occurrences in f (line 1, …)\n-${"a".repeat(160)}…\n+b`, "b".repeat(400))
       )
     })
   )

@@ -17,6 +17,20 @@ function sub(first, second) {
 `
 
 describe("edit, where the old text is not found", () => {
+  it("shows the line of which only the end differs, and what is missing there", () => {
+    const file = "return xy\nreturn x\n}\nlet c = call(1, 2)\nlet d = 1;\nlet d = 1\n"
+    const cases: ReadonlyArray<readonly [old: string, report: string]> = [
+      ["return x;", "Line 2 ends where <old> goes on: ;\n     2\treturn x"],
+      ["let c = call(1, 2);", "Line 4 ends where <old> goes on: ;\n     4\tlet c = call(1, 2)"],
+      ["let d = 1,", "Line 6 ends where <old> goes on: ,\n     6\tlet d = 1"],
+      [
+        "return x\n}\nlet c = call(1, 2),\nlet",
+        "From line 2 on <old> matches (white space and case aside), until line 4 ends where <old> goes on: ,\n     4\tlet c = call(1, 2)"
+      ]
+    ]
+    for (const [old, expected] of cases) assert.strictEqual(report(file, old), expected)
+  })
+
   it("names the white space that differs", () => {
     const cases: ReadonlyArray<readonly [content: string, old: string, report: string]> = [
       [

@@ -99,6 +99,44 @@ describe("edit --patch in the shell", () => {
     })
   )
 
+  inHouses("follows no link out of the directory", ({ bytes, cwd, put, run }) =>
+    Effect.gen(function* () {
+      Fs.mkdirSync(`${cwd}/in/deep`, { recursive: true })
+      Fs.mkdirSync(`${cwd}/out`)
+      put("out/f", "1\n")
+      put("in/deep/f", "1\n")
+      Fs.symlinkSync("../out", `${cwd}/in/away`)
+      Fs.symlinkSync(`${cwd}/out/f`, `${cwd}/in/link`)
+      Fs.symlinkSync("../out/none", `${cwd}/in/none`)
+      Fs.symlinkSync("deep", `${cwd}/in/near`)
+      const refusals = {
+        "Update File: away/f\n-1\n+2":
+          "away/f: no file was changed: away is a link that leads out of the current directory",
+        "Update File: link\n-1\n+2": "link: no file was changed: it is a link that leads out of the current directory",
+        "Delete File: away/f": "away/f: no file was changed: away is a link that leads out of the current directory",
+        "Add File: away/new\n+1":
+          "away/new: no file was changed: away is a link that leads out of the current directory",
+        "Add File: none\n+1": "none: no file was changed: it is a link that leads out of the current directory",
+        "Update File: deep/f\n*** Move to: away/f\n-1\n+2":
+          "away/f: no file was changed: away is a link that leads out of the current directory",
+        "Add File: ../x\n+1": 'no file was changed: line 2 of the patch: "../x" is no file below the current directory',
+        "Add File: /tmp/x\n+1":
+          'no file was changed: line 2 of the patch: "/tmp/x" is no file below the current directory'
+      }
+      for (const [change, reason] of Object.entries(refusals)) {
+        const { exitCode, stderr } = yield* run(`cd ${cwd}/in; ${envelope(`*** ${change}`)}`)
+        assert.deepStrictEqual([exitCode, stderr?.split("\n")[0]], [1, `edit: ${reason}`], change)
+        assert.deepStrictEqual([bytes("out/f"), bytes("in/deep/f")], ["1\n", "1\n"], change)
+        assert.deepStrictEqual(Fs.readdirSync(`${cwd}/out`), ["f"])
+      }
+      assert.strictEqual(
+        (yield* run(envelope("*** Update File: near/f", "-1", "+2"))).stdout,
+        "Updated near/f (+1 -1)\n"
+      )
+      assert.strictEqual(bytes("in/deep/f"), "2\n")
+    })
+  )
+
   inHouse("runs one at a time with other edits of its files, in whatever order it names them", ({ bytes, put, run }) =>
     Effect.gen(function* () {
       put("a", "0\n")

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Edit from "../../../src/commands/edit/Edit.js"
-import { FileError } from "../../../src/files/Files.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import * as FileCall from "../../support/commands/FileCall.js"
 
@@ -238,26 +237,30 @@ describe("edit --patch", () => {
     })
   )
 
-  it.effect("gives all files back what they had where one can't be written", () =>
+  it.effect("reports all hunks that don't fit, what is applied already, and where the names fit", () =>
     Effect.gen(function* () {
-      const memory = MemoryFiles.make({ a: "1\n", b: "1\n", gone: "1\n" })
-      const full = new FileError({ path: "c", kind: "io", reason: "No space left on device" })
-      const files: MemoryFiles.MemoryFiles = {
-        ...memory,
-        write: (path, content, options) => (path === "c" ? Effect.fail(full) : memory.write(path, content, options)),
-        remove: (path) => (path === "gone" ? Effect.fail(full) : memory.remove(path))
-      }
-      const change = ["*** Update File: a", "-1", "+2", "*** Add File: n", "+n", "*** Delete File: b"]
-      for (const last of ["*** Add File: c", "*** Delete File: gone"]) {
-        assert.strictEqual(
-          yield* refused(files, envelope(...change, last)),
-          "edit: c: No space left on device\nNo file was changed."
-        )
-        assert.deepStrictEqual(
-          ["a", "b", "gone", "n", "c"].map((name) => memory.get(name)?.toString()),
-          ["1\n", "1\n", "1\n", undefined, undefined]
-        )
-      }
+      const files = MemoryFiles.make({ a: "1\n2\n3\n", b: "x\n", "c/d.ts": "1\n" })
+      const hunks = ["@@", "-one", "+1", "@@", "-0", "+2", "@@", "-3", "+4"]
+      const text = envelope("*** Update File: a", ...hunks, "*** Update File: b", "-z", "+y", "*** Delete File: n")
+      assert.strictEqual(
+        yield* refused(files, text),
+        [
+          "edit: a: no file was changed: hunk 1 of 3 (line 3 of the patch) is applied already: its new text is at line 1",
+          "a: hunk 2 of 3 (line 6 of the patch) is applied already: its new text is at line 2",
+          "b: the hunk (line 13 of the patch) does not fit: none of its lines is in the file",
+          "n: No such file or directory"
+        ].join("\n")
+      )
+      const many = Array.from({ length: 8 }, (_, index) => `*** Delete File: n${index}`)
+      assert.strictEqual(
+        (yield* refused(files, envelope(...many))).split("\n").slice(4).join("\n"),
+        "n4: No such file or directory\n… and 3 more that do not fit"
+      )
+      assert.strictEqual(
+        yield* refused(files, envelope("*** Update File: work/c/d.ts", "-1", "+2")),
+        "edit: work/c/d.ts: no file was changed: No such file or directory, but c/d.ts is here: the patch names files from a directory above: cd .. && edit --patch"
+      )
+      assert.strictEqual(files.get("a")?.toString(), "1\n2\n3\n")
     })
   )
 

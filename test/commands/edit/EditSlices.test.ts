@@ -26,7 +26,8 @@ const huge = (blocks: number, texts: (reading: number) => Readonly<Record<number
   const seen = { readings: 0, written: 0, found: [] as Array<string>, isCommitted: false }
   const files: Files = {
     exclusive: (_, effect) => effect,
-    remove: () => Effect.void,
+    writeAll: () => Effect.void,
+    exit: () => Effect.succeed(undefined),
     mode: () => Effect.succeed("644"),
     read: () =>
       Stream.suspend(() => {
@@ -106,7 +107,7 @@ describe("edit, of bytes that come in chunks", () => {
       const all = huge(70, () => ({ 2: "old", 69: "old again" }))
       assert.deepStrictEqual(
         (yield* edit(all, "old", "older", "--all")).stdout,
-        "Replaced 2 occurrences in f\n-old\n+older\n"
+        `Replaced 2 occurrences in f (lines ${line}, ${last})\n-old\n+older\n`
       )
       assert.deepStrictEqual(all.seen.found, ["older", "older again"])
       assert.strictEqual(all.seen.written, 70 * MiB + 4)

@@ -33,7 +33,8 @@ export const made = Effect.gen(function* () {
         files: {
           read: () => Stream.dieMessage("read"),
           write: () => Effect.dieMessage("write"),
-          remove: () => Effect.never,
+          writeAll: () => Effect.never,
+          exit: () => Effect.never,
           mode: () => Effect.never,
           exclusive: () => Effect.dieMessage("exclusive")
         }
