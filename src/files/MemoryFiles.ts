@@ -100,7 +100,7 @@ export const make = (
         } else put(path, content, mode)
       }
     }),
-    exit: () => Effect.succeed(undefined),
+    exit: () => Effect.void as Effect.Effect<undefined>,
     mode: (path) => (files.has(path) ? Effect.succeed(modes.get(path) ?? "644") : missing(path)),
     exclusive: (paths, effect) => turns.takeAll([...new Set([paths].flat())].sort(), effect)
   }

@@ -52,7 +52,7 @@ describe("edit in the shell", () => {
         "a\r\nx\r\nx\r\nb\n",
         both.replace("line 1", "lines 2, 3")
       )
-      yield* edits(house, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both)
+      yield* edits(house, ["b\nc", "", "--all"], "ab\ncab\nc", "aa", both.replace("line 1", "lines 1, 2"))
       yield* edits(house, ["x", "y", "--all"], "x", "y", "Replaced 1 occurrence in f (line 1)\n")
     })
   )

@@ -27,7 +27,7 @@ const huge = (blocks: number, texts: (reading: number) => Readonly<Record<number
   const files: Files = {
     exclusive: (_, effect) => effect,
     writeAll: () => Effect.void,
-    exit: () => Effect.succeed(undefined),
+    exit: () => Effect.void as Effect.Effect<undefined>,
     mode: () => Effect.succeed("644"),
     read: () =>
       Stream.suspend(() => {

@@ -53,7 +53,7 @@ describe("write in the shell", () => {
         const size = Buffer.byteLength(content)
         assert.deepStrictEqual(yield* run(`write 'größe [1] $&.txt' ${word(content)}`), {
           exitCode: 0,
-          stdout: `Written ${size} bytes (${lines} lines) to größe [1] $&.txt\n`,
+          stdout: `Written ${size} byte${size === 1 ? "" : "s"} (${lines} line${lines === 1 ? "" : "s"}) to größe [1] $&.txt\n`,
           stderr: ""
         })
         assert.strictEqual(bytes("größe [1] $&.txt"), utf8(content))

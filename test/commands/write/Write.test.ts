@@ -19,7 +19,7 @@ const written = (args: ReadonlyArray<string>, stdin?: ReadonlyArray<string | Uin
 const said = (bytes: number, lines: number, content: string) => ({
   exitCode: 0,
   stderr: "",
-  stdout: `Written ${bytes} bytes (${lines} lines) to f\n`,
+  stdout: `Written ${bytes} byte${bytes === 1 ? "" : "s"} (${lines} line${lines === 1 ? "" : "s"}) to f\n`,
   content
 })
 
@@ -130,7 +130,10 @@ Bash(command="write --help") shows more.`
             const lines = all.filter((byte) => byte === 0x0a).length + (all.length > 0 && all.at(-1) !== 0x0a ? 1 : 0)
             const files = MemoryFiles.make()
             const { stdout } = await Effect.runPromise(run(Write.make, ["f"], { files, stdin }))
-            assert.strictEqual(stdout, `Written ${all.length} bytes (${lines} lines) to f\n`)
+            assert.strictEqual(
+              stdout,
+              `Written ${all.length} byte${all.length === 1 ? "" : "s"} (${lines} line${lines === 1 ? "" : "s"}) to f\n`
+            )
             assert.deepStrictEqual(files.get("f"), all)
           }
         ),
