@@ -59,7 +59,8 @@ export class CallServer implements OpenBridge {
   private readonly budget = { left: budget }
   private readonly looking: NodeJS.Timeout
   private slots = alphabet.slice(0, batch)
-  private broken = false
+  /** True where calls can't be answered any more. */
+  broken = false
   private making = false
   private closed = false
   private offered: ReadonlyArray<string> = []
@@ -89,7 +90,7 @@ export class CallServer implements OpenBridge {
 
   /** True where a command has deleted files that calls need. */
   get lost(): boolean {
-    return this.broken || this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
+    return this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
   }
 
   /** Makes a program in the PATH for each command's name, and removes the programs of commands that are gone. */

@@ -6,7 +6,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
@@ -45,6 +44,9 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
   readonly giveUp: () => void
 }
 
+/** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
+const successor = Symbol()
+
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
@@ -73,17 +75,16 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
       const isOver = () => current.peek()?.backend !== backend
       let begun = false
       return backend
-        .exclusive((turn) => {
-          if (isOver()) return Effect.succeedNone
+        .exclusive((turn): Effect.Effect<A | typeof successor, CommandError> => {
+          if (isOver()) return Effect.succeed(successor)
           begun = true
-          return Effect.asSome(use(backend, turn))
+          return use(backend, turn)
         })
         .pipe(
-          Effect.catchIf(
-            () => !begun && isOver(),
-            () => Effect.succeedNone
-          ),
-          Effect.flatMap((answer) => (Option.isSome(answer) ? Effect.succeed(answer.value) : inTurn(cwd, use)))
+          Effect.matchEffect({
+            onFailure: (error) => (!begun && isOver() ? inTurn(cwd, use) : Effect.fail(error)),
+            onSuccess: (answer) => (answer === successor ? inTurn(cwd, use) : Effect.succeed(answer))
+          })
         )
     })
 
@@ -119,24 +120,27 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
           return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
         })
       const self = {}
+      let isRunning = false
       const runInTurn = (backend: SandboxBackend, turn: SandboxTurn) =>
         Effect.suspend(() => {
           waiting.delete(self)
           if (givenUp.has(self)) return Job.restarted()
+          isRunning = true
           running++
-          return Effect.zipRight(
-            options?.restarted ?? Effect.void,
-            Effect.catchIf(run(backend, turn), isCrash, () =>
-              // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
-              Effect.zipRight(current.retire(backend), inTurn(cwd, run))
-            )
-          ).pipe(Effect.ensuring(Effect.sync(() => void running--)))
+          const attempt = Effect.catchAll(run(backend, turn), (error) =>
+            // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
+            isCrash(error) ? Effect.zipRight(current.retire(backend), inTurn(cwd, run)) : Effect.fail(error)
+          )
+          return options?.restarted === undefined ? attempt : Effect.zipRight(options.restarted, attempt)
         })
       return Effect.suspend(() => {
         if (options?.restarted === undefined) waiting.add(self)
         return Effect.ensuring(
           inTurn(cwd, runInTurn),
-          Effect.sync(() => waiting.delete(self))
+          Effect.sync(() => {
+            waiting.delete(self)
+            if (isRunning) running--
+          })
         )
       })
     },

@@ -160,7 +160,7 @@ export const make = (
                   // A command that `use` has left running keeps the turn until it ends.
                   Effect.suspend(() => {
                     isOver = true
-                    return inner.hold(Effect.void)
+                    return inner.isFree ? Effect.void : inner.hold(Effect.void)
                   })
                 )
               }),

@@ -178,15 +178,17 @@ export class CommandFeeder {
       active.endWatch()
       stdin?.close()
       const missing = plumbing.takeMissing()
-      void run.finish(status).then(async (outcome) => {
-        this.state.end(status, outcome.stderr.text)
-        if (shell.alive && mayOrphan.test(job.text)) {
-          await Promise.race([shell.ended, new Promise((resolve) => setTimeout(resolve, orphaned))])
-        }
+      const tell = (outcome: Outcome) => {
         const ran: Fed = { _tag: "Ran", outcome, missing, mark: marks.mark }
         if (status !== 1 || run.heard > 0 || !shell.alive) return end(ran)
         // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() => end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))
+      }
+      void run.finish(status).then((outcome) => {
+        this.state.end(status, outcome.stderr.text)
+        if (!shell.alive || !mayOrphan.test(job.text)) return tell(outcome)
+        const patience = new Promise((resolve) => setTimeout(resolve, orphaned))
+        void Promise.race([shell.ended, patience]).then(() => tell(outcome))
       })
     }
     const onFrame = (body: string) => {

@@ -34,6 +34,11 @@ export interface StatusFrame {
 /** The most characters without a frame that are kept. */
 const maxPending = 8 * 1024 ** 2
 
+/** The bodies in a chunk that reports a begin and nothing else, as it mostly does. */
+const begun: ReadonlyArray<string> = ["A"]
+
+const none: ReadonlyArray<never> = []
+
 const utf8 = (latin1: string) => Buffer.from(latin1, "latin1").toString()
 
 /** Returns the text; empty where it is longer. */
@@ -49,21 +54,31 @@ export class FrameReader {
   private pending = ""
   private nonce = ""
   private beginning: string | undefined
+  private opening = ""
+  private closing = ""
+  /** The directory that was reported last, as it came and decoded. */
+  private cwd = { latin1: "", text: "" }
 
   /**
    * Accepts only frames of this nonce from now on; the one that reports a begin may have another nonce, and comes first.
    */
   expect(nonce: string, begun?: string): void {
     this.nonce = nonce
+    this.opening = `\x1e${nonce} `
+    this.closing = ` ${nonce}\x1e`
     this.beginning = begun === undefined ? undefined : `\x1e${begun} A\x1e`
     this.pending = ""
   }
 
   /** Returns the bodies of the frames that the chunk completes; `A` for the frame that reports a begin. */
-  read(chunk: Buffer): Array<string> {
-    this.pending += chunk.toString("latin1")
-    const opening = `\x1e${this.nonce} `
-    const closing = ` ${this.nonce}\x1e`
+  read(chunk: Buffer): ReadonlyArray<string> {
+    const text = chunk.toString("latin1")
+    if (text === this.beginning && this.pending === "") {
+      this.beginning = undefined
+      return begun
+    }
+    this.pending += text
+    const { closing, opening } = this
     const bodies: Array<string> = []
     const begin = this.beginning === undefined ? -1 : this.pending.indexOf(this.beginning)
     if (begin >= 0) {
@@ -89,14 +104,15 @@ export class FrameReader {
     const [head = "", cwd, removed, pipeline = ""] = body.split(` ${this.nonce} `)
     const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
     if (match === null || cwd === undefined || removed === undefined) return undefined
+    if (cwd !== this.cwd.latin1) this.cwd = { latin1: cwd, text: utf8(within(cwd, maxCwd * 4)) }
     return {
       status: Number(match[2]),
       sure: match[1] === "",
       options: match[3] ?? "",
-      cwd: utf8(within(cwd, maxCwd * 4)),
-      removed: removed.split(" ").filter((name) => name !== ""),
+      cwd: this.cwd.text,
+      removed: removed === "" ? none : removed.split(" ").filter((name) => name !== ""),
       // With an IFS of the user's own, they are not apart.
-      pipeline: /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : []
+      pipeline: pipeline !== "" && /^\d{1,3}( \d{1,3})+$/.test(pipeline) ? pipeline.split(" ").map(Number) : none
     }
   }
 }

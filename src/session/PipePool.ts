@@ -20,6 +20,7 @@ import { WriteWatch } from "./WriteWatch.js"
 export class PipePair {
   readonly stdout: OutputPipe
   readonly stderr: OutputPipe
+  private stamp: number | undefined
   private watch: WriteWatch | undefined
   private onWrite: ((stream: StreamName) => void) | undefined
 
@@ -34,9 +35,12 @@ export class PipePair {
     }
   }
 
-  /** True where a command has deleted one of them. */
-  get lost(): boolean {
-    return this.stdout.lost || this.stderr.lost
+  /** Tests whether a command has deleted one of them, where their directory's stamp is another one than at the last test. */
+  isLost(stamp?: number): boolean {
+    if (stamp !== undefined && stamp === this.stamp) return false
+    const isLost = this.stdout.lost || this.stderr.lost
+    this.stamp = isLost ? undefined : stamp
+    return isLost
   }
 
   /** Makes it fit for a command after `PipePool.giveWhenQuiet`; returns false where a command has deleted one of them. */

@@ -44,6 +44,8 @@ export class Plumbing {
   readonly calls: OpenBridge
   /** Set where a command was found to have deleted some of it. */
   broken = false
+  /** The directory's stamp when no file was lost. */
+  private stamp: number | undefined
   private readonly statePipe: OutputPipe
   private readonly notFoundPipe: OutputPipe
   private state: Array<Buffer> = []
@@ -78,14 +80,19 @@ export class Plumbing {
     }
   }
 
-  get lost(): boolean {
-    return this.broken || this.directory.lost || this.calls.lost
+  /** Tests whether it can't be used any more. Files are looked at only where the directory's stamp is another one. */
+  isLost(stamp?: number): boolean {
+    if (this.broken || this.calls.broken) return true
+    if (stamp !== undefined && stamp === this.stamp) return false
+    const isLost = this.directory.lost || this.calls.lost
+    this.stamp = isLost ? undefined : stamp
+    return isLost
   }
 
   /** True where all files of the session's directory are as they were made; a command may have changed them unseen. */
   get isIntact(): boolean {
     const pipes = [this.directory.state, this.directory.notFound, ...this.bridgeFifos]
-    return !this.lost && this.directory.isIntact && pipes.every(isFifo)
+    return !this.isLost() && this.directory.isIntact && pipes.every(isFifo)
   }
 
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */

@@ -9,6 +9,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as DirectoryOwner from "./DirectoryOwner.js"
+import * as DirectoryStamp from "./DirectoryStamp.js"
 import * as KeeperText from "./KeeperText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import { Reserve } from "./Reserve.js"
@@ -123,6 +124,7 @@ export class SessionDirectory {
   readonly definitions: string
   /** The file that the keeper runs, and reads at its start. */
   readonly keeper: string
+  private readonly inode: number
   private readonly commandFd: number
   /** The files whose text never changes, and that which every start writes. */
   private readonly texts = new Map<string, string>()
@@ -142,7 +144,8 @@ export class SessionDirectory {
     { outputFileLimit }: Pick<SessionSettings.Settings, "outputFileLimit"> = SessionSettings.defaults
   ) {
     this.path = makePrivate()
-    this.output = new OutputFiles(this.path, Fs.statSync(this.path).ino, 2 * outputFileLimit)
+    this.inode = Fs.statSync(this.path).ino
+    this.output = new OutputFiles(this.path, this.inode, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")
     this.state = Path.join(this.path, "state")
     this.stdin = Path.join(this.path, "stdin")
@@ -226,6 +229,11 @@ export class SessionDirectory {
   /** True where a command has deleted the directory. */
   get lost(): boolean {
     return Fs.fstatSync(this.commandFd).nlink === 0
+  }
+
+  /** The stamp of the directory (`DirectoryStamp.of`). */
+  get stamp(): number | undefined {
+    return DirectoryStamp.of(this.path, this.inode)
   }
 
   /** Tells the shell whether its command is ended by force. */

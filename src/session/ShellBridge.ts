@@ -47,6 +47,8 @@ export interface OpenBridge {
    * nothing has changed.
    */
   readonly offer: () => void
+  /** True where calls can't be answered any more. */
+  readonly broken: boolean
   /** True where a command has deleted files that calls need. */
   readonly lost: boolean
   /** True while a call is being answered. */
@@ -103,6 +105,7 @@ export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () =>
   fifos: () => [],
   open: () => ({
     offer: () => {},
+    broken: false,
     lost: false,
     isBusy: false,
     isCaller: () => false,

@@ -185,7 +185,8 @@ export const make = ({
       // One that ended while its pipes were still being made has told nobody.
       if (shell === ending) shell = undefined
     }
-    if (plumbing !== undefined && (plumbing.lost || (shell === undefined && !plumbing.isIntact))) yield* move(plumbing)
+    if (plumbing !== undefined && (plumbing.isLost() || (shell === undefined && !plumbing.isIntact)))
+      yield* move(plumbing)
     if (plumbing === undefined || shell === undefined) {
       const starting = start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
       // A wrapper may have started more than itself; nothing else is there before the first shell.
@@ -280,9 +281,11 @@ export const make = ({
 
   const lifecycle: ShellLifecycle = {
     peek: () => {
-      if (plumbing?.lost === true) return undefined
+      if (plumbing === undefined) return undefined
+      const { stamp } = plumbing.directory
+      if (plumbing.isLost(stamp)) return undefined
       const ready = take()
-      if (ready?.pipes.lost !== true) return ready
+      if (ready?.pipes.isLost(stamp) !== true) return ready
       ready.plumbing.broken = true
       return undefined
     },

@@ -14,6 +14,13 @@ type Given = Readonly<Record<string, unknown>>
 /** The command of a call that only restarts the shell. */
 const nothing = ":"
 
+/** Tests whether arguments are a command and nothing else, as they mostly are: there is nothing to prepare then. */
+const isCommandAlone = (given: Given): boolean => {
+  for (const name in given) if (name !== "command") return false
+  const { command } = given
+  return typeof command === "string" && command !== ""
+}
+
 /**
  * Writes arguments in the form of the tool's parameters where only one meaning is possible: `cmd` for `command`, a
  * timeout as a string, nulls, `restart` alone. Everything else stays as it is, to be checked.
@@ -25,6 +32,7 @@ export const prepare = (given: unknown): unknown => {
   // The text of half a character, as `\\ud800`, is only looked for in the call's own JSON.
   const object = typeof given === "string" && !/\\ud[89a-f]/i.test(given) ? parsed(given) : given
   if (!Predicate.isReadonlyRecord(object)) return given
+  if (isCommandAlone(object)) return object
   const { cmd, run_in_background, ...others }: Given = Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== null)
   )

@@ -101,13 +101,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const denials = new Denials()
 
     /** Makes the line on a result, or on an error that has more to say than its own text. */
-    const remark = (command: string, exit: Exit.Exit<CommandResult, CommandError>) =>
+    const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
           const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline } = result
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined)
             return Effect.sync(() => undefined)
+          const command = commandOf(params)
           return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
             Remark.make({ command, result, cwd, around, commands: registry.list().map(({ name }) => name) })
           )
@@ -135,7 +136,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             return run(router, params)
           })
         ),
-      remark: (params, exit) => remark(commandOf(params), exit),
+      remark,
       hint: (params, result) => hint(commandOf(params), result),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {

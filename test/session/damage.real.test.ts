@@ -49,6 +49,17 @@ describe("damage", () => {
     ["echo on", { stdout: "on\n" }]
   ])
 
+  keeps("what is in it is deleted long after the last change to it", [
+    ["sleep 2.7; echo on", { stdout: "on\n" }],
+    ["echo on", { stdout: "on\n" }],
+    ['rm "$TMPDIR"/synapse-*/*/[0-9]*[oe]', {}],
+    ["echo on; echo err >&2", { stdout: "on\n", stderr: "err\n" }],
+    ["sleep 2.7; echo on", { stdout: "on\n" }],
+    ["echo on", { stdout: "on\n" }],
+    ['rm "$TMPDIR"/synapse-*/*/command', {}],
+    ["echo on; (exit 4)", { stdout: "on\n", exitCode: 4 }]
+  ])
+
   keeps("it is deleted while a background child still writes", [
     // It begins with the next command: on a busy machine, the first one may take any time.
     ["{ until [ -e go ]; do sleep 0.005; done; while sleep 0.005; do echo late; done; } & F=$!", {}],
