@@ -24,9 +24,6 @@ const signals = [
   ...(["SIGABRT", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const)
 ]
 
-/** 128 + SIGPIPE: nobody reads the output any more. */
-const brokenPipe = 141
-
 /** Loads Synapse when a subcommand needs it. */
 const house: MakeHouse = (settings, sandbox) =>
   Layer.unwrapEffect(
@@ -95,7 +92,7 @@ const main = (): void => {
 
   process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
     // Nobody reads our output any more: end quietly, as programs in a pipe do. Each further write reports it again.
-    if (error.code === "EPIPE") return stop(brokenPipe)
+    if (error.code === "EPIPE") return stop(ExitCode.brokenPipe)
     const isOurs = error.syscall === "write"
     if (stoppedWith === undefined || !isOurs) {
       if (isOurs) say(`synapse: the output can't be written: ${error.message.replace(/, write$/, "")}`)

@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as ShellText from "../bash/ShellText.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import type { ReadOptions } from "../files/Files.js"
 import type { Budget, CallRequest } from "./CallRequest.js"
 import * as Fifo from "./Fifo.js"
@@ -19,9 +20,6 @@ import { Refused, type Reply, StubDialog } from "./StubDialog.js"
  * through a FIFO of its own.
  */
 const short = 1000
-
-/** The exit code of a program that SIGPIPE has ended, because nobody reads its output. */
-const brokenPipe = 141
 
 /** The descriptors of the stub that output goes to. */
 const targets = { stdout: "1", stderr: "2", file: String(Stub.temporaryFd) }
@@ -91,7 +89,7 @@ export class BridgeCall {
   /** Ends the reading of a file; rejects with Refused where it failed before the end of the file. */
   async endRead(): Promise<void> {
     const status = await this.dialog.request("close")
-    if (status !== "0" && status !== String(brokenPipe)) throw io("it could not be read to its end")
+    if (status !== "0" && status !== String(ExitCode.brokenPipe)) throw io("it could not be read to its end")
   }
 
   /**
@@ -183,7 +181,10 @@ export class BridgeCall {
     try {
       await this.say("stdout", stdout)
       await this.say("stderr", stderr)
-      await this.dialog.request("exit", String(this.broken ? brokenPipe : exitCode & 255 || (this.failed ? 1 : 0)))
+      await this.dialog.request(
+        "exit",
+        String(this.broken ? ExitCode.brokenPipe : exitCode & 255 || (this.failed ? 1 : 0))
+      )
     } catch {
       // The caller has ended, as it should.
     }
@@ -223,7 +224,7 @@ export class BridgeCall {
 
   private async waitPoured(): Promise<void> {
     const status = await this.dialog.request("poured")
-    if (status === String(brokenPipe)) this.broken = true
+    if (status === String(ExitCode.brokenPipe)) this.broken = true
     else if (status !== "0") this.failed = true
   }
 
