@@ -11,6 +11,7 @@ import { CommandRun, type Outcome } from "./CommandRun.js"
 import { CommandStdin } from "./CommandStdin.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
+import * as Nonce from "./Nonce.js"
 import * as OwnDescriptors from "./OwnDescriptors.js"
 import type { PipePair } from "./PipePool.js"
 import type { Plumbing } from "./Plumbing.js"
@@ -143,7 +144,7 @@ export class CommandFeeder {
     /** True once the shell has reported all that it has to report of this command. */
     let isHeard = false
     let left = attempts
-    let nonces = Protocol.makeNonces()
+    let nonces = Nonce.makePair()
     const before = this.state.takeBefore(job.text)
     const probe = () =>
       `${before.closes ? OwnDescriptors.checkLeft(pipes.paths) : ""}${Protocol.probe(nonces, nextMark)}`
@@ -202,7 +203,7 @@ export class CommandFeeder {
       // What is reported here comes after the command's own line, which has not run then, and never will.
       if (!run.begun) {
         if (--left === 0) return giveBack({ _tag: "Unable", shell })
-        nonces = Protocol.makeNonces()
+        nonces = Nonce.makePair()
         return deliver()
       }
       if (before.exits && frame.sure) this.state.learnExitTrap(plumbing.takeState())

@@ -9,18 +9,14 @@
  * @since 0.1.0
  */
 import * as Os from "node:os"
-import type * as Context from "effect/Context"
 import { quote } from "../bash/Quote.js"
 import * as CommandMark from "./CommandMark.js"
 import * as CommandStdin from "./CommandStdin.js"
 import * as ExitTrap from "./ExitTrap.js"
 import { maxCwd } from "./FrameReader.js"
+import type { Nonces } from "./Nonce.js"
 import * as OwnDescriptors from "./OwnDescriptors.js"
 import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
-import type { ShellBridge } from "./ShellBridge.js"
-
-/** The bridge through which the shell calls our commands. */
-type Bridge = Context.Tag.Service<ShellBridge>
 
 /** SIGURG by its number, which bash finds faster than its name. */
 const urg = Os.constants.signals.SIGURG
@@ -33,100 +29,6 @@ const sourcing = `${protocols}. `
 
 /** The most characters of `$_` that are kept. */
 const maxLast = 16_384
-
-/**
- * Makes the function that bash calls for a command it did not find. It reports the name, which tells this case from any
- * other exit code 127, or calls the command where it is one of ours. Where `builtin` itself is not found (`enable -n
- * builtin`), it must not call itself without end.
- */
-const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string => {
-  const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
-  const ours = bridge.onNotFound()
-  return (
-    `command_not_found_handle() { ${ours === "" ? "" : `if ${first}; then ${ours}; fi; `}` +
-    `{ ${first} && { \\builtin local -; \\builtin set +vx; ` +
-    `\\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; }; } 2>/dev/null; ` +
-    `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
-  )
-}
-
-/**
- * Makes the file `definitions`: how the shell calls our commands, and reports a command that it did not find. A file is
- * read at once, standard input in blocks.
- *
- * @since 0.1.0
- * @category lines
- */
-export const definitions = (directory: SessionDirectory, bridge: Bridge): string =>
-  [
-    bridge.definitions(directory.path),
-    notFoundFunction(directory, bridge),
-    CommandMark.set(CommandMark.make(directory.sessionId)),
-    ""
-  ].join("\n")
-
-/**
- * Returns the names of the functions that the session defines.
- *
- * @since 0.1.0
- */
-export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArray<string> =>
-  Array.from(definitions(directory, bridge).matchAll(/^(\w+)\(\) /gm), (match) => match[1] ?? "")
-
-const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
-
-/**
- * Makes the text that moves a shell from one session directory to another. Functions of the user's own that are named
- * like ours stay.
- *
- * @since 0.1.0
- * @category lines
- */
-export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string => {
-  const keep = names(directory, bridge).map(
-    (name) =>
-      `__synapse_own=$(\\builtin declare -f ${name}); ` +
-      `case $__synapse_own in *__synapse_call* | *${quote(from.path)}*) ;; *) __synapse_kept+="$__synapse_own"$'\n' ;; esac\n`
-  )
-  return (
-    `${bridge.changePath(from.path, directory.path)}\n__synapse_kept=\n${keep.join("")}${define(directory)}` +
-    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${ExitTrap.set(directory)};${setTexts(directory)}\n`
-  )
-}
-
-/**
- * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the
- * answer then tells where the shell is. `restore` sources the state of the last shell, whose functions and aliases take
- * the place of ours.
- *
- * @since 0.1.0
- * @category lines
- */
-export const startUp = (
-  directory: SessionDirectory,
-  bridge: Bridge,
-  nonce: string,
-  restore: boolean,
-  cwd: string,
-  start: string
-): string =>
-  [
-    `\\builtin cd -- ${quote(cwd)} 2>/dev/null||{ \\builtin cd -- ${quote(start)}; __synapse_elsewhere=$PWD; } 2>/dev/null`,
-    bridge.enterPath(directory.path),
-    `\\builtin . ${quote(directory.definitions)}`,
-    restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
-    // The state holds the old PWD.
-    `\\builtin [ "\${__synapse_elsewhere-}" ]&&PWD=$__synapse_elsewhere`,
-    // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
-    "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
-      `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
-    `${ExitTrap.set(directory)};${setTexts(directory)};${keepsLast}`,
-    // A shell without `builtin` is not bash, and answers in its own way.
-    `\\builtin printf '\\036%s %s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" "\${__synapse_elsewhere-}" ${nonce}||` +
-      `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
-    "\\builtin unset -v __synapse_elsewhere",
-    ""
-  ].join("\n")
 
 /**
  * Makes the trap that is set while a command runs. SIGURG makes the shell interrupt itself: first through a trap on INT
@@ -175,8 +77,11 @@ const dropAliases = `\\builtin unalias ${reserved.map((word) => `'${word}'`).joi
 /**
  * The commands that keep bash from running what belongs to a prompt. There is none, and what such a text reads from
  * standard input would be the lines of the protocol.
+ *
+ * @since 0.1.0
+ * @category texts
  */
-const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
+export const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS1= PS2="
 
 /** The signals whose traps may read our lines while no command runs; those on INT, URG and EXIT are the protocol's. */
 const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU WINCH IO VTALRM PROF XCPU XFSZ"
@@ -187,22 +92,15 @@ const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
 /** The trap while a command runs, by whether its text has a compound command in parentheses. */
 const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup ? "group" : "busy"}-:}" ${urg}`
 
-/** Sets the texts of the traps, once for a shell: bash takes a time for every character of a line. */
-const setTexts = (directory: SessionDirectory) =>
-  `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
-  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};${dropAliases};${noPrompts}`)}`
-
 /**
- * The secrets of one command. `begun` marks the frame that reports its begin, and may become known to it; `ended` marks
- * the last one, and stands where no trap, trace or prompt sees it before that frame is out.
+ * Sets the texts of the traps, once for a shell: bash takes a time for every character of a line.
  *
  * @since 0.1.0
- * @category models
+ * @category texts
  */
-export interface Nonces {
-  readonly begun: string
-  readonly ended: string
-}
+export const setTexts = (directory: SessionDirectory) =>
+  `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
+  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};${dropAliases};${noPrompts}`)}`
 
 /**
  * The facts that the shell needs before a command: the status of the last one, options that are only set while a command
@@ -243,8 +141,13 @@ const takeLast = `__synapse_last=\${_:0:${maxLast}}`
 /** The same, with the statuses of the last pipeline's parts. */
 const takePipeline = `${takeLast} __synapse_pipeline=\${PIPESTATUS[*]}`
 
-/** Keeps `$_`, which the end of a sourced file sets to that file's name; set after every command for the next one. */
-const keepsLast = `\\builtin trap '${takeLast}' RETURN`
+/**
+ * Keeps `$_`, which the end of a sourced file sets to that file's name; set after every command for the next one.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const keepsLast = `\\builtin trap '${takeLast}' RETURN`
 
 /** Makes the trap of a command that the one set for every command does not do for. */
 const returnTrap = ({ pipes, trace }: Before): string => {
@@ -327,22 +230,3 @@ export const probe = ({ ended }: Nonces, nextMark: string): string => {
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${CommandMark.set(nextMark)};${noPrompts}\n`
   )
 }
-
-/**
- * Makes a nonce, which a command can't guess and so can't forge a frame with: 64 random bits in 11 characters, since
- * bash takes a time for each. The first 48 bits of an identifier and its last 16 hold no version; node draws the bits
- * of many at once.
- *
- * @since 0.1.0
- */
-export const makeNonce = (): string => {
-  const random = crypto.randomUUID()
-  return Buffer.from(`${random.slice(0, 8)}${random.slice(9, 13)}${random.slice(-4)}`, "hex").toString("base64url")
-}
-
-/**
- * Makes the secrets of one command.
- *
- * @since 0.1.0
- */
-export const makeNonces = (): Nonces => ({ begun: makeNonce(), ended: makeNonce() })

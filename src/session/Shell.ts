@@ -5,9 +5,9 @@
  */
 import * as Effect from "effect/Effect"
 import { FrameReader } from "./FrameReader.js"
+import * as Nonce from "./Nonce.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
-import * as Protocol from "./Protocol.js"
 import type { ShellKeeper } from "./ShellKeeper.js"
 
 /**
@@ -127,7 +127,7 @@ export class Shell {
    */
   greet(text: (nonce: string) => string): Effect.Effect<string, string> {
     return Effect.async<string, string>((resume) => {
-      const nonce = Protocol.makeNonce()
+      const nonce = Nonce.make()
       this.hear(nonce, {
         onExit: (code) => resume(Effect.fail(`ended at once with exit code ${code}`)),
         onFrame: (body) => {

@@ -12,10 +12,10 @@ import * as Net from "node:net"
 import * as Os from "node:os"
 import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../domain/CommandError.js"
+import * as Nonce from "./Nonce.js"
 import * as NoShell from "./NoShell.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
-import * as Protocol from "./Protocol.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import { Shell } from "./Shell.js"
 import type { Launch } from "./ShellLauncher.js"
@@ -76,7 +76,7 @@ export class ShellKeeper {
   /** The keeper's own pid, where another process was spawned, which wraps it. */
   private wrapped: number | undefined
   /** The line that separates what a dead shell has not read from the lines for the next shell. */
-  private readonly token = Protocol.makeNonce()
+  private readonly token = Nonce.make()
   private readonly lifeline: Net.Socket
 
   constructor(

@@ -27,6 +27,7 @@ import type { ShellKeeper } from "./ShellKeeper.js"
 import type { Restart } from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
 import * as ShellStart from "./ShellStart.js"
+import * as StartText from "./StartText.js"
 import { TurnQueue } from "./TurnQueue.js"
 
 /**
@@ -130,7 +131,7 @@ export const make = ({
     shell = undefined
     state.handOver(plumbing.takeState(), {
       environment: Object.keys(environment),
-      ours: Protocol.names(plumbing.directory, bridge),
+      ours: StartText.names(plumbing.directory, bridge),
       directory: plumbing.directory.path,
       refused: Protocol.reserved
     })
@@ -171,8 +172,8 @@ export const make = ({
       plumbing = to
       if (from.pool.idle) from.close(settings.keepOutputFiles)
       else former.push(from)
-      yield* NoShell.attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
-      shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
+      yield* NoShell.attempt(() => to.directory.define(StartText.definitions(to.directory, bridge)))
+      shell?.write(StartText.moveTo(to.directory, from.directory, bridge))
       keeper?.alsoRemove(to.directory.path)
     })
 

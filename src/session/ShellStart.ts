@@ -10,7 +10,6 @@ import type { ExecutionFailed } from "../domain/CommandError.js"
 import * as Descriptors from "./Descriptors.js"
 import * as NoShell from "./NoShell.js"
 import type { Plumbing } from "./Plumbing.js"
-import * as Protocol from "./Protocol.js"
 import { SessionDirectory } from "./SessionDirectory.js"
 import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
@@ -20,6 +19,7 @@ import type { Spawnable } from "./ShellCommand.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 import * as ShellLaunch from "./ShellLaunch.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
+import * as StartText from "./StartText.js"
 
 /** A shell that has started, and its pipes. */
 interface StartedShell extends ShellLaunch.LaunchedShell {
@@ -81,7 +81,7 @@ export const make = ({
   const greet = (directory: SessionDirectory) => (one: Shell.Shell) =>
     Effect.map(
       one.greet((nonce) =>
-        Protocol.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
+        StartText.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
       ),
       (elsewhere) => {
         if (elsewhere === "") return
@@ -91,7 +91,7 @@ export const make = ({
     )
 
   const define = (directory: SessionDirectory) =>
-    NoShell.attempt(() => directory.define(Protocol.definitions(directory, bridge)))
+    NoShell.attempt(() => directory.define(StartText.definitions(directory, bridge)))
 
   const launch = (directory: SessionDirectory, isFirst: boolean) =>
     Effect.suspend(() =>
