@@ -11,11 +11,13 @@ import { LateOutput } from "./LateOutput.js"
 import { OrderRecorder } from "./OrderRecorder.js"
 import * as OutputCapture from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
+import { OutputTeller } from "./OutputTeller.js"
 import * as PipeHolders from "./PipeHolders.js"
 import type { PipePair, PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { Settings } from "./SessionSettings.js"
 import type { Shell } from "./Shell.js"
+import * as ShellMessages from "./ShellMessages.js"
 import { Substitutions } from "./Substitutions.js"
 
 /**
@@ -56,9 +58,6 @@ const parentsOf = (shell: Shell): ReadonlyArray<number> => {
   return found
 }
 
-/** Matches bash's own message that it has no terminal to give to a child; no program can print it with this pid. */
-const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
-
 /**
  * A command that runs. Either `finish` or `giveBack` ends it, and only once.
  *
@@ -73,11 +72,7 @@ export class CommandRun {
   onStop: () => void = () => {}
   /** The number of bytes of its output. */
   heard = 0
-  /** Stops waiting for a listener that is still busy. */
-  private leaveListener: () => void = () => {}
-  /** The work of the listener that is not done, by stream; a stream is paused until it is. */
-  private readonly untold = new Map<StreamName, Promise<void>>()
-  private deaf = false
+  private readonly teller: OutputTeller
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
   private readonly startedAt = performance.now()
@@ -107,6 +102,7 @@ export class CommandRun {
       fileLimit: settings.outputFileLimit,
       file: () => directory.output.make("")
     }
+    this.teller = new OutputTeller(job.listener)
     this.stdout = new OutputCapture.OutputCapture(options)
     this.stderr = new OutputCapture.OutputCapture(options)
   }
@@ -129,7 +125,7 @@ export class CommandRun {
   stop(reason: Exclude<StopReason, "restart">): void {
     if (this.stopped !== undefined) return
     this.stopped = reason
-    this.leaveListener()
+    this.teller.leave()
     this.substitutions?.stop()
     if (this.over) {
       this.cleared = Interruption.clear(this.target)
@@ -150,7 +146,7 @@ export class CommandRun {
 
   /** Kills what `freeze` has stopped. */
   kill(): void {
-    this.leaveListener()
+    this.teller.leave()
     this.substitutions?.stop()
     this.cleared = this.killFrozen?.()
   }
@@ -188,12 +184,8 @@ export class CommandRun {
     if (heard !== undefined) await heard
     const notice = held.any ? this.keepLateOutput() : undefined
     if (!held.any) this.pool.give(this.pipes)
-    if (this.untold.size > 0 && this.stopped === undefined) {
-      const left = new Promise<void>((resolve) => {
-        this.leaveListener = resolve
-      })
-      await Promise.race([Promise.all(this.untold.values()), left])
-    }
+    const untold = this.stopped === undefined ? this.teller.rest() : undefined
+    if (untold !== undefined) await untold
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
@@ -278,34 +270,10 @@ export class CommandRun {
     if (this.held.stderr) this.pipes.stderr.follow(this.intoStderr, ended)
   }
 
-  /** Passes output on to the listener, in order: a chunk waits while the listener is busy with the one before it. */
   private tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
     this.heard += chunk.length
     this.recorder?.took(stream, chunk.length)
-    if (this.deaf || this.job.listener.onOutput === undefined) return
-    const before = this.untold.get(stream)
-    const copy = before === undefined ? chunk : Buffer.from(chunk)
-    const telling = before === undefined ? this.hear(stream, copy) : before.then(() => this.hear(stream, copy))
-    if (telling === undefined) return
-    const told = telling
-      .catch(() => {
-        this.deaf = true
-      })
-      .then(() => {
-        if (this.untold.get(stream) === told) this.untold.delete(stream)
-      })
-    this.untold.set(stream, told)
-    return told
-  }
-
-  /** Calls the listener; once it has thrown, it is not called again, and the command goes on. */
-  private hear(stream: StreamName, chunk: Buffer): void | Promise<void> {
-    if (this.deaf) return
-    try {
-      return this.job.listener.onOutput?.(stream, chunk)
-    } catch {
-      this.deaf = true
-    }
+    return this.teller.tell(stream, chunk)
   }
 
   private readonly intoStdout: Sink = (chunk) => {
@@ -314,25 +282,8 @@ export class CommandRun {
   }
 
   private readonly intoStderr: Sink = (chunk) => {
-    const clean = this.withoutShellsOwn(chunk)
+    const clean = ShellMessages.remove(chunk, this.directory.command, this.shell.innerPid)
     this.stderr.push(clean)
     return this.tell("stderr", clean)
-  }
-
-  /**
-   * Removes the name of the file that the shell reads the command from, and bash's messages about having no terminal.
-   */
-  private withoutShellsOwn(chunk: Buffer): Buffer {
-    const own = `${this.directory.command}: `
-    if (!chunk.includes(own) && !chunk.includes(`bash: [${this.shell.innerPid}: `)) return chunk
-    return Buffer.from(
-      chunk
-        .toString("latin1")
-        .replaceAll(`bash: ${Buffer.from(own).toString("latin1")}`, "bash: ")
-        // A subshell in the background is not interactive, and names the file alone.
-        .replaceAll(`${Buffer.from(own).toString("latin1")}line `, "bash: line ")
-        .replaceAll(noTerminal(this.shell.innerPid), ""),
-      "latin1"
-    )
   }
 }
