@@ -151,6 +151,18 @@ const withRemedy = (message: string): string =>
     ? `${message}\nThe program has used up its file descriptors: end background commands, or start it with a higher limit (ulimit -n 64, or more).`
     : message
 
+/**
+ * Leaves out what `output` holds already: the texts of the streams, the notices, and a message that stands in it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
+  const { extras, message, ...rest } = result
+  const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
+  return { ...rest, ...(rest.output.includes(message) ? undefined : { message }), extras: others }
+}
+
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
 const succeeded = (
