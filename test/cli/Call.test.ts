@@ -226,7 +226,7 @@ describe("synapse call", () => {
         extras: { exitCode: 3, stdoutFile: "/tmp/all", failureCategory: "execution_error" }
       })
       // Its output is its message.
-      assert.deepStrictEqual(Object.keys(broken), ["isError", "output", "extras", "toolCallId"])
+      assert.deepStrictEqual(Object.keys(broken), ["toolCallId", "isError", "output", "extras"])
     })
   )
 

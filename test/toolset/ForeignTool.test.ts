@@ -149,7 +149,7 @@ describe("the command for another agent's tool", () => {
         { plan: [{ step: "a", status: "completed" }] },
         `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
       ],
-      ["TodoRead", {}, "no command shows the list again: the result of the last TodoWrite has it"]
+      ["TodoRead", {}, "TodoWrite --show"]
     ])
     assert.strictEqual(advise("TodoRead", {}, ["TodoRead"]), "TodoRead")
   })
