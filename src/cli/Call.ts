@@ -21,7 +21,7 @@ export const call = Command.make(
     ...ProgramOptions.session,
     brief: Options.boolean("brief").pipe(
       Options.withDescription(
-        "Leave out what output holds already: stdout, stderr and notices, and a message that it repeats."
+        "Leave out what output tells already: stdout, stderr, notices, and a message that says no more."
       )
     ),
     json: Options.boolean("json").pipe(Options.withDescription("Changes nothing: the results are JSON in any case."))

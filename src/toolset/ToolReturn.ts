@@ -152,7 +152,8 @@ const withRemedy = (message: string): string =>
     : message
 
 /**
- * Leaves out what `output` holds already: the texts of the streams, the notices, and a message that stands in it.
+ * Leaves out what the rest of a result tells: the texts of the streams and the notices, which `output` holds, and a
+ * message that stands in it, or says no more than `isError`.
  *
  * @since 0.1.0
  * @category combinators
@@ -160,8 +161,12 @@ const withRemedy = (message: string): string =>
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
   const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
-  return { ...rest, ...(rest.output.includes(message) ? undefined : { message }), extras: others }
+  const isTold = message === success || message === failure || rest.output.includes(message)
+  return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
+
+const success = "Command executed successfully."
+const failure = "Command failed."
 
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
@@ -170,14 +175,13 @@ const succeeded = (
   result: CommandResult.CommandResult,
   { remark = "" }: Pick<ExitOptions, "remark">
 ) =>
-  make(call, false, "Command executed successfully.", remark, result, {
+  make(call, false, success, remark, result, {
     exitCode: result.exitCode,
     ...outputOf(result)
   })
 
 const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
   const { exitCode, notFound } = result
-  const sentence = "Command failed."
   if (result.blocked === true) {
     const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
     return make(call, true, said, `${Remark.status(exitCode)} ${said}`, result, {
@@ -191,7 +195,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     })
   }
   const hint = options.hint?.(result)
-  const message = hint === undefined ? sentence : `${sentence} ${hint}`
+  const message = hint === undefined ? failure : `${failure} ${hint}`
   return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,
     ...outputOf(result),

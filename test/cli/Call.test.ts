@@ -215,7 +215,6 @@ describe("synapse call", () => {
         toolCallId: "1",
         isError: false,
         output: "hi",
-        message: "Command executed successfully.",
         extras: { exitCode: 0 }
       })
       assert.deepStrictEqual(failed, {

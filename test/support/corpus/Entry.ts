@@ -1,5 +1,6 @@
 /** The corpus in `test/fixtures/corpus`: calls, with what a model gets to read, and a judgement of each line of it. */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 
 /** `right`, or `needless: why`, or `wrong: why`. */
@@ -24,7 +25,7 @@ export interface Entry {
   readonly judged?: Readonly<Record<string, Judgement>>
 }
 
-const directory = new URL("../../fixtures/corpus/", import.meta.url)
+const directory = Path.resolve("test/fixtures/corpus")
 
 /** The kinds: the files of the corpus, each of which is a session. */
 export const kinds: ReadonlyArray<string> = Fs.readdirSync(directory)
@@ -33,10 +34,10 @@ export const kinds: ReadonlyArray<string> = Fs.readdirSync(directory)
   .sort()
 
 export const load = (kind: string): ReadonlyArray<Entry> =>
-  JSON.parse(Fs.readFileSync(new URL(`${kind}.json`, directory), "utf8"))
+  JSON.parse(Fs.readFileSync(`${directory}/${kind}.json`, "utf8"))
 
 export const save = (kind: string, entries: ReadonlyArray<Entry>): void =>
-  Fs.writeFileSync(new URL(`${kind}.json`, directory), `${JSON.stringify(entries, null, 2)}\n`)
+  Fs.writeFileSync(`${directory}/${kind}.json`, `${JSON.stringify(entries, null, 2)}\n`)
 
 /** The arguments of the call, as JSON. */
 export const argumentsOf = ({ arguments: given, command, timeout }: Entry): string =>
