@@ -149,9 +149,10 @@ describe("the command for another agent's tool", () => {
         { plan: [{ step: "a", status: "completed" }] },
         `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
       ],
-      ["TodoRead", {}, "TodoWrite --show"]
+      ["TodoRead", {}, "there is no list of tasks"]
     ])
     assert.strictEqual(advise("TodoRead", {}, ["TodoRead"]), "TodoRead")
+    assert.strictEqual(advise("TodoRead", {}, ["TodoWrite"]), "TodoWrite --show")
   })
 
   it("says where there is nothing like it", () => {

@@ -16,7 +16,12 @@ export interface Entry {
   readonly arguments?: unknown
   /** The call is cancelled once this file of the project is there. */
   readonly cancelOnceThere?: string
+  /** It is about the sandbox, and is left out without one. */
   readonly sandbox?: true
+  /** It is left out for an ordinary user, whom the file's own permissions deny it as well. */
+  readonly asRoot?: true
+  /** Programs write to both streams at once: which line comes first is not known. */
+  readonly anyOrder?: true
   readonly output?: ReadonlyArray<string>
   readonly message?: string
   readonly exitCode?: number | undefined
@@ -76,6 +81,12 @@ export const expected = ({ exitCode, failureCategory, message, output }: Entry) 
   exitCode,
   failureCategory
 })
+
+/** The lines as they are compared. */
+export const compared = (
+  { anyOrder }: Entry,
+  lines: ReadonlyArray<string> | undefined
+): ReadonlyArray<string> | undefined => (anyOrder === true ? lines?.toSorted() : lines)
 
 /** What a model and a program see of an answer, without what differs from machine to machine. */
 export const actual = ({ extras, message, output }: ToolReturn, plain: (text: string) => string) => ({
