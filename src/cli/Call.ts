@@ -19,6 +19,11 @@ export const call = Command.make(
   "call",
   {
     ...ProgramOptions.session,
+    brief: Options.boolean("brief").pipe(
+      Options.withDescription(
+        "Leave out what output tells already: stdout, stderr, notices, and a message that says no more."
+      )
+    ),
     json: Options.boolean("json").pipe(Options.withDescription("Changes nothing: the results are JSON in any case."))
   },
   (given) => Effect.zipRight(ProgramOptions.checkVariables(given.env), CallAction.call(given))

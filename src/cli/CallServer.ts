@@ -43,7 +43,7 @@ const cancelled = (call: ToolCall): ToolReturn.ToolReturn =>
  * @category constructors
  */
 export const make = (
-  answer: (result: object) => Effect.Effect<void>
+  answer: (result: ToolReturn.ToolReturn | CallLine.Rejection) => Effect.Effect<void>
 ): Effect.Effect<CallServer, never, Scope.Scope | Toolset> =>
   Effect.gen(function* () {
     const toolset = yield* Toolset

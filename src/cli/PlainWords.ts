@@ -18,6 +18,7 @@ import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
 import * as FileAction from "./FileAction.js"
 import type { House, Invocation } from "./Invocation.js"
+import type * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
 const config = {
@@ -35,7 +36,11 @@ const execGrammar = CommandGrammar.make({
   name: "exec",
   config: { ...config, command: Parameter.operand("command") }
 })
-const callGrammar = CommandGrammar.make({ ...described, name: "call", config })
+const callGrammar = CommandGrammar.make({
+  ...described,
+  name: "call",
+  config: { ...config, brief: Parameter.flag("brief") }
+})
 
 const isDirectory = (path: string): boolean => {
   try {
@@ -57,9 +62,7 @@ const isPlain = (words: ReadonlyArray<string>, hasCommand: boolean): boolean => 
 const isPaired = (words: ReadonlyArray<string>): boolean =>
   words.every((word, at) => (word.startsWith("-") ? /^--[a-z]/.test(word) : words[at - 1]?.startsWith("--") === true))
 
-type Given = typeof callGrammar extends CommandGrammar.CommandGrammar<infer A> ? A : never
-
-const isUsual = ({ allow, cwd, deny, env, timeout }: Given): boolean =>
+const isUsual = ({ allow, cwd, deny, env, timeout }: SessionOptions.Given): boolean =>
   [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
   env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
   (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&

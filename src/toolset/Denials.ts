@@ -1,5 +1,6 @@
 /**
- * Words the denials of a session: the first of each rule in full, the later ones in one line.
+ * Words the denials of a session: the first of each rule in full, the later ones in one line. What is allowed, and what to
+ * do, is said once while it stays the same.
  *
  * @since 0.1.0
  */
@@ -12,12 +13,16 @@
  */
 export class Denials {
   private readonly explained = new Set<string>()
+  private readonly advised = new Set<string>()
 
   /** Returns the text for a denial by a rule; its first line names what was denied. */
   word(rule: string, text: string): string {
     if (!this.explained.has(rule)) {
       this.explained.add(rule)
-      return text
+      const [what = "", happened, ...advice] = text.split("\n")
+      const fresh = advice.filter((line) => !this.advised.has(line))
+      for (const line of fresh) this.advised.add(line)
+      return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
     const [first = ""] = text.split("\n", 1)
     const named = `(rule ${rule}`
@@ -28,5 +33,6 @@ export class Denials {
   /** Forgets what was explained, as the session does that begins anew. */
   forget(): void {
     this.explained.clear()
+    this.advised.clear()
   }
 }

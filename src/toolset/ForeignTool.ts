@@ -46,7 +46,9 @@ const task: Answer = (given, offers) => {
 const todoRead: Answer = (_, offers) =>
   offers("TodoRead")
     ? [Advice.run("TodoRead")]
-    : Advice.line`no command shows the list again: the result of the last TodoWrite has it`
+    : offers("TodoWrite")
+      ? [Advice.run("TodoWrite --show")]
+      : Advice.line`there is no list of tasks`
 
 const webFetch: Answer = (given) =>
   Advice.line`${Advice.run(`curl -sSL ${given.word("<url>", "url")}`)}, where the sandbox allows the network`

@@ -134,6 +134,7 @@ const ofMissing = (line: CommandLine, { around, commands, result }: Facts): stri
   if (ReservedName.isReserved(name)) {
     return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
   }
+  if (name === "TodoRead" && commands.includes("TodoWrite")) return "here it is: TodoWrite --show"
   if (name === "apply_patch") return "here it is: edit --patch <<'EOF'"
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)

@@ -151,6 +151,23 @@ const withRemedy = (message: string): string =>
     ? `${message}\nThe program has used up its file descriptors: end background commands, or start it with a higher limit (ulimit -n 64, or more).`
     : message
 
+/**
+ * Leaves out what the rest of a result tells: the texts of the streams and the notices, which `output` holds, and a
+ * message that stands in it, or says no more than `isError`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
+  const { extras, message, ...rest } = result
+  const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
+  const isTold = message === success || message === failure || rest.output.includes(message)
+  return { ...rest, ...(isTold ? undefined : { message }), extras: others }
+}
+
+const success = "Command executed successfully."
+const failure = "Command failed."
+
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
 const succeeded = (
@@ -158,14 +175,13 @@ const succeeded = (
   result: CommandResult.CommandResult,
   { remark = "" }: Pick<ExitOptions, "remark">
 ) =>
-  make(call, false, "Command executed successfully.", remark, result, {
+  make(call, false, success, remark, result, {
     exitCode: result.exitCode,
     ...outputOf(result)
   })
 
 const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
   const { exitCode, notFound } = result
-  const sentence = "Command failed."
   if (result.blocked === true) {
     const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
     return make(call, true, said, `${Remark.status(exitCode)} ${said}`, result, {
@@ -179,7 +195,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     })
   }
   const hint = options.hint?.(result)
-  const message = hint === undefined ? sentence : `${sentence} ${hint}`
+  const message = hint === undefined ? failure : `${failure} ${hint}`
   return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,
     ...outputOf(result),

@@ -194,6 +194,41 @@ describe("synapse call", () => {
     })
   )
 
+  it.effect("leaves out with --brief what the output holds", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(1000)
+      const { stdout } = yield* run(
+        ["call", "--brief"],
+        (command) =>
+          command === "fail"
+            ? { stdout: `${long}\n`, stderr: "no\n", exitCode: 3, stdoutFile: "/tmp/all", notices: ["Said."] }
+            : { stdout: command },
+        [`${call("1", "hi")}\n${call("2", "fail")}\n{oops\n`]
+      )
+      const [first, second, third = "", ...others] = stdout
+        .split("\n")
+        .filter((line) => line !== "")
+        .sort()
+      const [broken, hi, failed] = [third, first, second].map((line) => JSON.parse(line ?? ""))
+      assert.deepStrictEqual(others, [])
+      assert.deepStrictEqual(hi, {
+        toolCallId: "1",
+        isError: false,
+        output: "hi",
+        extras: { exitCode: 0 }
+      })
+      assert.deepStrictEqual(failed, {
+        toolCallId: "2",
+        isError: true,
+        output: `${long}\nno\n[exit 3]\nSaid.`,
+        message: 'Command failed. Bash(command="fail --help") shows how to use fail.',
+        extras: { exitCode: 3, stdoutFile: "/tmp/all", failureCategory: "execution_error" }
+      })
+      // Its output is its message.
+      assert.deepStrictEqual(Object.keys(broken), ["toolCallId", "isError", "output", "extras"])
+    })
+  )
+
   it.effect("has the options of exec", () =>
     Effect.gen(function* () {
       const { settings } = yield* run(["call", "--timeout", "5", "--cwd", "/tmp", "--json"])

@@ -6,7 +6,7 @@ import { run } from "../support/cli/Program.js"
 const usage = [
   "Usage:",
   "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--json] <command>",
-  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--json]",
+  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--brief] [--json]",
   "  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]",
   "  synapse sandbox policy [--json]",
   "  synapse sandbox explain [--json] [--write] <path>",

@@ -72,7 +72,10 @@ const option = FastCheck.oneof(
     ([name, value]) => `${name}=${value}`
   )
 ).map((text) => [text])
-const pair = FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--json"), word)
+const pair = FastCheck.tuple(
+  FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--json", "--brief"),
+  word
+)
 const words = FastCheck.tuple(
   FastCheck.constantFrom("exec", "call"),
   FastCheck.array(FastCheck.oneof(option, pair), { maxLength: 4 }),

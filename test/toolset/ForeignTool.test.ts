@@ -149,9 +149,10 @@ describe("the command for another agent's tool", () => {
         { plan: [{ step: "a", status: "completed" }] },
         `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
       ],
-      ["TodoRead", {}, "no command shows the list again: the result of the last TodoWrite has it"]
+      ["TodoRead", {}, "there is no list of tasks"]
     ])
     assert.strictEqual(advise("TodoRead", {}, ["TodoRead"]), "TodoRead")
+    assert.strictEqual(advise("TodoRead", {}, ["TodoWrite"]), "TodoWrite --show")
   })
 
   it("says where there is nothing like it", () => {

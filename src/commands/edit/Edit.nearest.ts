@@ -50,7 +50,8 @@ export function* steps(bytes: Uint8Array, old: string): Slices.Steps<string> {
   if (found.matches.length > 0) {
     const shown: Array<string> = []
     for (const match of found.matches) shown.push(yield* matching(bytes, match, text))
-    return shown.join("\n")
+    // Matches within one line look the same.
+    return [...new Set(shown)].join("\n")
   }
   return (yield* misread(bytes, old)) ?? (yield* beginningLike(bytes, text, found)) ?? (yield* linesLike(bytes, old))
 }
