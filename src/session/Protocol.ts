@@ -279,7 +279,7 @@ const standardInput = ({ stdin }: PipePaths): string =>
  *
  * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
  * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
- * command began. Then the status is kept, and all that could see the second nonce is switched off. `$_` is kept by a
+ * command began; without `builtin`, it could not. Then the status is kept, and all that could see the second nonce is switched off. `$_` is kept by a
  * trap, for after a sourced file it is that file's name.
  *
  * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
@@ -303,7 +303,7 @@ export const run = (
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
     `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
-    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||${printed(`${begun} A`)};` +
+    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
     `${printedStatus(ended, ["$__synapse_status", cwd, aliases, ...pipeline])};` +
