@@ -63,8 +63,8 @@ export type Fed =
 /** Matches a command that may kill the shell's parent, and a sandbox with it. */
 const mayOrphan = /\bPPID\b/
 
-/** Milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
-const orphaned = 100
+/** The most milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
+const orphaned = 5000
 
 /** The most times that a command's lines are written to a shell which does not read them. */
 const attempts = 3
@@ -180,7 +180,7 @@ export class CommandFeeder {
       const missing = plumbing.takeMissing()
       void run.finish(status).then(async (outcome) => {
         this.state.end(status, outcome.stderr.text)
-        if (shell.alive && mayOrphan.test(job.text)) {
+        if (mayOrphan.test(job.text) && shell.isOrphan) {
           await Promise.race([shell.ended, new Promise((resolve) => setTimeout(resolve, orphaned))])
         }
         const ran: Fed = { _tag: "Ran", outcome, missing, mark: marks.mark }

@@ -16,6 +16,7 @@ describe("ProgramWords", () => {
       "--no-sandbox": { name: "--no-sandbox", isFlag: true, isRepeated: false },
       "--allow": { name: "--allow", isFlag: false, isRepeated: true },
       "--deny": { name: "--deny", isFlag: false, isRepeated: true },
+      "--env": { name: "--env", isFlag: false, isRepeated: true },
       "--json": { name: "--json", isFlag: true, isRepeated: false }
     })
   })
