@@ -64,8 +64,8 @@ export type Fed =
 /** Matches a command that may kill the shell's parent, and a sandbox with it. */
 const mayOrphan = /\bPPID\b/
 
-/** Milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
-const orphaned = 100
+/** The most milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
+const orphaned = 5000
 
 /** The most times that a command's lines are written to a shell which does not read them. */
 const attempts = 3
@@ -187,7 +187,7 @@ export class CommandFeeder {
       }
       void run.finish(status).then((outcome) => {
         this.state.end(status, outcome.stderr.text)
-        if (!shell.alive || !mayOrphan.test(job.text)) return tell(outcome)
+        if (!mayOrphan.test(job.text) || !shell.isOrphan) return tell(outcome)
         const patience = new Promise((resolve) => setTimeout(resolve, orphaned))
         void Promise.race([shell.ended, patience]).then(() => tell(outcome))
       })

@@ -44,11 +44,24 @@ const own = ({ state }: SessionDirectory): string =>
   `{ \\builtin [ "\${BASHPID-$$}\${__synapse_told-}" = $$ ] && \\builtin [ -p ${quote(state)} ] && { ${noteErrexit};__synapse_told=1; ` +
   `\\builtin eval ${quote(`\\builtin trap - DEBUG RETURN; ${ShellState.writing}`)} 1<>${quote(state)}; }; } 2>/dev/null`
 
-/** The trap on DEBUG. The user's trap finds the options as they were, and may be interrupted. */
+/** The beginning of the command that sources the user's. */
+const sourcing = "\\builtin . "
+
+/**
+ * The trap on DEBUG. The user's trap finds the options as they were, and may be interrupted.
+ *
+ * It also runs before the command that sources the user's, and once more where that fails and the user's trap on ERR
+ * runs for it. That one has run for the user's own command already: what it prints now goes nowhere.
+ */
 const beforeUsers =
   `{ __synapse_codes="$? \${PIPESTATUS[@]}"; \\builtin [ "\${BASH_COMMAND:0:${evaluating.length}}" = ${quote(evaluating)} ] && { __synapse_options=\${-//[^ex]}; ` +
   `\\builtin eval "\${__synapse_exit-}"; \\builtin trap "\${__synapse_busy-:}" ${urg}; ` +
-  `\\builtin [ "$__synapse_options" ] && \\builtin set -$__synapse_options; }; __synapse_codes=; \\builtin : "\${__synapse_last-}"; } 2>/dev/null`
+  `\\builtin [ "$__synapse_options" ] && \\builtin set -$__synapse_options; }; __synapse_codes=; ` +
+  `\\builtin [ "\${BASH_COMMAND:0:${sourcing.length}}" = ${quote(sourcing)} ] && __synapse_seen+=1; \\builtin : "\${__synapse_last-}"; ` +
+  // With errexit, the shell ends here, and the trap on EXIT follows.
+  `((\${#__synapse_seen}<2)) || \\builtin [ "\${-//[^e]}" ] || { \\builtin trap - DEBUG; \\builtin [ "\${-//[^x]}" ]; }; } 2>/dev/null || ` +
+  // Behind `builtin`, it would be undone.
+  "\\exec </dev/null >/dev/null 2>&1"
 
 /**
  * Makes the text that sets the session's trap and the variables that `guarded` and `look` need, once for a shell.
@@ -76,7 +89,7 @@ export const guarded = (
   // bash undoes the innermost redirection before it runs the trap. The trace of our own command must not be shown: it
   // goes to the shell's standard error, and so do the messages of a trap while the user traces.
   const [inner, outer] = isTraced ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
-  const arm = `{ \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
+  const arm = `{ __synapse_seen=; \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
   const text = `${arm};${source}${stdin === "" ? " </dev/null" : stdin}${inner}`
   return (
     `__synapse_by=eval __synapse_text=${quote(text)};` +

@@ -5,6 +5,8 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as ProcessTable from "./ProcessTable.js"
 
 const attempt = <A>(read: () => A): A | undefined => {
   try {
@@ -89,6 +91,20 @@ export const status = (pid: number): { readonly isDeaf: boolean; readonly tableS
   if (status === undefined) return undefined
   const ignored = BigInt(`0x${/^SigIgn:\s*(\S+)$/m.exec(status)?.[1] ?? "0"}`)
   return { isDeaf: (ignored & keyboard) === keyboard, tableSize: Number(/^FDSize:\s*(\d+)$/m.exec(status)?.[1] ?? 0) }
+}
+
+/** The bit of SIGKILL among signals that are sent and not taken. */
+const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
+
+/**
+ * Tests whether a process was killed by SIGKILL, though it may not have ended yet.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const isKilled = (pid: number): boolean => {
+  const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
+  return (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) || !ProcessTable.isThere(pid)
 }
 
 /**

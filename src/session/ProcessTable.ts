@@ -106,7 +106,9 @@ export const list = (): Array<Process> => (process.platform === "linux" ? fromPr
  */
 export const isThere = (pid: number): boolean => {
   const stat = readText(`/proc/${pid}/stat`)
-  return stat === undefined ? process.platform !== "linux" : parseStat(stat) !== undefined
+  if (stat !== undefined) return parseStat(stat) !== undefined
+  // Where no descriptor is left to read it, it is there all the same.
+  return process.platform !== "linux" || Fs.existsSync(`/proc/${pid}`)
 }
 
 /**
@@ -119,14 +121,21 @@ export const isThere = (pid: number): boolean => {
 export const listSince = (since: number, older: Set<number>): Array<Process> => {
   if (process.platform !== "linux") return list().filter((one) => one.started >= since)
   const processes: Array<Process> = []
-  for (const name of namesInProc()) {
-    const first = name.charCodeAt(0)
-    if (first < 48 || first > 57 || older.has(Number(name))) continue
-    const stat = readText(`/proc/${name}/stat`)
-    const parsed = stat === undefined ? undefined : parseStat(stat)
-    if (parsed === undefined) continue
-    if (parsed.started >= since) processes.push(parsed)
-    else older.add(parsed.pid)
+  const seen = new Set<string>()
+  let isSure = false
+  for (let look = 0; look < maxLooks && !isSure; look++) {
+    isSure = true
+    for (const name of namesInProc()) {
+      const first = name.charCodeAt(0)
+      if (first < 48 || first > 57 || older.has(Number(name)) || seen.has(name)) continue
+      seen.add(name)
+      const stat = readText(`/proc/${name}/stat`)
+      const parsed = stat === undefined ? undefined : parseStat(stat)
+      // Its child may be new.
+      if (parsed === undefined) isSure = false
+      else if (parsed.started >= since) processes.push(parsed)
+      else older.add(parsed.pid)
+    }
   }
   return processes
 }

@@ -183,8 +183,7 @@ const standardInput = ({ stdin }: PipePaths): string =>
  * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
  * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
  * command begins; without `builtin`, it can't. Then the status is kept, and all that could see the second nonce is
- * switched off. `$_` is kept by a
- * trap, for after a sourced file it is that file's name.
+ * switched off. `$_` is kept by a trap, for after a sourced file it is that file's name.
  *
  * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
  *

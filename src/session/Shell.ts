@@ -101,6 +101,11 @@ export class Shell {
     else ProcessTable.signal(pid, "SIGKILL")
   }
 
+  /** True where it ends or is about to, because its keeper was killed. */
+  get isOrphan(): boolean {
+    return !this.alive || this.keeper.isKilled
+  }
+
   /** Ends the shell where its keeper is dead but not what wraps that one, which would hide its end. */
   endIfAbandoned(): void {
     if (this.alive) this.keeper.killIfDead()

@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../domain/CommandError.js"
 import * as Nonce from "./Nonce.js"
 import * as NoShell from "./NoShell.js"
+import * as ProcessFiles from "./ProcessFiles.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
@@ -135,6 +136,11 @@ export class ShellKeeper {
 
   write(text: string | Buffer): void {
     this.child.stdin.write(text)
+  }
+
+  /** True where the keeper was killed, and the shell can't outlive it. */
+  get isKilled(): boolean {
+    return this.keeps && ProcessFiles.isKilled(this.wrapped ?? this.spawned)
   }
 
   /**

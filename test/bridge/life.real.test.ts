@@ -246,10 +246,13 @@ describe("a call", () => {
     const oh = new Error("oh")
     return Effect.gen(function* () {
       const session = yield* Session.make
-      assert.deepStrictEqual(
-        yield* session.execute("broken; echo $?"),
-        result({ stdout: "1\n", stderr: "broken: failed unexpectedly: oh\n" })
-      )
+      assert.deepStrictEqual(yield* session.execute("broken; echo $?"), {
+        ...result({ stdout: "1\n", stderr: "broken: failed unexpectedly: oh\n" }),
+        order: [
+          ["stderr", 1],
+          ["stdout", 1]
+        ]
+      })
       assert.deepStrictEqual(logged, [[["the command broken failed unexpectedly"], oh]])
     }).pipe(
       Effect.scoped,

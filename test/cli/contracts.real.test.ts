@@ -76,7 +76,7 @@ describe("synapse call", () => {
     )
     assert.deepStrictEqual(seen, [
       [1, "", "write: a dir: not a writable file: Is a directory\n"],
-      [0, "Replaced 2 occurrences in all (line 1)\n-a.b acb\n+$& acb\n", ""],
+      [0, "Replaced 2 occurrences in all (lines 1, 2)\n-a.b acb\n+$& acb\n", ""],
       [
         0,
         "2 more matches: lines 2, 3; --all replaces every one\nReplaced 1 occurrence in first (line 1)\n-x\n+$1\n",

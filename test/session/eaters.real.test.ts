@@ -48,15 +48,12 @@ describe("what reads standard input between commands", () => {
     Effect.gen(function* () {
       yield* subject.run("trap cat CHLD; sleep 0.02 &")
       yield* Effect.sleep(60)
-      assert.deepStrictEqual(
-        yield* subject.run("echo on; trap - CHLD"),
-        result({
-          stdout: "on\n",
-          notices: [
-            "cat waited for input while no command ran (in a trap or a prompt's command) and was stopped: " +
-              "give it </dev/null there."
-          ]
-        })
+      const { notices, ...rest } = yield* subject.run("echo on; trap - CHLD")
+      assert.deepStrictEqual(rest, result({ stdout: "on\n" }))
+      // On a busy machine, the shell may have to be interrupted too.
+      assert.match(
+        notices?.join("\n") ?? "",
+        /^cat waited for input while no command ran \(in a trap or a prompt's command\) and was stopped: give it <\/dev\/null there\.( Traps on signals may be gone: see trap -p\.)?$/
       )
     })
   )

@@ -67,6 +67,16 @@ describe("a trap on EXIT", () => {
     ["echo $X", { stdout: "3\n" }]
   ])
 
+  keeps("is not mistaken for one on ERR, which shows what it prints once", [
+    ["X=1; trap 'echo failed $?; echo err >&2' ERR", {}],
+    ["(exit 3)", { stdout: "failed 3\n", stderr: "err\n", exitCode: 3 }],
+    ["false; : on", { stdout: "failed 1\n", stderr: "err\n" }],
+    ["trap 'cat >&2' ERR", {}],
+    ["(exit 4)", { exitCode: 4 }],
+    ["exit 5", { exitCode: 5 }],
+    ["echo $X $?", { stdout: "1 5\n" }]
+  ])
+
   keeps("goes along with traces and other traps", [
     ["trap 'echo bye' EXIT; trap 'echo failed $?' ERR; (exit 3)", { stdout: "failed 3\n", exitCode: 3 }],
     ["set -T; trap 'echo debug' DEBUG; :", { stdout: "debug\n" }],

@@ -176,6 +176,8 @@ describe("timeout", () => {
 describe("what follows in the line", () => {
   for (const command of [
     "(sleep 1000); : >ran",
+    "(sleep 1000); (: >ran)",
+    "(sleep 1000; true); (: >ran) | cat",
     "(sleep 1000)\n: >ran",
     "# first\n(sleep 1000; true) || : >ran",
     "time (sleep 1000); { : >ran; }",

@@ -46,8 +46,7 @@ describe("ToolFormat", () => {
             },
             timeout: {
               type: ["integer", "null"],
-              description:
-                "Milliseconds after which the command is ended; 120000 where nothing else is set. (at least 1, at most 2147483647)"
+              description: "Milliseconds after which the command is ended. (at least 1, at most 2147483647)"
             },
             description: {
               type: ["string", "null"],
