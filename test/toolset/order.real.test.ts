@@ -1,78 +1,63 @@
-/** Calls run in the order they came, whether the shell runs them or not. */
-import * as Fs from "node:fs"
+/** Against a real bash: a model reads both streams in the order in which they came; a program has them apart. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import { type House, inHouses } from "../support/toolset/House.js"
+import { inHouse, inHouses } from "../support/toolset/House.js"
 
-const list = (content: string) => `TodoWrite '{"todos":[{"content":"${content}","activeForm":"x","status":"pending"}]}'`
+/** Time in which what was written is surely read, also on a busy machine that hears of no writes. */
+const pause = "sleep 0.05"
 
-/** Begins a command that lasts until it is let go, and waits until it has begun. */
-const holding = ({ cwd, handle }: House, then: string) =>
-  Effect.gen(function* () {
-    const fiber = yield* Effect.fork(
-      handle({ command: `touch begun; until [[ -e go ]]; do sleep .05; done; ${then}` }, "first")
-    )
-    while (!Fs.existsSync(`${cwd}/begun`)) yield* Effect.sleep(10)
-    return { fiber, letGo: Effect.sync(() => Fs.writeFileSync(`${cwd}/go`, "")) }
-  })
-
-describe("a plain TodoWrite", () => {
-  inHouses("waits for the command that runs and for those that wait", (house) =>
+describe.runIf(process.platform === "linux")("the order of both streams", () => {
+  inHouses("is that of a loop's commands", ({ handle }) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, list("first"))
-      const others = yield* Effect.forEach([list("second"), list("third"), "TodoWrite --show"], (command, at) =>
-        Effect.fork(house.handle({ command, timeout: 60_000 }, `other ${at}`))
-      )
-      const native = yield* Effect.fork(house.handle({ command: "TodoWrite --show | tail -n 1" }, "native"))
-      yield* Effect.sleep(100)
-      assert.deepStrictEqual(
-        (yield* Effect.forEach([...others, native], Fiber.poll)).map(({ _tag }) => _tag),
-        ["None", "None", "None", "None"]
-      )
-      yield* first.letGo
-      yield* Fiber.join(first.fiber)
-      const shown = yield* Fiber.join(others[2] as Fiber.RuntimeFiber<{ readonly output: string }>)
-      assert.match(shown.output, /\[ \] third\n?$/)
-      assert.match((yield* Fiber.join(native)).output, /^\[ \] third\n?$/)
+      for (const between of ["", `${pause}; `]) {
+        const command = `for i in 1 2 3; do echo test $i; ${between}ls /nope$i; ${between}done`
+        const { extras, output } = yield* handle({ command })
+        const said = (i: number) => `ls: cannot access '/nope${i}': No such file or directory\n`
+        assert.strictEqual(output.replace("[exit 2]", ""), `test 1\n${said(1)}test 2\n${said(2)}test 3\n${said(3)}`)
+        assert.strictEqual(extras.stdout, "test 1\ntest 2\ntest 3\n")
+        assert.strictEqual(extras.stderr, `${said(1)}${said(2)}${said(3)}`)
+      }
     })
   )
 
-  inHouses("counts its timeout from its begin", (house) =>
+  inHouse("is that of our own commands, sub-shells, pipelines and the background", ({ handle, put }) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "true")
-      const second = yield* Effect.fork(house.handle({ command: list("second"), timeout: 2000 }, "second"))
-      yield* Effect.sleep(2100)
-      yield* first.letGo
-      assert.isFalse((yield* Fiber.join(second)).isError)
+      put("x", "one\ntwo\n")
+      for (const [command, expected] of [
+        ["echo 1 >&2; read x; echo 2 >&2; read x", "1\n     1\tone\n     2\ttwo\n2\n     1\tone\n     2\ttwo\n"],
+        [`(echo 1 >&2; ${pause}; echo a); ${pause}; (echo 2 >&2)`, "1\na\n2\n"],
+        [`{ echo 1 >&2; ${pause}; echo a; } | cat; ${pause}; echo 2 >&2`, "1\na\n2\n"],
+        [`{ ${pause}; echo 2 >&2; ${pause}; echo b; } & echo 1 >&2; echo a; wait`, "1\na\n2\nb\n"],
+        [`f() { echo 1 >&2; ${pause}; echo a; }; f; ${pause}; f`, "1\na\n1\na\n"],
+        [`bash -c 'echo 1 >&2; ${pause}; echo a; ${pause}; echo 2 >&2'`, "1\na\n2\n"]
+      ] as const) {
+        assert.strictEqual((yield* handle({ command })).output, expected, command)
+      }
     })
   )
 
-  inHouses("that is cancelled while it waits gives 130 and changes nothing", (house) =>
+  inHouse("splits no line, however late its end comes", ({ handle }) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "(exit 7)")
-      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
-      yield* Effect.sleep(50)
-      assert.isTrue(yield* house.cancel("second"))
-      assert.strictEqual((yield* Fiber.join(second)).extras.exitCode, 130)
-      yield* first.letGo
-      yield* Fiber.join(first.fiber)
-      assert.match(
-        (yield* house.handle({ command: "echo $?; TodoWrite --show" })).output,
-        /^7\n0 completed.*pending\n?$/
-      )
+      const command = `printf 'checking… '; ${pause}; echo note >&2; ${pause}; echo yes; ${pause}; printf end >&2; ${pause}; printf last`
+      const { output } = yield* handle({ command })
+      assert.strictEqual(output, "note\nchecking… yes\nend\nlast")
     })
   )
 
-  inHouses("that waits runs once where a later call restarts the shell", (house) =>
+  inHouse("stays where a stream is cut", ({ handle }) =>
     Effect.gen(function* () {
-      const first = yield* holding(house, "true")
-      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
-      yield* Effect.sleep(50)
-      const third = yield* house.handle({ command: "TodoWrite --show", restart: true }, "third")
-      assert.match(third.output, /\[ \] second\n?$/)
-      assert.isFalse((yield* Fiber.join(second)).isError)
-      assert.isTrue((yield* Fiber.join(first.fiber)).isError)
+      const command = `echo 1 >&2; ${pause}; seq 20000; ${pause}; echo 2 >&2; ${pause}; echo end`
+      const { output } = yield* handle({ command })
+      assert.match(output, /^1\n1\n2\n3\n[\s\S]*\n\[… \d+ bytes left out; .*\]\n[\s\S]*\n20000\n2\nend\n$/)
+    })
+  )
+
+  inHouse("is known of a command that ran out of its time", ({ handle }) =>
+    Effect.gen(function* () {
+      const command = `echo 1 >&2; ${pause}; echo a; ${pause}; echo 2 >&2; sleep 60`
+      const { extras, output } = yield* handle({ command, timeout: 2000 })
+      assert.strictEqual(extras.exitCode, 124)
+      assert.match(output, /^1\na\n2\n\S/)
     })
   )
 })
