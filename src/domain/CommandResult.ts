@@ -43,6 +43,11 @@ export interface CommandResult {
   readonly category?: FailureCategory | undefined
   /** The exit codes of the parts of the last pipeline that it ran, where one before the last part failed. */
   readonly pipeline?: ReadonlyArray<number>
+  /**
+   * Tells that a sandbox without network refused packets of such a pipeline: its messages name a host that could not be
+   * reached (`named`), or only the counters tell it (`counted`).
+   */
+  readonly offline?: "named" | "counted"
   /** The name of the command that bash did not find, where the command failed for that. */
   readonly notFound?: string
   /** The file that holds the whole standard output, where it was cut, or can't be shown whole. */

@@ -82,17 +82,16 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
               registry.list().map(({ name }) => name)
             )
           : Effect.flatMap(sandbox.cwd, (cwd) => run(handler, plain, cwd, options))
-      // A standard input comes to the command by way of the shell.
-      const running = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
-        input === undefined || handler === undefined || plain.input !== undefined
-          ? inProcess
-          : sandbox.execute(command, { timeout: options.timeout })
-      )
-      const noted = Effect.onExit(running, (exit) =>
+      const noted = Effect.onExit(inProcess, (exit) =>
         // A defect is a result by now, or the program's own.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
-      return options.restart === true ? Effect.zipRight(sandbox.restart, noted) : noted
+      // A standard input comes to the command by way of the shell.
+      return Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+        input === undefined || handler === undefined || plain.input !== undefined
+          ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
+          : sandbox.execute(command, options)
+      )
     }
 
     return BashRouter.of({

@@ -42,6 +42,11 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
    * is not there yet. One that comes with a restart of its own is left alone.
    */
   readonly giveUp: () => void
+  /**
+   * Waits for its place behind the commands that came earlier, for what runs without the shell; returns at once where
+   * none runs or waits. A restart is done in that place.
+   */
+  readonly inOrder: (restarted?: Effect.Effect<void>) => Effect.Effect<void>
 }
 
 /** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
@@ -62,6 +67,9 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
   const givenUp = new WeakSet<object>()
   /** The number of attempts that have begun and not ended. */
   let running = 0
+  /** The number of those that run or wait, and the directory of the last. */
+  let open = 0
+  let latest = directory
 
   /**
    * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
@@ -135,15 +143,32 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
         })
       return Effect.suspend(() => {
         if (options?.restarted === undefined) waiting.add(self)
+        open++
+        latest = cwd
         return Effect.ensuring(
           inTurn(cwd, runInTurn),
           Effect.sync(() => {
             waiting.delete(self)
+            open--
             if (isRunning) running--
           })
         )
       })
     },
+    // Where no place can be had, within a command that the shell has called or without a sandbox, none is needed.
+    inOrder: (restarted = Effect.void) =>
+      Effect.suspend(() =>
+        open === 0 && (restarted === Effect.void || current.peek() === undefined)
+          ? restarted
+          : Effect.suspend(() => {
+              open++
+              const place = Effect.ignore(inTurn(latest, () => restarted))
+              return Effect.ensuring(
+                place,
+                Effect.sync(() => void open--)
+              )
+            })
+      ),
     giveUp: () => {
       const [next] = waiting
       if (running === 0 && next !== undefined) givenUp.add(next)

@@ -37,6 +37,10 @@ const pause = 2
 const resourceOf = ({ access, resource, rule }: Denial) =>
   access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
 
+/** Tests whether something failed that a denial may explain: the command, or a part of a pipeline. */
+const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
+  exitCode !== ExitCode.success || pipeline !== undefined
+
 /**
  * Makes a sandbox. Its shell starts with the first command, and ends with the scope.
  *
@@ -111,7 +115,7 @@ export const make = (
       cwd: string,
       result: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
-      if (result.exitCode === ExitCode.success) return Effect.succeed({ ...result, blocked: false })
+      if (!isAsked(result)) return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
         directories: [cwd, before],
@@ -123,7 +127,11 @@ export const make = (
         Slices.run(() => attribute(outcome)),
         (denials) => {
           const denial = Attribution.causeOf(denials, result)
-          return denial === undefined ? { ...result, blocked: false } : { ...result, ...blocked(denial) }
+          if (denial !== undefined) return { ...result, ...blocked(denial) }
+          const refused = denials.find(({ access }) => access === "network")
+          return refused === undefined || result.exitCode !== ExitCode.success
+            ? { ...result, blocked: false }
+            : { ...result, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
         }
       )
     }
@@ -142,8 +150,7 @@ export const make = (
         Effect.onExit((exit) =>
           Effect.sync(() => {
             busy--
-            const isAsked = Exit.isSuccess(exit) && exit.value.exitCode !== ExitCode.success
-            if (!isAsked) running.network()?.pass()
+            if (!(Exit.isSuccess(exit) && isAsked(exit.value))) running.network()?.pass()
             inPassing.refresh()
           })
         ),

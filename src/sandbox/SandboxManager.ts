@@ -64,6 +64,11 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      * options is the directory.
      */
     readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
+    /**
+     * Waits until the commands that were called earlier have ended, for what runs without the shell; returns at once
+     * where none runs or waits. With `restart`, the shell is restarted as it is for a command.
+     */
+    readonly inOrder: (restart?: boolean) => Effect.Effect<void, ExecutionFailed>
     /** Ends the shell and all that it started; the next command starts a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
@@ -105,6 +110,11 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
       const execution = session.execute(command, optionsOf(options))
       return executed(optionsOf(options).restart === true ? Effect.zipRight(session.restart, execution) : execution)
     },
+    inOrder: (restart) =>
+      Effect.zipRight(
+        restart === true ? session.restart : Effect.void,
+        Effect.ignore(session.exclusive(() => Effect.void))
+      ),
     restart: session.restart,
     cwd: session.cwd,
     setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
@@ -236,25 +246,32 @@ export const layer: Layer.Layer<
       return restartNow
     })
 
+    /**
+     * Runs what is to come after a restart. The restart begins at once, for what runs is to end; `use` takes its place in
+     * the queue before that is done, so that later calls run later, and by then restarts the shell again where others that
+     * were queued have run meanwhile.
+     */
+    const restarting = <A, E>(use: (restarted: Effect.Effect<void>) => Effect.Effect<A, E>) =>
+      Nesting.refuse(
+        bridge,
+        Effect.flatMap(Effect.zipRight(Effect.sync(attempts.giveUp), Effect.fork(restartNow)), (restart) => {
+          const before = begun
+          const again = Effect.suspend(() => (begun === before ? Effect.void : restartNow))
+          return use(Effect.zipRight(Fiber.join(restart), again))
+        })
+      )
+
     yield* Effect.addFinalizer(() => current.close)
     return SandboxManager.of({
-      // The restart begins at once, for what runs is to end; the command takes its place in the queue before that is done,
-      // so that later calls run later, and restarts the shell again where others that were queued have run meanwhile.
       execute: (command, given = {}) => {
         const options = optionsOf(given)
         return executed(
           options.restart === true
-            ? Nesting.refuse(
-                bridge,
-                Effect.flatMap(Effect.zipRight(Effect.sync(attempts.giveUp), Effect.fork(restartNow)), (restarting) => {
-                  const before = begun
-                  const again = Effect.suspend(() => (begun === before ? Effect.void : restartNow))
-                  return negotiate(command, { ...options, restarted: Effect.zipRight(Fiber.join(restarting), again) })
-                })
-              )
+            ? restarting((restarted) => negotiate(command, { ...options, restarted }))
             : negotiate(command, options)
         )
       },
+      inOrder: (restart) => (restart === true ? restarting(attempts.inOrder) : attempts.inOrder()),
       restart,
       isFile: (path) =>
         Effect.sync(() => {

@@ -20,4 +20,21 @@ describe("who failed before the end of a pipeline", () => {
       assert.strictEqual(Upstream.remark(command, pipeline === undefined ? {} : { pipeline }), remark)
     })
   }
+
+  for (const [command, offline, code, remark] of [
+    ["curl -s https://example.com | cat", "counted", 6, "[curl exited 6: the sandbox has no network]"],
+    ["curl -s https://example.com | cat", undefined, 6, "[curl exited 6]"],
+    ["curl -s https://example.com | cat", "counted", 22, "[curl exited 22]"],
+    ["curl -s http://localhost:1 | cat", "counted", 7, "[curl exited 7]"],
+    ["git clone https://example.com/x 2>&1 | tail", "named", 128, "[git exited 128: the sandbox has no network]"],
+    ["git fetch | tail", "counted", 128, "[git exited 128]"],
+    ["curl -s https://example.com; pytest | tail", "named", 1, "[pytest exited 1]"],
+    ["curl -s https://example.com\npytest | tail", "named", 1, "[pytest exited 1]"],
+    ["pytest $(curl -s https://example.com) | tail", "counted", 1, "[pytest exited 1]"]
+  ] as const) {
+    it(`${command}: ${code}, ${offline ?? "no packet refused"}`, () => {
+      const result = offline === undefined ? {} : { offline }
+      assert.strictEqual(Upstream.remark(command, { ...result, pipeline: [code, 0] }), remark)
+    })
+  }
 })

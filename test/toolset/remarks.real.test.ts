@@ -204,6 +204,23 @@ describe("what a model reads of a command that failed", () => {
     false
   )
 
+  inHouse("names the network as the cause of a failure in a pipeline where packets of it were refused", ({ handle }) =>
+    Effect.gen(function* () {
+      const { extras } = yield* handle({ command: "type -P curl; cat /proc/net/dev | wc -l" })
+      // Two lines are the heading, and one is the loopback's: there is a sandbox.
+      if (extras.stdout?.endsWith("3\n") !== true) return
+      const last = (command: string) =>
+        Effect.map(handle({ command }), ({ output }) => output.trimEnd().split("\n").at(-1))
+      const why = ": the sandbox has no network"
+      assert.strictEqual(yield* last("bash -c ': </dev/tcp/192.0.2.1/80' | cat"), `[bash exited 1${why}]`)
+      assert.strictEqual(yield* last("bash -c ': </dev/tcp/127.0.0.1/1' | cat"), "[bash exited 1]")
+      assert.strictEqual(yield* last("bash -c 'exit 7' | cat"), "[bash exited 7]")
+      if (!extras.stdout.includes("curl")) return
+      assert.strictEqual(yield* last("curl -s http://192.0.2.1 | cat"), `[curl exited 7${why}]`)
+      assert.strictEqual(yield* last("curl -s http://127.0.0.1:1 | cat"), "[curl exited 7]")
+    })
+  )
+
   inHouse(
     "says how to go on where the time limit ended a command",
     ({ handle }) =>

@@ -1,6 +1,8 @@
 /** A patch is applied as a whole or not at all, whatever happens while it is written. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -65,6 +67,22 @@ describe("a patch that is stopped", () => {
   )
 })
 
+const isRoot = process.getuid?.() === 0
+
+/** Whether a file can be made so that not even root replaces it: not every file system knows that. */
+const canFreeze = (() => {
+  const directory = Fs.mkdtempSync(Path.join(Os.tmpdir(), "freeze-"))
+  try {
+    const chattr = (flag: string) => ChildProcess.spawnSync("chattr", [flag, directory]).status === 0
+    return chattr("+i") && chattr("-i")
+  } finally {
+    Fs.rmdirSync(directory)
+  }
+})()
+
+/** Whether a file system of its own can be mounted, in a namespace of its own. */
+const canMount = ChildProcess.spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", Os.tmpdir()]).status === 0
+
 /** Lets a directory refuse new entries; undoes it at the end. */
 const immutable = (path: string) =>
   Effect.acquireRelease(
@@ -90,7 +108,9 @@ describe("a patch that can't be written", () => {
         }
       })
   )
+})
 
+describe.skipIf(isRoot && !canFreeze)("a patch over a file that stays as it is", () => {
   inHouse(
     "gives all files back what they had where one can't be replaced, or removed",
     (house) =>
@@ -101,7 +121,7 @@ describe("a patch that can't be written", () => {
           Fs.mkdirSync(`${cwd}/z`)
           put("z/a", "1\n")
           Fs.linkSync(`${cwd}/d0/f0`, `${cwd}/other`)
-          if (process.getuid?.() === 0) assert.isTrue(yield* immutable(`${cwd}/z/a`), "chattr")
+          if (isRoot) assert.isTrue(yield* immutable(`${cwd}/z/a`), "chattr")
           else Fs.chmodSync(`${cwd}/z`, 0o555)
           for (const last of ["*** Delete File: z/a", "*** Update File: z/a\n-1\n+2\n*** Delete File: z/a"]) {
             put("up", patch("1", "2", "*** Add File: new/deep/n", "+n", last).join("\n"))
@@ -110,14 +130,16 @@ describe("a patch that can't be written", () => {
             assert.deepStrictEqual([stateOf(house), bytes("z/a"), bytes("other")], ["1", "1\n", "1\n"])
             assert.deepStrictEqual(others(cwd), ["d0", "d1", "d2", "down", "other", "up", "z", "z/a"])
           }
-          if (process.getuid?.() !== 0) Fs.chmodSync(`${cwd}/z`, 0o755)
+          if (!isRoot) Fs.chmodSync(`${cwd}/z`, 0o755)
         })
       ),
     process.platform === "linux"
   )
+})
 
+describe.skipIf(!canMount)("a patch on a full disk", () => {
   inHouse(
-    "changes no file where the disk is full",
+    "changes no file",
     (house) =>
       Effect.gen(function* () {
         const { cwd, put, run } = house
@@ -128,7 +150,6 @@ describe("a patch that can't be written", () => {
         const all = ["*** Update File: a", "-1", "+2", "*** Add File: n/b", line, "*** Update File: b", "-1", "+2"]
         put("big", ["*** Begin Patch", ...all, "*** End Patch", ""].join("\n"))
         const { stderr, stdout } = yield* run(`unshare -m bash -c '${script}'`)
-        if (stderr?.includes("not permitted") === true || stderr?.includes("permission denied") === true) return
         assert.deepStrictEqual(
           [stdout, stderr],
           ["1\n1\n1\na\nb\n", "edit: n/b: No space left on device\nNo file was changed.\n"]

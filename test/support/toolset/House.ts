@@ -23,6 +23,8 @@ export interface House {
   readonly cwd: string
   /** The answer to a call of the tool Bash with these parameters. Two at once need an id each. */
   readonly handle: (params: object, id?: string) => Effect.Effect<ToolReturn>
+  /** Cancels the call of this id; tells whether it was running. */
+  readonly cancel: (id: string) => Effect.Effect<boolean>
   /** The streams and the exit code of the answer. */
   readonly run: (command: string) => Effect.Effect<Seen>
   /** Gives a file of the directory this content. */
@@ -68,6 +70,7 @@ const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect
               return use({
                 cwd,
                 handle,
+                cancel: (id) => toolset.cancel(id),
                 run: (command) => Effect.map(handle({ command }), seen),
                 put: (file, content) => Fs.writeFileSync(`${cwd}/${file}`, content),
                 bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")

@@ -1,0 +1,78 @@
+/** Calls run in the order they came, whether the shell runs them or not. */
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { type House, inHouses } from "../support/toolset/House.js"
+
+const list = (content: string) => `TodoWrite '{"todos":[{"content":"${content}","activeForm":"x","status":"pending"}]}'`
+
+/** Begins a command that lasts until it is let go, and waits until it has begun. */
+const holding = ({ cwd, handle }: House, then: string) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.fork(
+      handle({ command: `touch begun; until [[ -e go ]]; do sleep .05; done; ${then}` }, "first")
+    )
+    while (!Fs.existsSync(`${cwd}/begun`)) yield* Effect.sleep(10)
+    return { fiber, letGo: Effect.sync(() => Fs.writeFileSync(`${cwd}/go`, "")) }
+  })
+
+describe("a plain TodoWrite", () => {
+  inHouses("waits for the command that runs and for those that wait", (house) =>
+    Effect.gen(function* () {
+      const first = yield* holding(house, list("first"))
+      const others = yield* Effect.forEach([list("second"), list("third"), "TodoWrite --show"], (command, at) =>
+        Effect.fork(house.handle({ command, timeout: 60_000 }, `other ${at}`))
+      )
+      const native = yield* Effect.fork(house.handle({ command: "TodoWrite --show | tail -n 1" }, "native"))
+      yield* Effect.sleep(100)
+      assert.deepStrictEqual(
+        (yield* Effect.forEach([...others, native], Fiber.poll)).map(({ _tag }) => _tag),
+        ["None", "None", "None", "None"]
+      )
+      yield* first.letGo
+      yield* Fiber.join(first.fiber)
+      const shown = yield* Fiber.join(others[2] as Fiber.RuntimeFiber<{ readonly output: string }>)
+      assert.match(shown.output, /\[ \] third\n?$/)
+      assert.match((yield* Fiber.join(native)).output, /^\[ \] third\n?$/)
+    })
+  )
+
+  inHouses("counts its timeout from its begin", (house) =>
+    Effect.gen(function* () {
+      const first = yield* holding(house, "true")
+      const second = yield* Effect.fork(house.handle({ command: list("second"), timeout: 2000 }, "second"))
+      yield* Effect.sleep(2100)
+      yield* first.letGo
+      assert.isFalse((yield* Fiber.join(second)).isError)
+    })
+  )
+
+  inHouses("that is cancelled while it waits gives 130 and changes nothing", (house) =>
+    Effect.gen(function* () {
+      const first = yield* holding(house, "(exit 7)")
+      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
+      yield* Effect.sleep(50)
+      assert.isTrue(yield* house.cancel("second"))
+      assert.strictEqual((yield* Fiber.join(second)).extras.exitCode, 130)
+      yield* first.letGo
+      yield* Fiber.join(first.fiber)
+      assert.match(
+        (yield* house.handle({ command: "echo $?; TodoWrite --show" })).output,
+        /^7\n0 completed.*pending\n?$/
+      )
+    })
+  )
+
+  inHouses("that waits runs once where a later call restarts the shell", (house) =>
+    Effect.gen(function* () {
+      const first = yield* holding(house, "true")
+      const second = yield* Effect.fork(house.handle({ command: list("second") }, "second"))
+      yield* Effect.sleep(50)
+      const third = yield* house.handle({ command: "TodoWrite --show", restart: true }, "third")
+      assert.match(third.output, /\[ \] second\n?$/)
+      assert.isFalse((yield* Fiber.join(second)).isError)
+      assert.isTrue((yield* Fiber.join(first.fiber)).isError)
+    })
+  )
+})
