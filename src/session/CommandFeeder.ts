@@ -62,7 +62,7 @@ export type Fed =
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
 
 /** Matches a command that may kill the shell's parent, and a sandbox with it. */
-const mayOrphan = /\bPPID\b/
+const mayOrphan = /\bPPID\b|\bp?kill/
 
 /** The most milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
 const orphaned = 5000

@@ -123,6 +123,8 @@ export interface Before {
   readonly closes: boolean
   /** True where the command may run a compound command in parentheses. */
   readonly hasGroup: boolean
+  /** True where the command may switch the history on, which would then take our lines. */
+  readonly remembers: boolean
   /** True where bash may have met the end of a text within a `$(`. */
   readonly isMisparsed: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
@@ -208,9 +210,10 @@ export const run = (
     `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
-    `__synapse_status="$? $-";\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
-    `${printedStatus(ended, ["$__synapse_status", cwd, aliases, ...pipeline])};` +
-    `${idleTrap};${drop}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
+    // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
+    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
+    `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +
+    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
 

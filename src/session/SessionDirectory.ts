@@ -226,9 +226,9 @@ export class SessionDirectory {
     this.reserve.use(() => this.replace(this.restore, Buffer.from(state, "latin1")))
   }
 
-  /** True where a command has deleted the directory. */
+  /** True where a command has deleted the directory, or put another one in its place. */
   get lost(): boolean {
-    return Fs.fstatSync(this.commandFd).nlink === 0
+    return !DirectoryStamp.isThere(this.path, this.inode) || Fs.fstatSync(this.commandFd).nlink === 0
   }
 
   /** The stamp of the directory (`DirectoryStamp.of`). */

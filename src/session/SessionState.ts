@@ -24,7 +24,7 @@ const mayAlias = /alias|ALIAS/
 const mayRedirect = /\bexec\b[^\n]*[<>]/
 
 /** Matches whatever one of these matches; most commands hold none of it. */
-const mayMatter = /set|trap|verbose|alias|ALIAS|source|eval|\./
+const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|\./
 
 /** The status of a text that bash can't parse. */
 const syntaxError = 2
@@ -114,6 +114,7 @@ export class SessionState {
       trace,
       pipes,
       exits: this.knowsTraps || this.exitTrap === "user" || evaluates,
+      remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
       aliases: evaluates || (matters && mayAlias.test(text)),

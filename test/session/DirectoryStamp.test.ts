@@ -25,6 +25,11 @@ describe("DirectoryStamp", () => {
       assert.isNumber(DirectoryStamp.of(path, inode, later()))
       assert.isUndefined(DirectoryStamp.of(path, inode + 1, later()))
       assert.isUndefined(DirectoryStamp.of(Path.join(path, "none"), inode, later()))
+      assert.deepStrictEqual(
+        [path, Path.join(path, "none")].map((one) => DirectoryStamp.isThere(one, inode)),
+        [true, false]
+      )
+      assert.isFalse(DirectoryStamp.isThere(path, inode + 1))
     })
   )
 

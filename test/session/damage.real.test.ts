@@ -60,6 +60,15 @@ describe("damage", () => {
     ["echo on; (exit 4)", { stdout: "on\n", exitCode: 4 }]
   ])
 
+  keeps("a copy without its pipes takes its place", [
+    [
+      'cd "$TMPDIR"/synapse-*/; for d in session-*; do mv "$d" ../old; mkdir "$d"; find ../old -maxdepth 1 -type f -exec cp {} "$d" \\;; done; cd "$OLDPWD"',
+      {}
+    ],
+    ["echo on; (exit 4)", { stdout: "on\n", exitCode: 4 }],
+    ['rm -r "$TMPDIR"/old; cd "kept here" 2>/dev/null; true', {}]
+  ])
+
   keeps("it is deleted while a background child still writes", [
     // It begins with the next command: on a busy machine, the first one may take any time.
     ["{ until [ -e go ]; do sleep 0.005; done; while sleep 0.005; do echo late; done; } & F=$!", {}],

@@ -96,6 +96,24 @@ describe("forging", () => {
     })
   )
 
+  keeps("the history holds none of our lines", [
+    ["set -o history", {}],
+    ["history | grep -c synapse", { stdout: "0\n", exitCode: 1 }],
+    ["eval 'set -o histor''y'; true", {}],
+    ["history | grep -c synapse", { stdout: "0\n", exitCode: 1 }]
+  ])
+
+  inSession("what runs while the directory is read finds no nonce", (subject) =>
+    Effect.gen(function* () {
+      const log = `${subject.directory}/log`
+      const reference = `a[$(for Z in "$BASH_COMMAND"; do echo "$Z" >> ${log}; done)0]`
+      yield* subject.run(`declare -n PWD='${reference}'; (exit 9)`)
+      const text = Fs.readFileSync(log, "latin1")
+      assert.include(text, "__synapse_cwd=")
+      assert.notMatch(text, /\x1e|\(\(/)
+    })
+  )
+
   keeps("the last argument and the last status are those of the command before", [
     ["echo a b", { stdout: "a b\n" }],
     ['echo "$_"', { stdout: "b\n" }],
