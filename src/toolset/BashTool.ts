@@ -104,9 +104,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
-          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline } = result
+          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline, stderr } = result
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
-          if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined)
+          if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return Effect.sync(() => undefined)
           const command = commandOf(params)
           return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>

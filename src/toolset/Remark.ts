@@ -16,6 +16,7 @@ import * as Similar from "../domain/Similar.js"
 import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as MissingPath from "./MissingPath.js"
+import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
 import * as Upstream from "./Upstream.js"
 
@@ -36,21 +37,25 @@ export interface Facts {
 }
 
 /**
- * Makes the remark on a result; undefined for a success that changed no directory, and hides no failure in a pipeline.
+ * Makes the remark on a result; undefined for a success that changed no directory, hides no failure in a pipeline, and has no
+ * here-document without an end.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (facts: Facts): string | undefined => {
   const { result } = facts
+  const open = OpenHereDocument.remark(result.stderr)
   if (result.exitCode === ExitCode.success) {
     const moved = result.movedTo === undefined ? undefined : inside(result.movedTo)
-    return [Upstream.remark(facts.command, result), moved].filter((part) => part !== undefined).join(" ") || undefined
+    return (
+      [open, Upstream.remark(facts.command, result), moved].filter((part) => part !== undefined).join(" ") || undefined
+    )
   }
   const line = Culprit.lineOf(facts.command)
   const meaning = meaningOf(line, facts)
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
-  return [status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
+  return [open, status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
     .filter((part) => part !== undefined)
     .join(" ")
 }

@@ -188,9 +188,12 @@ const attributesOf = (call: ToolCall): Span.Attributes<ToolReturn.ToolReturn> =>
   })
 })
 
-/** Finds the one tool whose name is written so, but for the case of its letters. */
+/** Finds the one tool whose name is written so, but for the case of its letters, and the word `functions.` before it. */
 const inAnyCase = (tools: ReadonlyArray<Tool.Tool>, name: string): Tool.Tool | undefined => {
-  const wanted = name.trim().toLowerCase()
+  const wanted = name
+    .trim()
+    .toLowerCase()
+    .replace(/^functions\./, "")
   const found = tools.filter(({ definition }) => definition.name.toLowerCase() === wanted)
   return found.length === 1 ? found[0] : undefined
 }

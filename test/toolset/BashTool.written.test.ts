@@ -158,7 +158,7 @@ describe("BashTool", () => {
   it.effect("S42: has its name in any case", () =>
     Effect.gen(function* () {
       const toolset = yield* Toolset
-      for (const name of ["bash", "BASH", " Bash "]) {
+      for (const name of ["bash", "BASH", " Bash ", "functions.Bash"]) {
         assert.isFalse((yield* toolset.handle({ id: "1", name, arguments: '{"command":"make"}' })).isError)
       }
     }).pipe(Effect.provide(layer))

@@ -72,10 +72,9 @@ export const ofNumbers = Effect.fnUntraced(function* (
   const calls =
     second === undefined
       ? [`read ${name}:${Math.max(first, 1)}`, `read ${name} --limit ${Math.max(first, 1)}`]
-      : [
-          ...(first > 0 && second >= first ? [`read ${name}:${first}-${second}`] : []),
-          `read ${name} --offset ${first} --limit ${Math.max(second, 1)}`
-        ]
+      : first > 0 && second >= first
+        ? [`read ${name}:${first}-${second}`]
+        : [`read ${name} --offset ${first} --limit ${Math.max(second, 1)}`]
   const what = `${numbers.join(" and ")} would be ${second === undefined ? "a file" : "files"}. To show lines of ${name}:`
   return CommandGrammar.misuse(
     grammar,
