@@ -188,8 +188,9 @@ export class CommandFeeder {
       void run.finish(status).then((outcome) => {
         this.state.end(status, outcome.stderr.text)
         if (!mayOrphan.test(job.text) || !shell.isOrphan) return tell(outcome)
-        const patience = new Promise((resolve) => setTimeout(resolve, orphaned))
-        void Promise.race([shell.ended, patience]).then(() => tell(outcome))
+        const patience = new Promise((resolve) => setTimeout(resolve, orphaned).unref())
+        // What the end of the shell costs is known one turn of the event loop later.
+        void Promise.race([shell.ended, patience]).then(() => setImmediate(() => tell(outcome)))
       })
     }
     const onFrame = (body: string) => {

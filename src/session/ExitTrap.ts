@@ -30,7 +30,7 @@ const evaluating = '\\builtin "$__synapse_by" '
  * command has the shell's exit code, which may be by chance where there is an `exit`.
  */
 const noteErrexit =
-  `\\builtin [ "\${-//[^e]}" ]&&{ { \\builtin [ -d /dev/fd/0 ]||\\builtin [ /dev/fd/1 -ef /proc/$PPID/fd/1 ]; }&&` +
+  `\\builtin [ "\${-//[^e]}" ]&&{ \\builtin [ /dev/fd/1 -ef /proc/$PPID/fd/1 ]&&` +
   '__synapse_lost+=errexit||{ __synapse_last=${__synapse_codes%% *} __synapse_codes=" ${__synapse_codes#* } ";' +
   `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_codes/" $__synapse_last "}" != "$__synapse_codes" ]&&` +
   "__synapse_lost+=failure; }; }"
@@ -94,8 +94,7 @@ export const guarded = (
   return (
     `__synapse_by=eval __synapse_text=${quote(text)};` +
     `\\builtin eval 2>/dev/null||{ __synapse_by=. __synapse_text=${quote(path)}; };` +
-    // A directory as the input of the trap tells that errexit is the cause.
-    `${evaluating}"$__synapse_text" </ >|${quote(stdout)}${outer}`
+    `${evaluating}"$__synapse_text" </dev/null >|${quote(stdout)}${outer}`
   )
 }
 

@@ -187,7 +187,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
           const hasGroup = wrapped.spawnable.args.some((arg) => arg.endsWith("/cgroup.procs"))
           if (process.getuid?.() === 0 && !hasGroup) return context.skip("no pids cgroup can be made here")
           const said = yield* run(
-            "for ((i = 0; i < 700; i++)); do sleep 15 & done 2>/dev/null; jobs -p | wc -l; kill $(jobs -p)"
+            "for ((i = 0; i < 700; i++)); do sleep 60 & done 2>/dev/null; jobs -p | wc -l; kill $(jobs -p)"
           )
           assert.isBelow(Number.parseInt(said.stdout || "0", 10), 513)
         })
