@@ -72,7 +72,7 @@ export interface LifecycleOptions {
 }
 
 /** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
-const callsFarewell = 5000
+const callsFarewell = 1000
 
 const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
 
