@@ -19,7 +19,7 @@ const urg = Os.constants.signals.SIGURG
 /** The beginning of the session's own trap; `exit` does not set the exit codes of a pipeline's parts. */
 const first = `{ __synapse_codes="\${__synapse_codes:-$? \${PIPESTATUS[@]}}";\\builtin trap : ${urg};`
 
-/** What `trap -p EXIT` says of the session's own trap, and of one that does nothing. */
+/** The output of `trap -p EXIT` for the session's own trap, and of one that does nothing. */
 const sayings = { own: `trap -- '${first}`, ignored: "trap -- '' EXIT\n" }
 
 /** The command that runs the user's, and is the current one when the shell exits. */

@@ -1,7 +1,7 @@
 /**
  * Records in which order the two streams of a command were written.
  *
- * What is read from a pipe may come from several writes, between which the other pipe was written to. The kernel tells
+ * One read of a pipe may return several writes, between which the other pipe was written to. The kernel tells
  * the turns in which the pipes were written (`WriteWatch`), but not how much each time: the lines that were read
  * together are shared out evenly among their stream's turns.
  *
@@ -10,7 +10,7 @@
 import type { LineOrder, StreamName } from "../domain/LineOrder.js"
 import type { LineCounter } from "./LineCounter.js"
 
-/** What was read together: the bytes of each stream, and the turns in which they were written, one stream after the other. */
+/** One batch of reads: the bytes of each stream, and the turns in which they were written, one stream after the other. */
 interface Group {
   stdout: number
   stderr: number

@@ -20,6 +20,9 @@ const mayTrace = /\b(set|trap)\b/
 /** Matches a command that may define an alias, unless it evaluates a text that does. */
 const mayAlias = /alias|ALIAS/
 
+/** Matches a command with `trap` that may define a function which sets a trap on EXIT; others leave later commands as they are. */
+const mayTrapExit = /\b(?:exit|0)\b/i
+
 /** Matches a command that may open or close a descriptor for good. */
 const mayRedirect = /\bexec\b[^\n]*[<>]/
 
@@ -102,7 +105,8 @@ export class SessionState {
         ? "commands"
         : "none"
     this.text = text
-    this.knowsTraps ||= matters && text.includes("trap")
+    const traps = matters && text.includes("trap")
+    this.knowsTraps ||= traps && mayTrapExit.test(text)
     this.redirects ||= mayRedirect.test(text)
     this.rest = nothing
     this.isMisparsed = evaluates
@@ -113,7 +117,7 @@ export class SessionState {
       isMisparsed,
       trace,
       pipes,
-      exits: this.knowsTraps || this.exitTrap === "user" || evaluates,
+      exits: traps || this.knowsTraps || this.exitTrap === "user" || evaluates,
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),

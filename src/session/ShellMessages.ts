@@ -1,5 +1,5 @@
 /**
- * What bash's messages tell of the way in which it runs a command, which is nothing of the command's.
+ * Removes from bash's messages what comes from the way in which the session runs a command.
  *
  * @since 0.1.0
  */

@@ -36,7 +36,7 @@ const linesOf = (text: string): Array<string> => text.match(/[^\n]*\n|[^\n]+$/g)
 class Lines {
   private readonly lines: Array<string>
   private readonly inHead: number
-  /** What the number of a line behind the gap is more than its index. */
+  /** The difference between the number of a line behind the gap and its index. */
   private readonly skipped: number
   private at = 0
 

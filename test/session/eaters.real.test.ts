@@ -24,9 +24,7 @@ const survives = (name: string, hook: string, after = "") =>
         assert.strictEqual((yield* subject.run("cat ran; trap - CHLD USR1 ALRM")).stdout, "once\n".repeat(3))
         yield* assertKept(subject)
       }),
-    {},
-    // A trap that begins to read just as the command does is a race, lost about once in a hundred times.
-    hook.includes("CHLD") ? 2 : 0
+    {}
   )
 
 describe("what reads standard input between commands", () => {

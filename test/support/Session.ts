@@ -163,13 +163,12 @@ export const withSession = <A, E, R>(
     return yield* use(body, settings, handlers)
   })
 
-/** A test with a session of its own; it may fail so many times before it counts. */
+/** A test with a session of its own. */
 export const inSession = <A, E>(
   name: string,
   body: (subject: Subject) => Effect.Effect<A, E>,
-  settings: Partial<SessionSettings.Settings> = {},
-  retry = 0
-): void => it.live(name, () => withSession(body, settings), { timeout: 60_000, retry })
+  settings: Partial<SessionSettings.Settings> = {}
+): void => it.live(name, () => withSession(body, settings), 60_000)
 
 /** What a command gives that ended well. */
 export const result = CommandResult.make

@@ -9,7 +9,7 @@
 const shaped =
   "[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}]"
 
-/** What the text around it makes visible, which matches first: parts of emoji, of flags, and of some scripts. */
+/** Matches invisible characters that are a part of visible text; tried before the others: parts of emoji, of flags, and of some scripts. */
 const seen = [
   "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
   `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
