@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as ProcessTable from "./ProcessTable.js"
+import * as ProtocolInput from "./ProtocolInput.js"
 import type { Shell } from "./Shell.js"
 
 /** Milliseconds between two looks at a command; they grow while there is nothing to see. */
@@ -17,14 +18,6 @@ const patience = { interrupt: 3, kill: 30 }
 
 /** The most milliseconds in which a shell stops that is told to. */
 const stopping = 1000
-
-const linkOf = (pid: number): string => {
-  try {
-    return Fs.readlinkSync(`/proc/${pid}/fd/0`)
-  } catch {
-    return ""
-  }
-}
 
 const readText = (path: string): string => {
   try {
@@ -39,7 +32,7 @@ const readText = (path: string): string => {
  * has `/dev/null` or what it opened itself, which is no Unix socket.
  */
 const promptOf = (pid: number): string | undefined => {
-  const link = linkOf(pid)
+  const link = ProtocolInput.of(pid)
   const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1]
   return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
 }
@@ -52,9 +45,15 @@ const nameOf = (pid: number): string =>
     .trim()
     .replaceAll(/[^ -~]/g, "?")
 
+const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void => {
+  for (const pid of pids) ProcessTable.signal(pid, signal)
+}
+
 /** Returns the pids of what the shell has started with that standard input. */
 const eatersOf = (shell: number, prompt: string): ReadonlyArray<number> =>
-  ProcessTable.descendants(ProcessTable.list(), shell).flatMap(({ pid }) => (linkOf(pid) === prompt ? [pid] : []))
+  ProcessTable.descendants(ProcessTable.list(), shell).flatMap(({ pid }) =>
+    ProtocolInput.of(pid) === prompt ? [pid] : []
+  )
 
 /**
  * The options of `begin`.
@@ -103,14 +102,16 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
     timer = setTimeout(look, delay).unref()
   }
 
+  /** What holds that standard input otherwise than a program that waits for it is killed only where that did not do. */
+  const findEaters = (pid: number, prompt: string): ReadonlyArray<number> =>
+    stuck > patience.interrupt ? ProtocolInput.holders(prompt, pid) : eatersOf(pid, prompt)
+
   /** Returns whether the next look comes by itself. */
   const free = (pid: number, prompt: string): boolean => {
     stuck++
-    const eaters = eatersOf(pid, prompt)
+    const eaters = findEaters(pid, prompt)
     const names = eaters.map(nameOf)
-    // The shell takes an interrupt only with a child that has died of one; some children ignore it.
-    if (stuck <= patience.interrupt || stuck % 2 === 0)
-      for (const eater of eaters) ProcessTable.signal(eater, "SIGKILL")
+    signalAll(eaters, "SIGKILL")
     for (const name of names) if (!killed.includes(name)) killed.push(name)
     // One that is not asleep may only wait for a processor.
     if (stuck > (eaters.length > 0 || stateOf(pid) === "S" ? patience.interrupt : patience.kill)) {
@@ -122,23 +123,24 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
   }
 
   /**
-   * Interrupts the shell, or kills it, while it is stopped and still at that prompt: it may have begun the command since
-   * the look, which the signal would end.
+   * Makes the shell run its trap on URG, which removes the user's and then ends it, or kills it, while it is
+   * stopped and still at that prompt: it may have begun the command since the look, which the signal would end. SIGINT is
+   * no way out: bash 5.2 returns from such a trap into memory that it has freed, and runs what it finds there.
    */
   const interrupt = (pid: number, prompt: string, until: number): void => {
     if (stopped === undefined) ProcessTable.signal(pid, "SIGSTOP")
     stopped = pid
-    const isStopped = stateOf(pid) === "T"
+    // `t` where a debugger has stopped it.
+    const isStopped = stateOf(pid).toUpperCase() === "T"
     if (!isStopped && performance.now() < until) {
       timer = setTimeout(() => interrupt(pid, prompt, until), 1).unref()
       return
     }
-    if (isStopped && linkOf(pid) === prompt) {
+    if (isStopped && ProtocolInput.of(pid) === prompt) {
       if (stuck > patience.kill) shell.kill()
       else {
-        for (const eater of eatersOf(pid, prompt)) ProcessTable.signal(eater, "SIGINT")
-        ProcessTable.signal(pid, "SIGURG")
-        ProcessTable.signal(pid, "SIGINT")
+        signalAll([pid], "SIGURG")
+        signalAll(findEaters(pid, prompt), "SIGKILL")
         shell.write(`\n${probe()}`)
         wasInterrupted = true
       }
@@ -155,6 +157,6 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
   return () => {
     clearTimeout(timer)
     goOn()
-    if (killed.length > 0 || (wasInterrupted && shell.alive)) onFreed(killed, wasInterrupted)
+    if (killed.length > 0 || wasInterrupted) onFreed(killed, wasInterrupted)
   }
 }

@@ -17,6 +17,7 @@ import * as NoShell from "./NoShell.js"
 import * as ProcessFiles from "./ProcessFiles.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
+import * as ProtocolInput from "./ProtocolInput.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import { Shell } from "./Shell.js"
 import type { Launch } from "./ShellLauncher.js"
@@ -130,6 +131,7 @@ export class ShellKeeper {
   next(): Shell {
     const shell = new Shell(this)
     this.shell = shell
+    ProtocolInput.reserve(this.wrapped ?? this.spawned)
     this.child.stdin.write(`\n${this.token}\n`)
     return shell
   }

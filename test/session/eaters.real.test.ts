@@ -47,6 +47,33 @@ describe("what reads standard input between commands", () => {
   survives("a trap on ERR", "trap cat ERR")
   survives("a signal of another process", "trap 'read -N 9000 x' USR1; (sleep 0.02; kill -USR1 $$) & disown")
 
+  // A child of no shell: it has left its parents, its group and its session.
+  const orphan = (command: string, descriptor = 0) =>
+    `eat() { setsid ${command} ${descriptor}<&0 >/dev/null & }; trap '(eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown`
+  survives("a process in the background", orphan("cat"))
+  survives(
+    "a process in the background that begins again",
+    orphan("sh -c 'trap \"\" INT TERM; while :; do head -c 9; done'")
+  )
+  survives("a process in the background with another descriptor", orphan("sh -c 'cat <&7'", 7))
+
+  for (const [name, hook] of [
+    ["a trap", "trap 'while :; do cat; done' USR1; (sleep 0.02; kill -USR1 $$; sleep 0.1; kill -9 $$) & disown"],
+    ["a substitution in a trap", "trap '$(cat)' USR1; (sleep 0.02; kill -USR1 $$; sleep 0.1; kill -9 $$) & disown"],
+    ["a process in the background", `${orphan("cat")}; (sleep 0.1; kill -9 $$) & disown`]
+  ] as const) {
+    inSession(`the next shell gets its lines: ${name}`, (subject) =>
+      Effect.gen(function* () {
+        yield* subject.run(hook)
+        yield* Effect.sleep(300)
+        for (const code of [0, 3]) {
+          const { exitCode, stdout } = yield* subject.run(`echo on; (exit ${code})`)
+          assert.deepStrictEqual({ exitCode, stdout }, { exitCode: code, stdout: "on\n" })
+        }
+      })
+    )
+  }
+
   inSession("the result says what was stopped", (subject) =>
     Effect.gen(function* () {
       yield* subject.run("trap cat CHLD; sleep 0.02 &")

@@ -1,0 +1,66 @@
+/**
+ * Finds what would read the protocol's lines in a shell's place: a process that holds the socket which is the standard
+ * input of the shells, because a trap or a prompt's command has started it.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessTable from "./ProcessTable.js"
+
+/** The most processes above another one. */
+const maxParents = 64
+
+/**
+ * Returns the name of the file that is a process's standard input; empty where the process is gone.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const of = (pid: number): string => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/fd/0`)
+  } catch {
+    return ""
+  }
+}
+
+/**
+ * Returns the pids of all that hold the standard input `file`, but of `reader`, which is to read it, and of those above
+ * it: its keeper, and what wraps that one.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const holders = (file: string, reader: number): ReadonlyArray<number> => {
+  const rightful = new Set<number>()
+  for (let pid = reader; pid > 0 && rightful.size < maxParents; pid = ProcessFiles.stat(pid)?.parent ?? 0) {
+    rightful.add(pid)
+  }
+  // What is older than this program can't have it.
+  const since = ProcessFiles.stat(process.pid)?.started ?? 0
+  return ProcessTable.list().flatMap(({ pid, started }) =>
+    started < since || rightful.has(pid) || ProcessFiles.descriptors(pid, "all", (one) => one === file).length === 0
+      ? []
+      : [pid]
+  )
+}
+
+/** The most looks for processes that start others while they are killed. */
+const maxLooks = 20
+
+/**
+ * Kills all that hold the standard input of `reader`, but that one and those above it.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const reserve = (reader: number): void => {
+  const file = of(reader)
+  if (file === "") return
+  for (let look = 0; look < maxLooks; look++) {
+    const found = holders(file, reader)
+    if (found.length === 0) return
+    for (const pid of found) ProcessTable.signal(pid, "SIGKILL")
+  }
+}
