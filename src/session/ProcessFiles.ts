@@ -54,6 +54,12 @@ export interface Stat {
   readonly started: number
 }
 
+/** Reads the fields of a process's `stat`, from its state on; the name before may hold anything, parentheses too. */
+const fieldsOf = (pid: number): ReadonlyArray<string> => {
+  const line = text(`/proc/${pid}/stat`)
+  return line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
+}
+
 /**
  * Reads a process's `stat`; undefined where it has ended.
  *
@@ -61,9 +67,7 @@ export interface Stat {
  * @category readers
  */
 export const stat = (pid: number): Stat | undefined => {
-  const line = text(`/proc/${pid}/stat`)
-  // The name of the program may hold anything, parentheses too.
-  const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
+  const fields = fieldsOf(pid)
   const [state = "", parent, group, session] = fields
   if (state === "" || state === "Z" || state === "X") return undefined
   return {
@@ -96,6 +100,9 @@ export const status = (pid: number): { readonly isDeaf: boolean; readonly tableS
 /** The bit of SIGKILL among signals that are sent and not taken. */
 const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
 
+/** The kernel's flag for a process that is ending. */
+const exiting = 0x4
+
 /**
  * Tests whether a process was killed by SIGKILL, though it may not have ended yet.
  *
@@ -104,7 +111,14 @@ const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
  */
 export const isKilled = (pid: number): boolean => {
   const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
-  return (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) || !ProcessTable.isThere(pid)
+  if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
+  // The process takes the signal some time before it counts as ended.
+  const fields = fieldsOf(pid)
+  return (
+    (Number(fields[49]) & 127) === Os.constants.signals.SIGKILL ||
+    (Number(fields[6]) & exiting) !== 0 ||
+    !ProcessTable.isThere(pid)
+  )
 }
 
 /**
