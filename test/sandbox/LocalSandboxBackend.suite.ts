@@ -72,7 +72,7 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
-    it.live("goes on in the directory where a command has killed the sandbox, and tells once if the state is lost", () =>
+    it.live("goes on in the directory where a command has killed the sandbox, and tells what is lost", () =>
       sandboxed(({ execute }, { project }) =>
         Effect.gen(function* () {
           Fs.mkdirSync(`${project}/sub`)
