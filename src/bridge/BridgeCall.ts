@@ -122,6 +122,16 @@ export class BridgeCall {
     await content.follow(() => this.dialog.request("commit"))
   }
 
+  /**
+   * Gives a file a new content that goes with its path (`FileContent.goesWith`), with one request for all of it; rejects
+   * with Refused. `discard` must follow then.
+   */
+  async replace(path: string, mode: string, bytes: Uint8Array): Promise<void> {
+    checkPath(path)
+    // What follows a step that has failed finds no file that was begun, and fails too.
+    await Promise.all(this.dialog.requests(3, "begin", path, mode, "put", String(bytes.length), bytes, "commit"))
+  }
+
   /** Leaves all files as they were. */
   async discard(content?: FileContent.FileContent): Promise<void> {
     await content?.end()

@@ -14,7 +14,7 @@ import type { FileTurns } from "../files/FileTurns.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import { Gone } from "./FifoSink.js"
 import type { FifoSource } from "./FifoSource.js"
-import type { FileContent } from "./FileContent.js"
+import * as FileContent from "./FileContent.js"
 import { Refused } from "./StubDialog.js"
 
 /**
@@ -108,7 +108,7 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
       toFileError(path)
     )
 
-  const discarded = (file?: FileContent) => Effect.promise(() => call.discard(file).catch(() => {}))
+  const discarded = (file?: FileContent.FileContent) => Effect.promise(() => call.discard(file).catch(() => {}))
 
   return {
     read: (path, options = {}) =>
@@ -127,18 +127,24 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
           return Stream.concat(bytes(source), Stream.execute(end))
         })
       ),
-    write: (path, content, { mode = "" } = {}) =>
-      Effect.acquireUseRelease(
+    write: (path, content, { mode = "" } = {}) => {
+      if (content instanceof Uint8Array && FileContent.goesWith(path, content)) {
+        const replaced = ask(path, () => call.replace(path, mode, content))
+        return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
+      }
+      const chunks = content instanceof Uint8Array ? Stream.succeed(content) : content
+      return Effect.acquireUseRelease(
         ask(path, () => call.begin(path, mode)),
         (file) =>
           // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
-          Stream.takeUntilEffect(content, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
+          Stream.takeUntilEffect(chunks, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
             Stream.runDrain,
             Effect.zipRight(ask(path, () => file.complete())),
             Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit(file)))))
           ),
         (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
-      ),
+      )
+    },
     writeAll: (changes) => {
       const paths = changes.map(({ path }) => path)
       const ready = Effect.forEach(

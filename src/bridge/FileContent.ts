@@ -32,6 +32,14 @@ export interface Ways {
 export const isShort = (bytes: Uint8Array): boolean => bytes.length <= piece && !bytes.includes(0)
 
 /**
+ * Tests whether bytes can be handed over together with the path of their file, and are not empty.
+ *
+ * @since 0.1.0
+ */
+export const goesWith = (path: string, bytes: Uint8Array): boolean =>
+  bytes.length > 0 && isShort(bytes) && bytes.length + Buffer.byteLength(path) <= piece
+
+/**
  * Takes the content of a file chunk by chunk.
  *
  * @since 0.1.0

@@ -82,7 +82,7 @@ export interface Files {
    */
   readonly write: <E>(
     path: string,
-    content: Stream.Stream<Uint8Array, E>,
+    content: Stream.Stream<Uint8Array, E> | Uint8Array,
     options?: WriteOptions
   ) => Effect.Effect<void, FileError | E>
   /**

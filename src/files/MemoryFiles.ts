@@ -84,7 +84,7 @@ export const make = (
     write: Effect.fnUntraced(function* (path, content, { mode } = {}) {
       const file = files.get(path)
       if (file !== undefined && !Buffer.isBuffer(file)) return yield* new FileError({ path, ...file })
-      const chunks = yield* Stream.runCollect(content)
+      const chunks = content instanceof Uint8Array ? [content] : yield* Stream.runCollect(content)
       put(path, Buffer.concat([...chunks]), mode)
     }),
     writeAll: Effect.fnUntraced(function* (changes) {

@@ -37,12 +37,13 @@ export const holders = (file: string, reader: number): ReadonlyArray<number> => 
   for (let pid = reader; pid > 0 && rightful.size < maxParents; pid = ProcessFiles.stat(pid)?.parent ?? 0) {
     rightful.add(pid)
   }
+  // The other end of a pipe has the same name.
+  const canRead = ({ file: name, writes }: ProcessFiles.Descriptor) => !writes || !name.startsWith("pipe:")
   // What is older than this program can't have it.
   const since = ProcessFiles.stat(process.pid)?.started ?? 0
+  const holds = (pid: number) => ProcessFiles.descriptors(pid, "all", (name) => name === file).some(canRead)
   return ProcessTable.list().flatMap(({ pid, started }) =>
-    started < since || rightful.has(pid) || ProcessFiles.descriptors(pid, "all", (one) => one === file).length === 0
-      ? []
-      : [pid]
+    started >= since && !rightful.has(pid) && holds(pid) ? [pid] : []
   )
 }
 

@@ -165,7 +165,7 @@ export class Occurrences {
 /**
  * The number of bytes of a packet, for sending.
  */
-const packetSize = 256 * 1024
+const largestPacket = 256 * 1024
 
 /**
  * Replaces a pattern's first occurrence, or all of them, in a file that comes in chunks. It yields packets of a size
@@ -176,7 +176,7 @@ const packetSize = 256 * 1024
  */
 export class Replacer {
   private readonly finder: Finder
-  private packet = Buffer.allocUnsafeSlow(packetSize)
+  private packet: Buffer
   private used = 0
   private sinceRest = 0
   private isDone = false
@@ -184,9 +184,11 @@ export class Replacer {
   constructor(
     private readonly pattern: Pattern,
     private readonly replacement: Uint8Array,
-    private readonly all: boolean
+    private readonly all: boolean,
+    private readonly packetSize = largestPacket
   ) {
     this.finder = new Finder(pattern)
+    this.packet = Buffer.allocUnsafeSlow(packetSize)
   }
 
   /** Takes the next bytes of the file. */
@@ -229,7 +231,7 @@ export class Replacer {
 
   /** Puts bytes into the packet where that does not fill it; a generator takes longer to make than a few bytes to copy. */
   private fits(bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.used + end - start >= packetSize) return false
+    if (this.used + end - start >= this.packetSize) return false
     copy(bytes, start, end, this.packet, this.used)
     this.used += end - start
     return true
@@ -237,13 +239,13 @@ export class Replacer {
 
   private *put(bytes: Uint8Array, start: number, end: number): Generator<Uint8Array | undefined, void> {
     for (let at = start; at < end; ) {
-      const taken = Math.min(end - at, packetSize - this.used)
+      const taken = Math.min(end - at, this.packetSize - this.used)
       copy(bytes, at, at + taken, this.packet, this.used)
       at += taken
       this.used += taken
-      if (this.used < packetSize) continue
+      if (this.used < this.packetSize) continue
       yield this.packet
-      this.packet = Buffer.allocUnsafeSlow(packetSize)
+      this.packet = Buffer.allocUnsafeSlow(this.packetSize)
       this.used = 0
     }
   }

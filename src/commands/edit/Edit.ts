@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
@@ -15,6 +16,7 @@ import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
+import * as Head from "./Edit.head.js"
 import { help } from "./Edit.help.js"
 import * as Matches from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
@@ -41,12 +43,6 @@ export const grammar = CommandGrammar.make({
     patch: Parameter.flag("patch").pipe(Parameter.withAlias("p"))
   }
 })
-
-/**
- * The most bytes of a file that are held in memory: a longer file is read twice, once to find the text, and once to
- * write the file anew; and only so much of it is searched for what comes near to a text that it does not hold.
- */
-const mostHeld = 64 * 1024 ** 2
 
 /**
  * Makes the handler of `edit`. Edits of one file run one after the other, by whatever name they know it, so that none
@@ -115,7 +111,7 @@ interface Change {
 const replace = Effect.fnUntraced(
   function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
     const slices = new Slices.Slices()
-    const head = new Head()
+    const head = new Head.Head()
     const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
     yield* Stream.runForEach(read(files, file), (chunk) => {
       head.push(chunk)
@@ -136,20 +132,38 @@ const replace = Effect.fnUntraced(
     const place = head.around(found.first, pattern.bytes.length)
     const isCrlf = found !== first || (!old.includes("\n") && Shown.isCrlf(place))
     const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
-    const replacer = new Matches.Replacer(pattern, bytes, all)
-    const source = head.isWhole ? chunks() : again(files, file, found, slices)
-    const replaced = Stream.flatMap(source, (chunk) => slices.stream(() => replacer.push(chunk)))
-    yield* files.write(
-      file,
-      Stream.concat(
-        replaced,
-        slices.stream(() => replacer.end())
-      )
-    )
+    const growth = bytes.length * (all ? found.count : 1)
+    const content =
+      head.isWhole && head.size + growth <= short
+        ? whole(head.chunks, new Matches.Replacer(pattern, bytes, all, short))
+        : streamed(
+            head.isWhole ? chunks() : again(files, file, found, slices),
+            new Matches.Replacer(pattern, bytes, all),
+            slices
+          )
+    yield* files.write(file, content)
     return CommandResult.make({ stdout: `${said(path, found, all)}\n${Shown.diff(place, bytes, all)}` })
   },
   Effect.catchTag("FileError", failed)
 )
+
+/** The most bytes of a new content that is made at once, and takes no time. */
+const short = 16 * 1024
+
+const whole = (chunks: ReadonlyArray<Uint8Array>, replacer: Matches.Replacer): Uint8Array => {
+  const packets = [...chunks.flatMap((chunk) => [...replacer.push(chunk)]), ...replacer.end()]
+  return Buffer.concat(packets.filter(Predicate.isNotUndefined))
+}
+
+const streamed = <E>(
+  chunks: Stream.Stream<Uint8Array, E>,
+  replacer: Matches.Replacer,
+  slices: Slices.Slices
+): Stream.Stream<Uint8Array, E> =>
+  Stream.concat(
+    Stream.flatMap(chunks, (chunk) => slices.stream(() => replacer.push(chunk))),
+    slices.stream(() => replacer.end())
+  )
 
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
 
@@ -179,56 +193,6 @@ const again = (files: CommandCall["files"], file: string, before: Matches.Occurr
     Stream.tap(read(files, file), (chunk) => slices.run(now.push(chunk))),
     Stream.execute(isSame)
   )
-}
-
-/** The beginning of a file. */
-class Head {
-  isWhole = true
-  readonly chunks: Array<Uint8Array> = []
-  private size = 0
-
-  push(chunk: Uint8Array): void {
-    const room = mostHeld - this.size
-    if (chunk.length > room) this.isWhole = false
-    if (room <= 0) return
-    const part = chunk.subarray(0, room)
-    // A chunk may be a small part of a large buffer.
-    this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
-    this.size += Math.min(chunk.length, room)
-  }
-
-  /** Returns a match with some of the bytes around it, where these are held. */
-  around(start: number, length: number): Shown.Place {
-    const from = Math.max(0, start - Shown.margin)
-    const end = Math.min(start + length + Shown.margin, this.size)
-    const bytes = Buffer.alloc(Math.max(0, end - from))
-    let at = 0
-    for (const chunk of this.chunks) {
-      if (at >= end) break
-      if (at + chunk.length > from) {
-        bytes.set(chunk.subarray(Math.max(0, from - at), end - at), Math.max(0, at - from))
-      }
-      at += chunk.length
-    }
-    return { bytes, start: start - from, length }
-  }
-
-  /** Reports what comes near to a text. */
-  *nearest(old: string): Slices.Steps<string> {
-    const bytes = Buffer.allocUnsafeSlow(this.size)
-    let end = 0
-    let rested = 0
-    for (const chunk of this.chunks.splice(0)) {
-      bytes.set(chunk, end)
-      end += chunk.length
-      if (end - rested < Matches.stride) continue
-      rested = end
-      yield
-    }
-    if (this.isWhole) return yield* Nearest.steps(bytes, old)
-    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1 || end)
-    return `In its first ${mostHeld / 1024 ** 2} MiB, which alone were searched for what comes near:\n${yield* Nearest.steps(whole, old)}`
-  }
 }
 
 /** The most lines that are named of those that `--all` changed. */

@@ -48,14 +48,11 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
       const source = Option.isSome(content) ? encoded(content.value) : stdin
       if (source === undefined) return yield* withoutContent()
       const tally = new Tally()
-      yield* Effect.catchTag(
-        files.write(
-          file,
-          Stream.tap(source, (chunk) => Effect.sync(() => tally.add(chunk)))
-        ),
-        "FileError",
-        failed
-      )
+      const counting =
+        source instanceof Uint8Array
+          ? tally.add(source)
+          : Stream.tap(source, (chunk) => Effect.sync(() => void tally.add(chunk)))
+      yield* Effect.catchTag(files.write(file, counting), "FileError", failed)
       const stdout = `Written ${counted(tally.bytes, "byte")} (${counted(tally.lines, "line")}) to ${FileFailure.printable(file)}\n`
       return CommandResult.make({ stdout })
     }),
@@ -63,20 +60,26 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
   )
 )
 
-/** Encodes a text piece by piece, for a long one takes its time. */
-const encoded = (text: string): Stream.Stream<Uint8Array> =>
-  new Slices.Slices().stream(() => ShellText.encodePieces(text, 256 * 1024))
+/** The most characters of a text that is encoded at once. */
+const short = 16 * 1024
+
+/** Encodes a long text piece by piece, for that takes its time. */
+const encoded = (text: string): Stream.Stream<Uint8Array> | Uint8Array =>
+  text.length <= short
+    ? ShellText.encode(text)
+    : new Slices.Slices().stream(() => ShellText.encodePieces(text, 256 * 1024))
 
 class Tally {
   bytes = 0
   private newlines = 0
   private last = 0x0a
 
-  add(chunk: Uint8Array): void {
-    if (chunk.length === 0) return
+  add(chunk: Uint8Array): Uint8Array {
+    if (chunk.length === 0) return chunk
     this.bytes += chunk.length
     this.newlines += Newlines.count(chunk)
     this.last = chunk[chunk.length - 1] as number
+    return chunk
   }
 
   /** The number of lines; a last line without a newline counts. */

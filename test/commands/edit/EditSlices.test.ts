@@ -43,7 +43,7 @@ const huge = (blocks: number, texts: (reading: number) => Readonly<Record<number
       }),
     write: (_, content) =>
       Effect.map(
-        Stream.runForEach(content, (chunk) =>
+        Stream.runForEach(content instanceof Uint8Array ? Stream.succeed(content) : content, (chunk) =>
           Effect.sync(() => {
             seen.written += chunk.length
             const text = Buffer.from(chunk).toString().trim()
