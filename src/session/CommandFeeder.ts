@@ -18,6 +18,7 @@ import type { Plumbing } from "./Plumbing.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as PromptWatch from "./PromptWatch.js"
 import * as Protocol from "./Protocol.js"
+import * as ProtocolInput from "./ProtocolInput.js"
 import type { Settings } from "./SessionSettings.js"
 import type { SessionState } from "./SessionState.js"
 import type { Shell } from "./Shell.js"
@@ -203,6 +204,8 @@ export class CommandFeeder {
       if (frame === undefined) return
       // What is reported here comes after the command's own line, which has not run then, and never will.
       if (!run.begun) {
+        const eaters = ProtocolInput.reserve(shell.pid)
+        if (eaters.length > 0) this.state.noteOnce(eaten(eaters, false))
         if (--left === 0) return giveBack({ _tag: "Unable", shell })
         nonces = Nonce.makePair()
         return deliver()

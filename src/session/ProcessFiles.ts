@@ -132,6 +132,14 @@ export const waitsIn = (pid: number): string => {
   return name === "0" ? "" : name
 }
 
+/**
+ * Reads the name of a process, which it can choose; what is not printable is `?`.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const name = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
+
 const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`)) ?? ""
 
 /** The names of shells that `&` of a command may come from. */

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as ProcessFiles from "./ProcessFiles.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProtocolInput from "./ProtocolInput.js"
 import type { Shell } from "./Shell.js"
@@ -39,11 +40,6 @@ const promptOf = (pid: number): string | undefined => {
 
 /** Returns the letter of a process's state; empty where it is gone. */
 const stateOf = (pid: number): string => /^ (\w) /.exec(readText(`/proc/${pid}/stat`).replace(/^.*\)/s, ""))?.[1] ?? ""
-
-const nameOf = (pid: number): string =>
-  readText(`/proc/${pid}/comm`)
-    .trim()
-    .replaceAll(/[^ -~]/g, "?")
 
 const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void => {
   for (const pid of pids) ProcessTable.signal(pid, signal)
@@ -110,7 +106,7 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
   const free = (pid: number, prompt: string): boolean => {
     stuck++
     const eaters = findEaters(pid, prompt)
-    const names = eaters.map(nameOf)
+    const names = eaters.map(ProcessFiles.name)
     signalAll(eaters, "SIGKILL")
     for (const name of names) if (!killed.includes(name)) killed.push(name)
     // One that is not asleep may only wait for a processor.

@@ -51,17 +51,21 @@ export const holders = (file: string, reader: number): ReadonlyArray<number> => 
 const maxLooks = 20
 
 /**
- * Kills all that hold the standard input of `reader`, but that one and those above it.
+ * Kills all that hold the standard input of `reader`, but that one and those above it, and returns their names.
  *
  * @since 0.1.0
  * @category signals
  */
-export const reserve = (reader: number): void => {
+export const reserve = (reader: number): ReadonlyArray<string> => {
   const file = of(reader)
-  if (file === "") return
-  for (let look = 0; look < maxLooks; look++) {
+  const names = new Set<string>()
+  for (let look = 0; look < maxLooks && file !== ""; look++) {
     const found = holders(file, reader)
-    if (found.length === 0) return
-    for (const pid of found) ProcessTable.signal(pid, "SIGKILL")
+    if (found.length === 0) break
+    for (const pid of found) {
+      names.add(ProcessFiles.name(pid))
+      ProcessTable.signal(pid, "SIGKILL")
+    }
   }
+  return [...names]
 }
