@@ -85,7 +85,7 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
 
   function look(): void {
     if (isOver() || !shell.alive) return
-    shell.endIfAbandoned()
+    shell.tendKeeper()
     const { pid } = shell
     const prompt = promptOf(pid)
     if (prompt === undefined) {

@@ -106,9 +106,9 @@ export class Shell {
     return !this.alive || this.keeper.isKilled
   }
 
-  /** Ends the shell where its keeper is dead but not what wraps that one, which would hide its end. */
-  endIfAbandoned(): void {
-    if (this.alive) this.keeper.killIfDead()
+  /** Lets its keeper go on where that was stopped; ends the shell where one is dead whose wrapper would hide that. */
+  tendKeeper(): void {
+    if (this.alive) this.keeper.tend()
   }
 
   hearOutput(chunk: Buffer): void {

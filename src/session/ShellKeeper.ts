@@ -146,10 +146,16 @@ export class ShellKeeper {
   }
 
   /**
-   * Kills what wraps a keeper that is dead (SIGKILL), and the shell with it: nobody else would report that one's end.
+   * Lets a keeper go on that a command has stopped (SIGSTOP), and kills what wraps one that is dead, and the shell with it:
+   * nobody else would report that one's end.
    */
-  killIfDead(): void {
+  tend(): void {
+    this.goOn()
     if (this.wrapped !== undefined && !ProcessTable.isThere(this.wrapped)) this.kill()
+  }
+
+  private goOn(): void {
+    ProcessTable.signal(this.wrapped ?? this.spawned, "SIGCONT")
   }
 
   /** Names a further directory that goes when this program dies. */
@@ -160,6 +166,7 @@ export class ShellKeeper {
   /** Closes the input: an idle shell then runs its EXIT trap and ends, and the process ends with it. */
   end(): void {
     this.isEnding = true
+    if (this.alive) this.goOn()
     this.child.stdin.end()
     if (this.shell?.alive !== true) this.dismiss()
   }

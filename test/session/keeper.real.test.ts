@@ -137,6 +137,19 @@ describe("the keeper", () => {
     })
   )
 
+  inSession("goes on where a command has stopped it, and ends with the session", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      for (const command of ["exit 3", "kill -STOP $PPID; exit 3", "set -e; (exit 3)"]) {
+        yield* subject.run("kill -STOP $PPID")
+        assert.strictEqual((yield* subject.run(command)).exitCode, 3, command)
+        assert.strictEqual((yield* subject.run("set +e; echo on")).stdout, "on\n")
+      }
+      yield* assertKept(subject)
+      yield* subject.run("kill -STOP $PPID")
+    })
+  )
+
   inSession("hands nothing that a dead shell has not read to the next one", (subject) =>
     Effect.gen(function* () {
       yield* prepare(subject)
