@@ -131,6 +131,19 @@ const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): s
   return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
+/** Programs that search, which often are not installed, and those that always are, with the options of the same meaning. */
+const searches = { ag: "grep -rnE", fd: "find . -name", rg: "grep -rnE" }
+
+/** Names of other agents' commands, and ours. */
+const sameHere: Readonly<Record<string, string>> = {
+  ...searches,
+  apply_patch: "edit --patch <<'EOF'",
+  str_replace: "edit <file> <old> <new>",
+  str_replace_based_edit_tool: "edit <file> <old> <new>",
+  str_replace_editor: "edit <file> <old> <new>",
+  TodoRead: "TodoWrite --show"
+}
+
 const ofMissing = (line: CommandLine, { around, commands, result }: Facts): string | undefined => {
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
@@ -139,8 +152,10 @@ const ofMissing = (line: CommandLine, { around, commands, result }: Facts): stri
   if (ReservedName.isReserved(name)) {
     return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
   }
-  if (name === "TodoRead" && commands.includes("TodoWrite")) return "here it is: TodoWrite --show"
-  if (name === "apply_patch") return "here it is: edit --patch <<'EOF'"
+  const here = Object.hasOwn(sameHere, name) ? sameHere[name] : undefined
+  if (here !== undefined && (commands.includes(here.split(" ", 1)[0] ?? "") || Object.hasOwn(searches, name))) {
+    return `here it is: ${here}`
+  }
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))

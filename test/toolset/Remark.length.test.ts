@@ -35,7 +35,7 @@ const lineOf = (command: string, result: Partial<CommandResult>): string =>
     result: { stdout: "", stderr: "", exitCode: 1, ...result },
     cwd,
     around,
-    commands: ["read", "TodoWrite"]
+    commands: ["edit", "read", "TodoWrite"]
   }) ?? ""
 
 const missing = (said: string) => ({ stderr: `${said}: No such file or directory\n` })
@@ -58,6 +58,10 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
   ["cat src/cli/Exce.ts", missing("cat: src/cli/Exce.ts"), "[exit 1] did you mean src/cli/Exec.ts?"],
   ["gerp a", { exitCode: 127, notFound: "gerp" }, "[exit 127] did you mean grep?"],
   ["apply_patch x", { exitCode: 127, notFound: "apply_patch" }, "[exit 127] here it is: edit --patch <<'EOF'"],
+  ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] here it is: TodoWrite --show"],
+  ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnE"],
+  ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit <file> <old> <new>"],
+  ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
   ["./run", { exitCode: 126, stderr: "bash: ./run: Permission denied\n" }, "[exit 126] not executable: chmod +x ./run"],
   ["a", { exitCode: 139 }, "[exit 139] Segmentation fault"],
   ["a", { exitCode: 137 }, "[exit 137] Killed (SIGKILL)"],
