@@ -24,7 +24,8 @@ import {
   longestMessage,
   mentionsRefusal,
   type Refused,
-  refusalIn
+  refusalIn,
+  saysUnreachable
 } from "./Wording.js"
 
 /**
@@ -107,7 +108,8 @@ function* denialsIn(
   const hosts = yield* hostsIn(outcome.stderr)
   // Packets that another command may have sent count only where this one's output names a host.
   if (surely === 0 && hosts.length === 0) return files
-  return [...files, ...(hosts.length > 0 ? hosts.map(Denial.network) : [Denial.network(undefined)])]
+  if (hosts.length > 0) return [...files, ...hosts.map((host) => Denial.network("verified-text", host))]
+  return [...files, Denial.network(saysUnreachable(outcome.stderr) ? "verified-text" : "counter")]
 }
 
 /**

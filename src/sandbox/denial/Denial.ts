@@ -48,16 +48,16 @@ export const make = (
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
 /**
- * Makes the denial of the network; `host` is the host that a message names, if any.
+ * Makes the denial of the network, or of a host that a message names.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const network = (host: string | undefined): Denial => ({
-  resource: host ?? "network",
+export const network = (how: Evidence, host = "network"): Denial => ({
+  resource: host,
   access: "network",
   rule: "allowNetwork: false",
   source: "default",
   reason: "no network but the sandbox's own loopback",
-  how: host === undefined ? "counter" : "verified-text"
+  how
 })

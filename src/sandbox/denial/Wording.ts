@@ -94,6 +94,19 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
 
 const network =
   /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|ENOTFOUND|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
+/** Matches the system's own words for it, which need name no host. */
+const unreachable =
+  /network is unreachable|ENETUNREACH|temporary failure in name resolution|EAI_AGAIN|name or service not known/i
+
+/**
+ * Tests whether a text says that there is no network, and not only of this machine's own names.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const saysUnreachable = (text: string): boolean =>
+  text.split("\n").some((line) => unreachable.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
+
 const mostHosts = 5
 /** Match the ways in which hosts are named, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
@@ -101,7 +114,7 @@ const hosts: ReadonlyArray<RegExp> = [
   /(?:resolve (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
-  /(?:host(?:name)?:? |connect to |resolve )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
+  /(?:\bhost(?:name)?:? |connect to |resolve )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 

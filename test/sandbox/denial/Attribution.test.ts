@@ -177,7 +177,19 @@ describe("the network", () => {
 
   it("has no name where none is said", async () => {
     assert.deepStrictEqual(await hosts(""), [["counter", "network"]])
-    assert.deepStrictEqual(await hosts("OSError: [Errno 101] Network is unreachable"), [["counter", "network"]])
+    for (const text of [
+      "OSError: [Errno 101] Network is unreachable",
+      "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+      "x: IO::Socket::INET: connect: Network is unreachable at -e line 1.",
+      "Error: connect ENETUNREACH"
+    ]) {
+      assert.deepStrictEqual(await hosts(text), [["verified-text", "network"]], text)
+      assert.deepStrictEqual(await hosts(text, 0, 1), [], text)
+    }
+    // What is reached without a network, or is said of something else.
+    for (const text of ["connect localhost: Name or service not known", "1 test failed: network", "unreachable code"]) {
+      assert.deepStrictEqual(await hosts(text), [["counter", "network"]], text)
+    }
   })
 
   it("is the cause of a failure only where nothing else may be", () =>
@@ -188,6 +200,7 @@ describe("the network", () => {
       assert.strictEqual(cause("", 6), "network")
       assert.strictEqual(cause("", 0), undefined)
       assert.strictEqual(cause("2 tests failed", 1), undefined)
+      assert.strictEqual(cause("OSError: [Errno 101] Network is unreachable", 1), "network")
       assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 6), "example.com")
       assert.strictEqual(cause("curl: (6) Could not resolve host: example.com", 0), undefined)
       assert.strictEqual(cause("cat: .env: Permission denied", 1), `${world.project}/.env`)

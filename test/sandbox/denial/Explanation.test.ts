@@ -50,7 +50,7 @@ describe("what a model is told", () => {
     ))
 
   it("of the network", () =>
-    assert.deepStrictEqual(Explanation.describe(Denial.network(undefined), policy).split("\n"), [
+    assert.deepStrictEqual(Explanation.describe(Denial.network("counter"), policy).split("\n"), [
       "Blocked by the sandbox: reaching network (rule allowNetwork: false: no network but the sandbox's own loopback)",
       "The command ran; the system counted the attempt, which may not be why it failed.",
       "Allowed: connections to localhost, within the sandbox.",
