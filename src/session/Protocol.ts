@@ -86,6 +86,9 @@ export const noPrompts = "\\builtin unset -v PROMPT_COMMAND||\\builtin :;PS0= PS
 /** The signals whose traps may read our lines while no command runs; those on INT, URG and EXIT are the protocol's. */
 const idleSignals = "HUP QUIT USR1 USR2 PIPE ALRM TERM CHLD CONT TSTP TTIN TTOU WINCH IO VTALRM PROF XCPU XFSZ"
 
+/** Writes the state, which only the session's own trap on EXIT would do, and ends the shell. */
+const leave = '\\builtin eval "${__synapse_exit-}"; \\builtin exit'
+
 /** The trap while no command runs: SIGURG makes a prompt or a trap that reads our lines the last one, and ends it next. */
 const idleTrap = `\\builtin trap "\${__synapse_idle-:}" ${urg}`
 
@@ -100,7 +103,7 @@ const busyTrap = (hasGroup: boolean) => `\\builtin trap "\${__synapse_${hasGroup
  */
 export const setTexts = (directory: SessionDirectory) =>
   `__synapse_busy=${interruptTrap(directory, true)} __synapse_group=${interruptTrap(directory, false)} ` +
-  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '\\builtin exit' ${urg};${dropAliases};${noPrompts}`)}`
+  `__synapse_idle=${quote(`\\builtin trap - ${idleSignals};\\builtin trap '${leave}' ${urg};${dropAliases};${noPrompts}`)}`
 
 /**
  * The facts that the shell needs before a command: the status of the last one, options that are only set while a command

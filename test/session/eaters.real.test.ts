@@ -45,6 +45,10 @@ describe("what reads standard input between commands", () => {
   survives("a trap on DEBUG, in all that is sourced", "trap 'read x' DEBUG; set -T", "set +T")
   survives("a trap on RETURN", "trap cat RETURN")
   survives("a trap on ERR", "trap cat ERR")
+  survives(
+    "a trap on a signal, and one on EXIT",
+    "trap 'echo bye' EXIT; trap 'while :; do read x; done' USR1; (sleep 0.02; kill -USR1 $$) & disown"
+  )
   survives("a signal of another process", "trap 'read -N 9000 x' USR1; (sleep 0.02; kill -USR1 $$) & disown")
 
   // A child of no shell: it has left its parents, its group and its session.
