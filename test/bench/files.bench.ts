@@ -73,6 +73,16 @@ try {
     { title: "an edit in 100 MiB, and back again", samples: 5 }
   )
 
+  for (let at = 1; at <= 60; at++) Fs.writeFileSync(Path.join(directory, `part${at}`), `one\ntwo ${at}\nthree\n`)
+  const loop = (body: string) => `for i in {1..60}; do ${body}; done`
+  await Table.print(
+    [
+      row("sed -i", `${loop("sed -i s/one/1/ part$i")}; ${loop("sed -i s/1/one/ part$i")}`),
+      row("edit", `${loop("edit part$i one 1")}; ${loop("edit part$i 1 one")}`)
+    ],
+    { title: "60 small files in a loop, and back again", samples: 5, goals: { edit: 4 } }
+  )
+
   Fs.writeFileSync(Path.join(directory, "small"), "one\ntwo\nthree\n")
   await Table.print(
     [
