@@ -54,7 +54,7 @@ export const ofMissing = Effect.fnUntraced(function* (
 })
 
 /**
- * Makes the error of numbers behind a file's name, where no files are named so; undefined for other operands.
+ * Makes the error of numbers or a range (`20-40`) behind a file's name, where no files are named so; undefined for other operands.
  *
  * @since 0.1.0
  * @category errors
@@ -62,12 +62,15 @@ export const ofMissing = Effect.fnUntraced(function* (
 export const ofNumbers = Effect.fnUntraced(function* (
   files: Files,
   grammar: Pick<Described, "name" | "usage">,
-  [file = "", ...numbers]: ReadonlyArray<string>
+  [file = "", ...words]: ReadonlyArray<string>
 ): Effect.fn.Return<InvalidUsage | undefined> {
+  const range = words.length === 1 ? /^(\d{1,15})[-,](\d{1,15})$/.exec(words[0] ?? "") : null
+  const numbers = range === null ? words : range.slice(1)
   const isNumbered = numbers.length > 0 && numbers.length < 3 && numbers.every((word) => /^\d{1,15}$/.test(word))
   if (!isNumbered || !(yield* exists(files, file))) return undefined
-  for (const word of numbers) if (yield* exists(files, word)) return undefined
+  for (const word of words) if (yield* exists(files, word)) return undefined
   const [first = 0, second] = numbers.map(Number)
+  if (range !== null && (first < 1 || (second ?? 0) < first)) return undefined
   const name = FileFailure.toWord(file)
   const calls =
     second === undefined
@@ -75,7 +78,7 @@ export const ofNumbers = Effect.fnUntraced(function* (
       : first > 0 && second >= first
         ? [`read ${name}:${first}-${second}`]
         : [`read ${name} --offset ${first} --limit ${Math.max(second, 1)}`]
-  const what = `${numbers.join(" and ")} would be ${second === undefined ? "a file" : "files"}. To show lines of ${name}:`
+  const what = `${words.join(" and ")} would be ${words.length === 1 ? "a file" : "files"}. To show lines of ${name}:`
   return CommandGrammar.misuse(
     grammar,
     what,

@@ -53,6 +53,13 @@ describe("a call of read that is not right", () => {
         yield* run("read x 5 10"),
         say("5 and 10 would be files. To show lines of x:", "read x:5-10")
       )
+      for (const range of ["5-10", "5,10"]) {
+        assert.deepStrictEqual(
+          yield* run(`read x ${range}`),
+          say(`${range} would be a file. To show lines of x:`, "read x:5-10")
+        )
+      }
+      assert.deepStrictEqual((yield* run("read x 10-5")).stdout, "==> x <==\n     1\t1\n     2\t2\n     3\t3\n")
       assert.deepStrictEqual(
         yield* run("read x 100 20"),
         say("100 and 20 would be files. To show lines of x:", "read x --offset 100 --limit 20")
