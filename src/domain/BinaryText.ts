@@ -32,6 +32,12 @@ const shareOfForeign = 0.3
 /** The share of single NULs above which a part is binary: more than there are between words (`find -print0`). */
 const shareOfNuls = 0.4
 
+/**
+ * The fewest readable characters from the last unreadable one to the end of its line that are no part of it: what is
+ * printed next, where a file does not end in a newline (`cat image; echo done`).
+ */
+const leastRest = 4
+
 const nul = 0
 const replacement = 0xfffd
 
@@ -40,7 +46,7 @@ const isUnreadable = (code: number): boolean =>
 
 /**
  * Returns the part of a text from its first line with unreadable characters (NULs, controls, bytes that are not UTF-8)
- * to its last, where too many of its characters are unreadable for a text; undefined where there is no such part.
+ * to the last of them, where too many of its characters are unreadable for a text; undefined where there is no such part.
  *
  * @since 0.1.0
  */
@@ -61,7 +67,8 @@ export const find = (text: string): BinaryPart | undefined => {
   }
   const start = text.lastIndexOf("\n", first) + 1
   const newline = text.indexOf("\n", last)
-  const end = newline < 0 ? text.length : newline + 1
+  const rest = newline - last - 1
+  const end = newline < 0 ? text.length : rest < leastRest ? newline + 1 : last + 1
   const length = end - start
   const others = controls + foreign
   const isText = others <= length * (controls + nuls === 0 ? shareOfForeign : share) && nuls <= length * shareOfNuls

@@ -54,4 +54,12 @@ describe("BinaryText.find", () => {
       type: undefined
     })
   })
+
+  it("leaves out what is printed after a file without a newline at its end", () => {
+    const binary = Buffer.alloc(100, "\x01\xff", "latin1").toString()
+    assert.strictEqual(BinaryText.find(`${binary}done\n`)?.end, binary.length)
+    assert.strictEqual(BinaryText.find(`${binary}done\nnext\n`)?.end, binary.length)
+    assert.strictEqual(BinaryText.find(`${binary}xyz\n`)?.end, binary.length + 4)
+    assert.strictEqual(BinaryText.find(`${binary}no end`)?.end, binary.length + 6)
+  })
 })
