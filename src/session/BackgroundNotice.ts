@@ -19,9 +19,6 @@ interface Running {
 /** Milliseconds after the beginning of the last command at which the processes are looked at. */
 const lookAfter = 100
 
-/** The ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too. */
-const early = 2
-
 const idOf = ({ pid, started }: BackgroundProcesses.BackgroundProcess) => `${pid} ${started}`
 
 /**
@@ -69,7 +66,7 @@ export class BackgroundNotice {
   }
 
   private goingOn(keeper: ShellKeeper, ended: number): string | undefined {
-    const before = ProcessTable.ticksAt(ended) + early
+    const before = ProcessTable.ticksAt(ended) + ProcessTable.early
     const next = this.running()?.shell.hostPid
     const known = new Set(next === undefined ? [] : [next, ...ProcessTree.below(next)])
     const pids = this.processes.members(keeper.spawned).flatMap(({ pid }) => (known.has(pid) ? [] : pid))

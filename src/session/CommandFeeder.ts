@@ -204,7 +204,7 @@ export class CommandFeeder {
       if (frame === undefined) return
       // What is reported here comes after the command's own line, which has not run then, and never will.
       if (!run.begun) {
-        const eaters = ProtocolInput.reserve(shell.pid)
+        const eaters = ProtocolInput.reserve(shell.pid, shell.keptSince)
         if (eaters.length > 0) this.state.noteOnce(eaten(eaters, false))
         if (--left === 0) return giveBack({ _tag: "Unable", shell })
         nonces = Nonce.makePair()

@@ -273,6 +273,14 @@ export const signalGroup = (group: number, name: NodeJS.Signals): void => {
 }
 
 /**
+ * The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too.
+ *
+ * @since 0.1.0
+ * @category signals
+ */
+export const early = 2
+
+/**
  * Converts a time of `performance.now()` to clock ticks since boot, rounded down: a process that starts later has at
  * least this start time.
  *

@@ -99,8 +99,11 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
   }
 
   /** What holds that standard input otherwise than a program that waits for it is killed only where that did not do. */
-  const findEaters = (pid: number, prompt: string): ReadonlyArray<number> =>
-    stuck > patience.interrupt ? ProtocolInput.holders(prompt, pid) : eatersOf(pid, prompt)
+  const findEaters = (pid: number, prompt: string): ReadonlyArray<number> => {
+    const below = eatersOf(pid, prompt)
+    if (stuck <= patience.interrupt) return below
+    return [...new Set([...below, ...ProtocolInput.holders(prompt, pid, shell.keptSince)])]
+  }
 
   /** Returns whether the next look comes by itself. */
   const free = (pid: number, prompt: string): boolean => {

@@ -26,24 +26,22 @@ export const of = (pid: number): string => {
 }
 
 /**
- * Returns the pids of all that hold the standard input `file`, but of `reader`, which is to read it, and of those above
- * it: its keeper, and what wraps that one.
+ * Returns the pids of all that hold the standard input `file` and were started after `since` (`ProcessTable.ticksAt`):
+ * what is older is a wrapper's own. `reader`, which is to read it, and those above it do not count.
  *
  * @since 0.1.0
  * @category accessors
  */
-export const holders = (file: string, reader: number): ReadonlyArray<number> => {
+export const holders = (file: string, reader: number, since: number): ReadonlyArray<number> => {
   const rightful = new Set<number>()
   for (let pid = reader; pid > 0 && rightful.size < maxParents; pid = ProcessFiles.stat(pid)?.parent ?? 0) {
     rightful.add(pid)
   }
   // The other end of a pipe has the same name.
   const canRead = ({ file: name, writes }: ProcessFiles.Descriptor) => !writes || !name.startsWith("pipe:")
-  // What is older than this program can't have it.
-  const since = ProcessFiles.stat(process.pid)?.started ?? 0
   const holds = (pid: number) => ProcessFiles.descriptors(pid, "all", (name) => name === file).some(canRead)
   return ProcessTable.list().flatMap(({ pid, started }) =>
-    started >= since && !rightful.has(pid) && holds(pid) ? [pid] : []
+    started > since && !rightful.has(pid) && holds(pid) ? [pid] : []
   )
 }
 
@@ -51,16 +49,16 @@ export const holders = (file: string, reader: number): ReadonlyArray<number> => 
 const maxLooks = 20
 
 /**
- * Kills all that hold the standard input of `reader`, but that one and those above it, and returns their names.
+ * Kills all that hold the standard input of `reader` (`holders`), and returns their names.
  *
  * @since 0.1.0
  * @category signals
  */
-export const reserve = (reader: number): ReadonlyArray<string> => {
+export const reserve = (reader: number, since: number): ReadonlyArray<string> => {
   const file = of(reader)
   const names = new Set<string>()
   for (let look = 0; look < maxLooks && file !== ""; look++) {
-    const found = holders(file, reader)
+    const found = holders(file, reader, since)
     if (found.length === 0) break
     for (const pid of found) {
       names.add(ProcessFiles.name(pid))

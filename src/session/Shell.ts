@@ -71,6 +71,11 @@ export class Shell {
     return this.keeper.spawned
   }
 
+  /** The time, in clock ticks since boot, before which no shell of its keeper has run a command. */
+  get keptSince(): number {
+    return this.keeper.keptSince
+  }
+
   /** The shell's own pid in this process's PID namespace; that of no process where the shell has ended unseen. */
   get pid(): number {
     return this.hostPid ?? (this.keeper.keeps ? nobody : this.keeper.spawned)

@@ -67,6 +67,8 @@ export class ShellKeeper {
   alive = true
   /** Resolves once the process has ended and all its output is read. */
   readonly over: Promise<void>
+  /** The time, in clock ticks since boot, before which no shell of its has run a command. */
+  keptSince = Number.POSITIVE_INFINITY
   /** True where shells can follow one another in the process. */
   keeps = false
   /** True once the input has ended, perhaps by the doing of a wrapper: no further shell can start. */
@@ -127,11 +129,16 @@ export class ShellKeeper {
     return this.alive && this.keeps && !this.isAtEnd
   }
 
+  /** The keeper's own pid in this process's PID namespace; that of what was spawned where nothing keeps shells. */
+  get pid(): number {
+    return this.wrapped ?? this.spawned
+  }
+
   /** Starts the next shell; only where the last one has ended, and only where `canGoOn`. */
   next(): Shell {
     const shell = new Shell(this)
     this.shell = shell
-    ProtocolInput.reserve(this.wrapped ?? this.spawned)
+    ProtocolInput.reserve(this.pid, this.keptSince)
     this.child.stdin.write(`\n${this.token}\n`)
     return shell
   }
@@ -142,7 +149,7 @@ export class ShellKeeper {
 
   /** True where the keeper was killed, and the shell can't outlive it. */
   get isKilled(): boolean {
-    return this.keeps && ProcessFiles.isKilled(this.wrapped ?? this.spawned)
+    return this.keeps && ProcessFiles.isKilled(this.pid)
   }
 
   /**
@@ -155,7 +162,7 @@ export class ShellKeeper {
   }
 
   private goOn(): void {
-    ProcessTable.signal(this.wrapped ?? this.spawned, "SIGCONT")
+    ProcessTable.signal(this.pid, "SIGCONT")
   }
 
   /** Names a further directory that goes when this program dies. */
@@ -198,6 +205,7 @@ export class ShellKeeper {
    * input has ended.
    */
   private hearReport(text: string): void {
+    if (!this.keeps) this.keptSince = ProcessTable.ticksAt(performance.now()) + ProcessTable.early
     this.keeps = true
     const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTree.innerPid(this.spawned))
     if (ProcessTree.innerPid(this.spawned) !== inner) this.wrapped = ProcessTree.find(this.spawned, inner)

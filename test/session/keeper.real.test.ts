@@ -228,6 +228,25 @@ describe("a wrapper that ends the input", () => {
     return path
   }
 
+  it.live("keeps what a wrapper has started, though it holds the same input", () =>
+    withSession(({ directory }) => {
+      const shellCommand = Path.join(directory, "wrapper")
+      const helper = `sleep 2053 <&0 >/dev/null 2>&1 & echo $! >'${directory}/helper'`
+      Fs.writeFileSync(shellCommand, `#!/bin/bash\n${helper}; exec /bin/bash "$@"\n`, { mode: 0o755 })
+      return withSession(
+        (subject) =>
+          Effect.gen(function* () {
+            yield* prepare(subject)
+            yield* subject.run("exit")
+            yield* assertKept(subject)
+            const pid = Fs.readFileSync(`${directory}/helper`, "utf8").trim()
+            assert.deepStrictEqual(yield* subject.run(`kill -0 ${pid}`), result())
+          }),
+        { shellCommand }
+      )
+    })
+  )
+
   for (const [name, condition, command] of [
     ["before a command's lines", `$line == "{ __synapse_"*`, "true"],
     ["before the line that asks for the next shell", "$line =~ ^[A-Za-z0-9_-]{11}$", "exit"]
