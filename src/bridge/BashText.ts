@@ -158,6 +158,7 @@ member() {
   reply ok
 }
 stage() {
+  if [[ ! $temporary ]]; then reply io 'it was not begun'; return; fi
   exec 44>&-
   if [[ $inplace ]]; then kept+=("$temporary"); fi
   member "$directory" "$target" "$temporary" "$mode" "$inplace"
@@ -530,7 +531,9 @@ unwritten() {
   refuse 'could not be written' "$error"
 }
 put() {
-  if printf %s "$1" >&44; then reply ok; else unwritten; fi
+  if [[ ! $temporary ]]; then
+    reply io 'it was not begun'
+  elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
 alike() {
   local both

@@ -128,8 +128,7 @@ export class BridgeCall {
    */
   async replace(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
-    // What follows a step that has failed finds no file that was begun, and fails too.
-    await Promise.all(this.dialog.requests(3, "begin", path, mode, "put", String(bytes.length), bytes, "commit"))
+    await this.handOver(["begin", path, mode], bytes, "commit")
   }
 
   /** Leaves all files as they were. */
@@ -142,10 +141,7 @@ export class BridgeCall {
   async stage(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
     const begin = ["another", path, mode]
-    if (FileContent.isShort(bytes)) {
-      await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, "stage"))
-      return
-    }
+    if (FileContent.goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
     await this.dialog.request(...begin)
     const content = this.content()
     await content.write(bytes)
@@ -208,6 +204,11 @@ export class BridgeCall {
   /** Closes the dialog, whatever becomes of the caller. */
   close(): void {
     this.dialog.close()
+  }
+
+  /** Begins a file, and hands over its content, at once; where a step fails, those after it find no file, and fail too. */
+  private async handOver(begin: ReadonlyArray<string>, bytes: Uint8Array, end: string): Promise<void> {
+    await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, end))
   }
 
   private content(): FileContent.FileContent {

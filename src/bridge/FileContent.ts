@@ -25,19 +25,13 @@ export interface Ways {
 }
 
 /**
- * Tests whether bytes can be handed over at once: bash's variables hold no zero bytes.
- *
- * @since 0.1.0
- */
-export const isShort = (bytes: Uint8Array): boolean => bytes.length <= piece && !bytes.includes(0)
-
-/**
- * Tests whether bytes can be handed over together with the path of their file, and are not empty.
+ * Tests whether bytes can be handed over at once, with the path of their file: a pipe has room for both, and bash's
+ * variables hold no zero bytes.
  *
  * @since 0.1.0
  */
 export const goesWith = (path: string, bytes: Uint8Array): boolean =>
-  bytes.length > 0 && isShort(bytes) && bytes.length + Buffer.byteLength(path) <= piece
+  bytes.length > 0 && bytes.length + Buffer.byteLength(path) <= piece && !bytes.includes(0)
 
 /**
  * Takes the content of a file chunk by chunk.

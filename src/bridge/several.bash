@@ -28,6 +28,7 @@ member() {
 }
 # The new content of the file that was begun is whole.
 stage() {
+  if [[ ! $temporary ]]; then reply io 'it was not begun'; return; fi
   exec 44>&-
   if [[ $inplace ]]; then kept+=("$temporary"); fi
   member "$directory" "$target" "$temporary" "$mode" "$inplace"

@@ -239,9 +239,11 @@ unwritten() {
   discard
   refuse 'could not be written' "$error"
 }
-# A short content comes in the dialog.
+# A short content comes in the dialog, also where no file could be begun: descriptor 44 may be the caller's own then.
 put() {
-  if printf %s "$1" >&44; then reply ok; else unwritten; fi
+  if [[ ! $temporary ]]; then
+    reply io 'it was not begun'
+  elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
 # As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
 alike() {

@@ -112,13 +112,11 @@ const exiting = 0x4
 export const isKilled = (pid: number): boolean => {
   const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
-  // The process takes the signal some time before it counts as ended.
+  // The process takes the signal some time before it counts as ended; its exit code and its flags tell meanwhile.
   const fields = fieldsOf(pid)
-  return (
-    (Number(fields[49]) & 127) === Os.constants.signals.SIGKILL ||
-    (Number(fields[6]) & exiting) !== 0 ||
-    !ProcessTable.isThere(pid)
-  )
+  const [flags, exitCode] = [Number(fields[6]), Number(fields[49])]
+  const signal = exitCode & 127
+  return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !ProcessTable.isThere(pid)
 }
 
 /**

@@ -60,23 +60,35 @@ const namesInProc = (): ReadonlyArray<string> => {
 /** The most looks at `/proc` for one list. */
 const maxLooks = 20
 
-/** Looks again at what is new where a process is gone before it was read, or before `isThere`: it may have left a child. */
-const fromProc = (isThere: (one: Process) => boolean = () => true): Array<Process> => {
-  const processes: Array<Process> = []
+/**
+ * Calls `look` with each process once, but for those that are known by their names. Looks again at what is new where a
+ * process is gone before it was read, or `look` returns false for one: it may have left a child.
+ */
+const eachInProc = (isKnown: (name: string) => boolean, look: (one: Process) => boolean): void => {
   const seen = new Set<string>()
   let isSure = false
-  for (let look = 0; look < maxLooks && !isSure; look++) {
+  for (let looks = 0; looks < maxLooks && !isSure; looks++) {
     isSure = true
     for (const name of namesInProc()) {
       const first = name.charCodeAt(0)
-      if (first < 48 || first > 57 || seen.has(name)) continue
+      if (first < 48 || first > 57 || seen.has(name) || isKnown(name)) continue
       seen.add(name)
       const stat = readText(`/proc/${name}/stat`)
       const parsed = stat === undefined ? undefined : parseStat(stat)
-      if (parsed !== undefined) processes.push(parsed)
-      if (parsed === undefined || !isThere(parsed)) isSure = false
+      if (parsed === undefined || !look(parsed)) isSure = false
     }
   }
+}
+
+const fromProc = (isThere: (one: Process) => boolean = () => true): Array<Process> => {
+  const processes: Array<Process> = []
+  eachInProc(
+    () => false,
+    (one) => {
+      processes.push(one)
+      return isThere(one)
+    }
+  )
   return processes
 }
 
@@ -121,22 +133,14 @@ export const isThere = (pid: number): boolean => {
 export const listSince = (since: number, older: Set<number>): Array<Process> => {
   if (process.platform !== "linux") return list().filter((one) => one.started >= since)
   const processes: Array<Process> = []
-  const seen = new Set<string>()
-  let isSure = false
-  for (let look = 0; look < maxLooks && !isSure; look++) {
-    isSure = true
-    for (const name of namesInProc()) {
-      const first = name.charCodeAt(0)
-      if (first < 48 || first > 57 || older.has(Number(name)) || seen.has(name)) continue
-      seen.add(name)
-      const stat = readText(`/proc/${name}/stat`)
-      const parsed = stat === undefined ? undefined : parseStat(stat)
-      // Its child may be new.
-      if (parsed === undefined) isSure = false
-      else if (parsed.started >= since) processes.push(parsed)
-      else older.add(parsed.pid)
+  eachInProc(
+    (name) => older.has(Number(name)),
+    (one) => {
+      if (one.started >= since) processes.push(one)
+      else older.add(one.pid)
+      return true
     }
-  }
+  )
   return processes
 }
 

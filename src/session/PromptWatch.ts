@@ -38,11 +38,10 @@ const promptOf = (pid: number): string | undefined => {
   return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
 }
 
-/** Returns the letter of a process's state; empty where it is gone. */
-const stateOf = (pid: number): string => /^ (\w) /.exec(readText(`/proc/${pid}/stat`).replace(/^.*\)/s, ""))?.[1] ?? ""
+const stateOf = (pid: number): string => ProcessFiles.stat(pid)?.state ?? ""
 
-const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals): void => {
-  for (const pid of pids) ProcessTable.signal(pid, signal)
+const killAll = (pids: ReadonlyArray<number>): void => {
+  for (const pid of pids) ProcessTable.signal(pid, "SIGKILL")
 }
 
 /** Returns the pids of what the shell has started with that standard input. */
@@ -98,7 +97,10 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
     timer = setTimeout(look, delay).unref()
   }
 
-  /** What holds that standard input otherwise than a program that waits for it is killed only where that did not do. */
+  /**
+   * Finds the processes that may have taken the shell's lines: first those below it whose standard input is the shell's
+   * own; where killing them did not free it, whatever else has opened that.
+   */
   const findEaters = (pid: number, prompt: string): ReadonlyArray<number> => {
     const below = eatersOf(pid, prompt)
     if (stuck <= patience.interrupt) return below
@@ -110,13 +112,13 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
     stuck++
     const eaters = findEaters(pid, prompt)
     const names = eaters.map(ProcessFiles.name)
-    signalAll(eaters, "SIGKILL")
     for (const name of names) if (!killed.includes(name)) killed.push(name)
     // One that is not asleep may only wait for a processor.
     if (stuck > (eaters.length > 0 || stateOf(pid) === "S" ? patience.interrupt : patience.kill)) {
       interrupt(pid, prompt, performance.now() + stopping)
       return true
     }
+    killAll(eaters)
     if (eaters.length === 0 && stuck <= patience.interrupt) shell.write(`\n${probe()}`)
     return false
   }
@@ -138,8 +140,8 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
     if (isStopped && ProtocolInput.of(pid) === prompt) {
       if (stuck > patience.kill) shell.kill()
       else {
-        signalAll([pid], "SIGURG")
-        signalAll(findEaters(pid, prompt), "SIGKILL")
+        ProcessTable.signal(pid, "SIGURG")
+        killAll(findEaters(pid, prompt))
         shell.write(`\n${probe()}`)
         wasInterrupted = true
       }

@@ -131,17 +131,27 @@ const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): s
   return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
-/** Programs that search, which often are not installed, and those that always are, with the options of the same meaning. */
-const searches = { ag: "grep -rnE", fd: "find . -name", rg: "grep -rnE" }
+/** Programs that often are not installed, and those with the same meaning that always are. */
+const installed: Readonly<Record<string, string>> = {
+  ag: "grep -rnE",
+  fd: "find . -name '*…*'",
+  rg: "grep -rnE"
+}
 
 /** Names of other agents' commands, and ours. */
-const sameHere: Readonly<Record<string, string>> = {
-  ...searches,
+const ours: Readonly<Record<string, string>> = {
   apply_patch: "edit --patch <<'EOF'",
   str_replace: "edit <file> <old> <new>",
   str_replace_based_edit_tool: "edit <file> <old> <new>",
   str_replace_editor: "edit <file> <old> <new>",
   TodoRead: "TodoWrite --show"
+}
+
+/** Returns what has the meaning of a command here. */
+const sameHere = (name: string, commands: ReadonlyArray<string>): string | undefined => {
+  if (Object.hasOwn(installed, name)) return installed[name]
+  const own = Object.hasOwn(ours, name) ? ours[name] : undefined
+  return own !== undefined && commands.includes(own.slice(0, own.indexOf(" "))) ? own : undefined
 }
 
 const ofMissing = (line: CommandLine, { around, commands, result }: Facts): string | undefined => {
@@ -152,10 +162,8 @@ const ofMissing = (line: CommandLine, { around, commands, result }: Facts): stri
   if (ReservedName.isReserved(name)) {
     return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
   }
-  const here = Object.hasOwn(sameHere, name) ? sameHere[name] : undefined
-  if (here !== undefined && (commands.includes(here.split(" ", 1)[0] ?? "") || Object.hasOwn(searches, name))) {
-    return `here it is: ${here}`
-  }
+  const here = sameHere(name, commands)
+  if (here !== undefined) return `here it is: ${here}`
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))

@@ -41,6 +41,22 @@ describe("a file", () => {
     })
   )
 
+  inSession("that could not be begun gets no content, nor does a descriptor of the caller's", ({ directory, run }) =>
+    Effect.gen(function* () {
+      yield* run("mkdir dir; touch file; ln -s loop loop; mkfifo fifo; exec 40>leak 41>&40 42>&40 43>&40 44>&40")
+      for (const path of ["dir", "dir/", "file/x", "loop", "fifo"]) {
+        for (const command of [
+          `write ${path} secret`,
+          `echo secret | write ${path}`,
+          `write ${path} "$(printf %4000d 1)"`
+        ]) {
+          assert.strictEqual((yield* run(command)).exitCode, 1, command)
+        }
+      }
+      assert.strictEqual(Fs.readFileSync(`${directory}/leak`, "utf8"), "")
+    })
+  )
+
   // The sandbox's own tests show that root is held to the policy.
   inSessionOf("an ordinary user", "that is not to be read is denied", ({ run }) =>
     Effect.gen(function* () {

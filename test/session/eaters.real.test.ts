@@ -8,23 +8,20 @@ const readers = ["cat", "read x", "read -d '' x", "mapfile", "while read x; do :
 
 /** Sets the hook, and gets right answers after it, once each. */
 const survives = (name: string, hook: string, after = "") =>
-  inSession(
-    name,
-    (subject) =>
-      Effect.gen(function* () {
-        yield* prepare(subject)
-        assert.deepStrictEqual(yield* subject.run(hook), result(), hook)
-        if (after !== "") yield* subject.run(after)
-        // Also on a busy machine, what the hook has started ends before the next command begins.
-        yield* Effect.sleep(300)
-        for (const code of [0, 3, 0]) {
-          const { exitCode, stderr, stdout } = yield* subject.run(`echo once >> ran; echo on; (exit ${code})`)
-          assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: code, stderr: "", stdout: "on\n" })
-        }
-        assert.strictEqual((yield* subject.run("cat ran; trap - CHLD USR1 ALRM")).stdout, "once\n".repeat(3))
-        yield* assertKept(subject)
-      }),
-    {}
+  inSession(name, (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      assert.deepStrictEqual(yield* subject.run(hook), result(), hook)
+      if (after !== "") yield* subject.run(after)
+      // Also on a busy machine, what the hook has started ends before the next command begins.
+      yield* Effect.sleep(300)
+      for (const code of [0, 3, 0]) {
+        const { exitCode, stderr, stdout } = yield* subject.run(`echo once >> ran; echo on; (exit ${code})`)
+        assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: code, stderr: "", stdout: "on\n" })
+      }
+      assert.strictEqual((yield* subject.run("cat ran; trap - CHLD USR1 ALRM")).stdout, "once\n".repeat(3))
+      yield* assertKept(subject)
+    })
   )
 
 describe("what reads standard input between commands", () => {

@@ -26,7 +26,10 @@ describe("a trap on EXIT", () => {
     ],
     ["echo $X; [[ $- == *e* ]]", { stdout: "1\n" }],
     ["trap 'false; echo no' EXIT; Y=2", {}],
+    // The exit code may be that of an `exit` in the text.
     ["(exit 7)", { exitCode: 1 }],
+    ["trap 'false; echo no' EXIT", {}],
+    ["test -e nope", { exitCode: 1, notices: errexitStays }],
     ["set +e; echo $X $Y", { stdout: "1 2\n" }]
   ])
 

@@ -58,7 +58,7 @@ export const read = handler(
 export const write = handler(
   "write",
   ({ args: [path = "", text], files, stdin = Stream.empty }) =>
-    files.write(path, text === undefined ? stdin : Stream.succeed(ShellText.encode(text))).pipe(
+    files.write(path, text === undefined ? stdin : ShellText.encode(text)).pipe(
       Effect.as(CommandResult.make({ stdout: "written\n" })),
       Effect.catchTag("FileError", (error) => toFailure(error))
     ),
