@@ -99,6 +99,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const denials = new Denials()
+    const isOurs = (name: string) => registry.find(name) !== undefined
+    const commandOf = (params: unknown) => textOf(params, isOurs)
 
     /** Makes the line on a result, or on an error that has more to say than its own text. */
     const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
@@ -133,7 +135,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) denials.forget()
-            return run(router, params)
+            return run(router, params, isOurs)
           })
         ),
       remark,
@@ -156,10 +158,14 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
 
 const ran = Span.within("BashTool.run")
 
-const run = (router: Context.Tag.Service<BashRouter>, params: typeof Parameters.Type) => {
+const run = (
+  router: Context.Tag.Service<BashRouter>,
+  params: typeof Parameters.Type,
+  isOurs: (name: string) => boolean
+) => {
   const { command, restart, timeout } = params
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
-  return CommandText.CommandText.$match(CommandText.read(command), {
+  return CommandText.CommandText.$match(CommandText.read(command, isOurs), {
     Command: (text) => noticed(router.route(text.command, { restart, timeout }), notices),
     Wrapped: (text) => noticed(router.route(text.command, { restart, timeout }), [...notices, text.notice]),
     NoCommand: ({ meant, reason }) => {
@@ -186,8 +192,8 @@ const noticed = (
       })
 
 /** Returns the command that a call's parameters ran. */
-const commandOf = (params: unknown): string => {
-  const text = CommandText.read((params as typeof Parameters.Type).command)
+const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
+  const text = CommandText.read((params as typeof Parameters.Type).command, isOurs)
   return text._tag === "NoCommand" ? "" : text.command
 }
 

@@ -41,10 +41,16 @@ const { Command, NoCommand, Wrapped } = CommandText
 /**
  * Reads the text of a command. Whatever bash could run for a good reason is a `Command`.
  *
+ * @param isOurs tests whether a command of ours has this name: what begins with it is no prose (`10. a`, `Now x`)
  * @since 0.1.0
  * @category parsing
  */
-export const read = (text: string): CommandText => readAt(text, 0)
+export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText => {
+  const found = readAt(text, 0)
+  return found._tag === "NoCommand" && Prose.isProse(text) && isOurs(/\S+/.exec(text)?.[0] ?? "")
+    ? Command({ command: text })
+    : found
+}
 
 /** The number of things around a command that are looked into, to show what was meant. */
 const deepest = 3
