@@ -26,6 +26,11 @@ export interface Described {
   readonly summary: string
   /** The usage line: `read <file> [--offset N]`. */
   readonly usage: string
+  /**
+   * Returns the commands under the prefix (`mcp:*`) that are known without starting anything, for who looks for one and
+   * for programs that call one (`env`, `find -exec`); the same array until they change. It answers at once.
+   */
+  readonly known?: () => ReadonlyArray<Described>
 }
 
 /**

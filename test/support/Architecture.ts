@@ -30,7 +30,8 @@ export const floors: Readonly<Record<string, Floors>> = {
     ["bash"],
     ["domain"]
   ],
-  commands: [["bash", "edit", "mcp", "read", "skill", "task", "todo", "write"]],
+  commands: [["bash", "edit", "mcp", "read", "search", "skill", "task", "todo", "write"]],
+  extension: [["."], ["mcp", "skill"]],
   sandbox: [["."], ["permission"], ["denial"], ["platform"], ["config"], ["policy"]],
   "sandbox/platform": [["linux", "macos"], ["."]],
   "sandbox/platform/linux": [["."], ["live"], ["check"], ["start"], ["plan"]]

@@ -1,0 +1,70 @@
+/**
+ * Finds skills: instructions and programs in the open Agent Skills format.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { CommandError } from "../../domain/CommandError.js"
+
+/**
+ * A skill, from the front matter of its `SKILL.md`. All texts are its author's: who shows them makes control characters
+ * harmless.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Skill {
+  /** The name of its directory. */
+  readonly name: string
+  readonly description: string
+  readonly directory: string
+  /** Where it was found: the working directory's `.agents/skills` or `.claude/skills`, or `$SYNAPSE_HOME/skills`. */
+  readonly source: "project" | "home"
+  /** The programs of its `scripts`, by the names they are called by. */
+  readonly tools: ReadonlyArray<SkillTool>
+  /** Why it can't be used, or what of it was ignored. */
+  readonly problem?: string
+}
+
+/**
+ * A program of a skill.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SkillTool {
+  /** Its file's path below `scripts`, without the extension where that leaves it unambiguous. */
+  readonly name: string
+  readonly path: string
+}
+
+/**
+ * The instructions of a skill.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SkillInstructions {
+  readonly skill: Skill
+  /** The text of `SKILL.md` below its front matter. */
+  readonly text: string
+}
+
+/**
+ * Finds skills by name. An unknown one fails with CommandNotFound, which names the nearest.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class SkillStore extends Context.Tag("synapse/SkillStore")<
+  SkillStore,
+  {
+    /** Returns all skills, sorted by name; a skill of the project comes before one of the same name in the home. */
+    readonly list: Effect.Effect<ReadonlyArray<Skill>>
+    readonly find: (name: string) => Effect.Effect<Skill, CommandError>
+    readonly load: (name: string) => Effect.Effect<SkillInstructions, CommandError>
+    /** Returns the skills that were found last, without looking again; the same array until they change. */
+    readonly known: () => ReadonlyArray<Skill>
+  }
+>() {}
