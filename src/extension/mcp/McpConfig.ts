@@ -1,0 +1,67 @@
+/**
+ * The MCP servers that the configuration files name.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type { McpServer } from "./McpClient.js"
+
+/**
+ * An entry of `mcpServers`, with its variables expanded.
+ *
+ * `fingerprint` is a hash of the entry as it is written, and of the file that it stands in: what is kept of a server is
+ * kept under it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type McpEntry = Data.TaggedEnum<{
+  /** A program that is started, and spoken to by its standard input and output. `cwd` is absolute. */
+  Stdio: Known & {
+    readonly command: string
+    readonly args: ReadonlyArray<string>
+    readonly env: Readonly<Record<string, string>>
+    readonly cwd: string
+  }
+  /** An address that is spoken to by streamable HTTP. */
+  Http: Known & { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  /** An entry that is broken, or that the user has not trusted. */
+  Unusable: Known & { readonly reason: "broken" | "untrusted"; readonly problem: string }
+}>
+
+interface Known {
+  readonly server: McpServer
+  readonly fingerprint: string
+}
+
+/**
+ * Makes an entry, and takes one apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const McpEntry = Data.taggedEnum<McpEntry>()
+
+/**
+ * Reads the configuration of MCP servers.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class McpConfig extends Context.Tag("synapse/McpConfig")<
+  McpConfig,
+  {
+    /**
+     * Returns the entries of the working directory's `mcp_servers.json` over those of `$SYNAPSE_HOME/mcp/mcp_servers.json`,
+     * sorted by name. Each file is read anew where it has changed; one that can't be read, or is no JSON, is told as an
+     * entry with the name of the file.
+     */
+    readonly entries: Effect.Effect<ReadonlyArray<McpEntry>>
+    /** The directory of what the program keeps for itself: `$SYNAPSE_HOME`. */
+    readonly home: string
+    /** The working directory of the session, which servers are told as their root. */
+    readonly root: string
+  }
+>() {}
