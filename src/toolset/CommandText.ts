@@ -41,13 +41,16 @@ const { Command, NoCommand, Wrapped } = CommandText
 /**
  * Reads the text of a command. Whatever bash could run for a good reason is a `Command`.
  *
- * @param isOurs tests whether a command of ours has this name: what begins with it is no prose (`10. a`, `Now x`)
+ * @param isOurs tests whether a command of ours has this name: what begins with it is neither prose (`10. a`) nor a
+ *   program that takes the whole screen (`top`)
  * @since 0.1.0
  * @category parsing
  */
 export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText => {
   const found = readAt(text, 0)
-  return found._tag === "NoCommand" && Prose.isProse(text) && isOurs(/\S+/.exec(text)?.[0] ?? "")
+  return found._tag === "NoCommand" &&
+    isOurs(/\S+/.exec(text)?.[0] ?? "") &&
+    (Prose.isProse(text) || FullScreen.find(text) !== undefined)
     ? Command({ command: text })
     : found
 }
