@@ -138,9 +138,10 @@ export class CommandFeeder {
       return undefined
     }
     const nextMark = CommandMark.make(directory.sessionId)
-    const marks = { mark: this.marked?.shell === shell ? this.marked.mark : undefined, nextMark }
+    const mark = this.marked?.shell === shell ? this.marked.mark : undefined
+    const known = { mark, nextMark, isExiting: () => plumbing.isStateWritten }
     this.marked = { shell, mark: nextMark }
-    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, marks)
+    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, known)
     const stdin = job.stdin === undefined ? undefined : new CommandStdin(directory.stdin, job.stdin)
     /** True once the shell has reported all that it has to report of this command. */
     let isHeard = false
@@ -181,7 +182,7 @@ export class CommandFeeder {
       stdin?.close()
       const missing = plumbing.takeMissing()
       const tell = (outcome: Outcome) => {
-        const ran: Fed = { _tag: "Ran", outcome, missing, mark: marks.mark }
+        const ran: Fed = { _tag: "Ran", outcome, missing, mark }
         if (status !== 1 || run.heard > 0 || !shell.alive) return end(ran)
         // The shell's own messages arrive with the next turn of the event loop.
         setImmediate(() => end(pipes.refusedBy(shell.complaint) ? { _tag: "Unable", shell } : ran))

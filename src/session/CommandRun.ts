@@ -95,7 +95,7 @@ export class CommandRun {
     private readonly directory: SessionDirectory,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
-    private readonly marks: Pick<Interruption.Target, "mark" | "nextMark">
+    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "isExiting">
   ) {
     const options = {
       limit: settings.outputLimit,
@@ -243,7 +243,7 @@ export class CommandRun {
 
   private get target(): Interruption.Target {
     return {
-      ...this.marks,
+      ...this.known,
       shell: this.shell,
       directory: this.directory,
       pipes: this.pipes.paths,

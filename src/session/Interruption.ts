@@ -51,6 +51,8 @@ export interface Target {
   readonly startedAt: number
   /** Tells whether the shell has begun it. */
   readonly begun: () => boolean
+  /** Tells whether the shell has nothing left to run but the user's EXIT trap. */
+  readonly isExiting: () => boolean
   /** The mark of its processes, and that of the next command's; undefined where the shell set it at its start. */
   readonly mark: string | undefined
   readonly nextMark: string
@@ -111,7 +113,7 @@ const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyA
  * @category constructors
  */
 export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
-  const { begun, directory, shell } = target
+  const { begun, directory, isExiting, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
   let asking: NodeJS.Timeout | undefined
@@ -131,7 +133,8 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
 
   const step = () => {
     const elapsed = performance.now() - began
-    if (elapsed >= patience.kill) {
+    // The end of an EXIT trap's command would only make the shell run the trap's next one.
+    if (elapsed >= patience.kill || isExiting()) {
       signs ??= signsOf(target, shell.pid)
       void CommandProcesses.freeze(
         signs,

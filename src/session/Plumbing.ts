@@ -10,6 +10,7 @@ import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "./ShellBridge.js"
+import * as ShellState from "./ShellState.js"
 
 const isFifo = (path: string): boolean => {
   try {
@@ -50,6 +51,7 @@ export class Plumbing {
   private readonly notFoundPipe: OutputPipe
   private state: Array<Buffer> = []
   private stateLength = 0
+  private stateEnd = ""
   private missing = ""
   private readonly bridgeFifos: ReadonlyArray<string>
 
@@ -110,10 +112,17 @@ export class Plumbing {
     return name
   }
 
+  /** True once the shell has written all of its state: what is left of it is the user's EXIT trap. */
+  get isStateWritten(): boolean {
+    this.statePipe.peek(this.intoState)
+    return this.stateEnd === ShellState.lastBytes
+  }
+
   /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
   takeState(): string {
     this.statePipe.drain(this.intoState)
     this.stateLength = 0
+    this.stateEnd = ""
     return Buffer.concat(this.state.splice(0)).toString("latin1")
   }
 
@@ -135,6 +144,8 @@ export class Plumbing {
 
   private readonly intoState = (chunk: Buffer) => {
     this.stateLength += chunk.length
+    const { length } = ShellState.lastBytes
+    this.stateEnd = (this.stateEnd + chunk.toString("latin1", Math.max(0, chunk.length - length))).slice(-length)
     if (this.stateLength <= maxState) this.state.push(Buffer.from(chunk))
     else this.state = []
   }

@@ -54,6 +54,14 @@ export const writing: string = [
 ].join("; ")
 
 /**
+ * The bytes that a state ends with.
+ *
+ * @since 0.1.0
+ * @category lines
+ */
+export const lastBytes = "end\n\0"
+
+/**
  * The state of an ended shell, for the next one.
  *
  * @since 0.1.0

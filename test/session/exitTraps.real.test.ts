@@ -1,6 +1,20 @@
 /** Against a real bash: a user's trap on EXIT runs when the shell ends, and the state outlives it. */
-import { describe } from "@effect/vitest"
-import { errexitStays, keeps } from "../support/Session.js"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { errexitStays, keeps, withSession } from "../support/Session.js"
+
+/** Texts that make a file when the command before it is ended, and more of them runs. */
+const lists = [
+  "sleep 60; echo late; >late",
+  "(sleep 60; >late); >late",
+  "while :; do sleep 60; >late; done",
+  "sleep 60 || >late",
+  "f() { sleep 60; >late; }; f; >late",
+  "x=$(sleep 60; >late); >late",
+  "trap '>late' INT TERM; sleep 60; >late"
+]
 
 describe("a trap on EXIT", () => {
   keeps("runs at an exit of the command that set it", [
@@ -87,4 +101,29 @@ describe("a trap on EXIT", () => {
     ["X=1; exit 2", { stdout: "bye\n", stderr: "+++X=1\n+++exit 2\n", exitCode: 2 }],
     ["set +x; echo $X", { stdout: "1\n", stderr: "+++set +x\n" }]
   ])
+
+  it.live("ends with the timeout that ends its command, and the state is kept", () =>
+    withSession(({ run }) =>
+      Effect.gen(function* () {
+        const command = "X=kept; trap 'echo first; sleep 60; echo late' EXIT; exit"
+        const error = yield* Effect.flip(run(command, { timeout: 2000 }))
+        assert.include(error, { kind: "timeout", stdout: "first\n" })
+        assert.strictEqual((yield* run("echo $X")).stdout, "kept\n")
+      })
+    )
+  )
+
+  it.live("ends with a cancel, whatever it runs, and the state is kept", () =>
+    withSession(({ directory, run }) =>
+      Effect.gen(function* () {
+        for (const list of lists) {
+          const quoted = `>began; ${list}`.replaceAll("'", `'\\''`)
+          const fiber = yield* Effect.fork(run(`X=${list.length}; trap '${quoted}' EXIT; exit`))
+          yield* Effect.repeat(Effect.sleep(5), { until: () => Fs.existsSync(`${directory}/began`) })
+          yield* Fiber.interrupt(fiber)
+          assert.strictEqual((yield* run("echo $X; ls; rm began; trap - EXIT")).stdout, `${list.length}\nbegan\n`, list)
+        }
+      })
+    )
+  )
 })
