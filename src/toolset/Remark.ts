@@ -16,6 +16,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Similar from "../domain/Similar.js"
 import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
+import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
@@ -54,7 +55,8 @@ export const make = (facts: Facts): string | undefined => {
     )
   }
   const line = Culprit.lineOf(facts.command)
-  const meaning = meaningOf(line, facts)
+  const meaning =
+    CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, result) ?? meaningOf(line, facts)
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
   return [open, status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
     .filter((part) => part !== undefined)
