@@ -157,7 +157,11 @@ export const live = (title: string): void => {
           yield* ask("true")
           let looks = 0
           const live = wrapped.live(pid)
-          const door = { ...live, lost: (masks: Parameters<typeof live.lost>[0]) => (looks++, live.lost(masks)) }
+          const lost: typeof live.lost = (masks) => {
+            looks++
+            return live.lost(masks)
+          }
+          const door = { ...live, lost }
           yield* MaskWatch.make({ door, policy: wrapped.policy, masks: wrapped.masks })
           for (let at = 0; at < 20; at++) Fs.writeFileSync(`${project}/other`, `${at}\n`)
           Fs.mkdirSync(`${project}/next/away`, { recursive: true })
