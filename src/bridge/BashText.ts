@@ -317,7 +317,8 @@ undo() {
  * @since 0.1.0
  * @category texts
  */
-export const stub = `PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin LC_ALL=C
+export const stub = `PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
+export LC_ALL=C
 slot=@directory@/slot-$1
 exec 41<"$slot-answer" || exit
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
@@ -326,7 +327,7 @@ temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=(
 made=() kept=()
 declare -A rooms=()
 own='' begun=''
-what='' to='' text='' path='' skip='' regular='' code='' count='' room=''
+what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
@@ -405,7 +406,7 @@ resolve() {
   fi
 }
 identify() {
-  local path directory said='' lines=() known=() asked=() line=0 at place itself
+  local path directory lines=() known=() asked=() line=0 at place itself
   for path in "$@"; do
     resolve "$path"
     directory=.
@@ -415,8 +416,10 @@ identify() {
     if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
   done
   if (( \${#asked[@]} )); then
-    said=$(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
-    if [[ $said ]]; then mapfile -t lines <<<"$said"; fi
+    exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
+    if [[ $looks ]]; then peek "$1"; fi
+    mapfile -t -u 40 lines
+    exec 40<&-
   fi
   if (( \${#lines[@]} != \${#asked[@]} )); then
     for path in "$@"; do reply io 'it was changed meanwhile'; done
@@ -432,6 +435,17 @@ identify() {
     fi
     reply ok "$place/$itself"
   done
+}
+look() {
+  local looks=yes seen='' text
+  identify "$1"
+  if [[ $seen ]]; then reply text "$text"; else reply ok; fi
+}
+peek() {
+  if [[ -f $1 && -r $1 ]] && ! endless "$1" regular && { exec 43<"$1"; } 2>/dev/null; then
+    if ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ \${text+read} ]]; then seen=yes; fi
+    exec 43<&-
+  fi
 }
 begin() {
   local several=\${3-}
@@ -608,6 +622,7 @@ while next what; do
       next count && paths=() &&
         while (( count-- )); do next path && paths+=("$path"); done
       identify "\${paths[@]}" ;;
+    look) next path && look "$path" ;;
     begin) next path && next mode && begin "$path" ;;
     another) next path && next mode && several && begin "$path" "$mode" yes ;;
     doom) next path && several && doom "$path" ;;

@@ -99,11 +99,16 @@ export class BridgeCall {
   async turns(paths: ReadonlyArray<string>): Promise<ReadonlyArray<ReadonlyArray<string>>> {
     for (const path of paths) checkPath(path)
     const replies = await Promise.all(this.dialog.requests(paths.length, "identify", String(paths.length), ...paths))
-    return replies.map(({ detail }) => {
-      const known = ShellText.decode(detail)
-      const end = known.lastIndexOf("/")
-      return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
-    })
+    return replies.map(namesIn)
+  }
+
+  /** Returns the names of the turns of a file, and what it holds, which is undefined for a file that `read` has to read. */
+  async look(
+    path: string
+  ): Promise<{ readonly names: ReadonlyArray<string>; readonly content: Uint8Array | undefined }> {
+    checkPath(path)
+    const [names, content] = (await Promise.all(this.dialog.requests(2, "look", path))) as [Reply, Reply]
+    return { names: namesIn(names), content: content.kind === "text" ? content.detail : undefined }
   }
 
   /**
@@ -270,6 +275,12 @@ export class BridgeCall {
     source.onClose = () => void this.closers.delete(close)
     return source
   }
+}
+
+const namesIn = ({ detail }: Reply): ReadonlyArray<string> => {
+  const known = ShellText.decode(detail)
+  const end = known.lastIndexOf("/")
+  return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
 }
 
 const checkPath = (path: string) => {

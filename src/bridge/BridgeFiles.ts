@@ -82,6 +82,8 @@ const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as 
 export const make = (call: BridgeCall, turns: FileTurns): Files => {
   /** The number of `exclusive` that run. A write within one takes no turn: it has its own, or could wait for itself. */
   let held = 0
+  /** What a file holds whose turn this call has, until it is read or written. */
+  let seen: { readonly path: string; readonly content: Uint8Array } | undefined
 
   /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */
   const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
@@ -102,6 +104,25 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
     return [...pathOf.keys()].sort()
   })
 
+  /** Runs an effect in the turn of a file, which it reads first: with one question instead of two, where nobody else has a turn. */
+  const looking = <A, E>(path: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
+    Effect.suspend(() => {
+      const before = turns.size === 0 ? turns.asked : undefined
+      return Effect.flatMap(
+        ask(path, () => call.look(path)),
+        ({ content, names }) => {
+          const ordered = [...names].sort()
+          const noted = Effect.suspend(() => {
+            // Who had a turn meanwhile may have changed it since it was read.
+            const isCurrent = before !== undefined && turns.asked === before + ordered.length
+            seen = isCurrent && content !== undefined ? { path, content } : undefined
+            return effect
+          })
+          return turns.takeAll(ordered, noted)
+        }
+      )
+    })
+
   const ask = <A>(path: string, question: () => Promise<A>) =>
     Effect.catchAll(
       Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
@@ -114,7 +135,9 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
     read: (path, options = {}) =>
       Stream.unwrapScoped(
         Effect.gen(function* () {
-          const source = yield* ask(path, () => call.read(path, options))
+          const known = seen?.path === path && options.regular === true && !options.skipLines ? seen.content : undefined
+          seen = undefined
+          const source = known ?? (yield* ask(path, () => call.read(path, options)))
           if (source instanceof Uint8Array) return source.length === 0 ? Stream.empty : Stream.succeed(source)
           let isEnded = false
           const end = Effect.suspend(() => {
@@ -128,6 +151,7 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
         })
       ),
     write: (path, content, { mode = "" } = {}) => {
+      seen = undefined
       if (content instanceof Uint8Array && FileContent.goesWith(path, content)) {
         const replaced = ask(path, () => call.replace(path, mode, content))
         return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
@@ -170,16 +194,15 @@ export const make = (call: BridgeCall, turns: FileTurns): Files => {
         (link) => (link === "" ? undefined : link)
       ),
     mode: (path) => ask(path, () => call.mode(path)),
-    exclusive: (paths, effect) =>
-      inTurn(
-        [paths].flat(),
-        Effect.suspend(() => {
-          held++
-          return Effect.ensuring(
-            effect,
-            Effect.sync(() => void held--)
-          )
-        })
-      )
+    exclusive: (paths, effect) => {
+      const holding = Effect.suspend(() => {
+        held++
+        return Effect.ensuring(
+          effect,
+          Effect.sync(() => void held--)
+        )
+      })
+      return typeof paths === "string" && held === 0 ? looking(paths, holding) : inTurn([paths].flat(), holding)
+    }
   }
 }

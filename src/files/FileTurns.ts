@@ -19,6 +19,8 @@ interface Turn {
  */
 export class FileTurns {
   private readonly turns = new Map<string, Turn>()
+  /** The number of turns that were asked for so far: while it stays, and none is in use, no file is changed. */
+  asked = 0
 
   /** The number of names in use. */
   get size(): number {
@@ -36,6 +38,7 @@ export class FileTurns {
       Effect.sync(() => {
         const turn = this.turns.get(name) ?? { semaphore: Effect.unsafeMakeSemaphore(1), users: 0 }
         turn.users++
+        this.asked++
         this.turns.set(name, turn)
         return turn
       }),

@@ -6,7 +6,8 @@
  */
 import * as Path from "node:path"
 import * as Apostrophe from "../bash/Apostrophe.js"
-import type { CommandLine } from "../bash/CommandLine.js"
+import * as CommandLine from "../bash/CommandLine.js"
+import * as OpenCommand from "../bash/OpenCommand.js"
 import * as SignalName from "../bash/SignalName.js"
 import * as Hint from "../command/Hint.js"
 import * as ReservedName from "../command/ReservedName.js"
@@ -15,6 +16,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Similar from "../domain/Similar.js"
 import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
+import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
@@ -53,7 +55,8 @@ export const make = (facts: Facts): string | undefined => {
     )
   }
   const line = Culprit.lineOf(facts.command)
-  const meaning = meaningOf(line, facts)
+  const meaning =
+    CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, result) ?? meaningOf(line, facts)
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
   return [open, status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
     .filter((part) => part !== undefined)
@@ -69,7 +72,7 @@ export const status = (exitCode: number): string => `[exit ${exitCode}]`
 
 const inside = (directory: string): string => `(in ${directory.replace(/[\x00-\x1f\x7f]/g, "?")})`
 
-const meaningOf = (line: CommandLine, facts: Facts): string | undefined => {
+const meaningOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
   const { around, cwd, result } = facts
   switch (result.exitCode) {
     case ExitCode.timeout:
@@ -82,6 +85,7 @@ const meaningOf = (line: CommandLine, facts: Facts): string | undefined => {
       return (
         ofSignal(line, result) ??
         ofQuote(line, result) ??
+        ofOpen(facts) ??
         StatusMeaning.of(line, result) ??
         didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
       )
@@ -100,13 +104,13 @@ const saysMissing = ({ exitCode, stderr }: CommandResult): boolean =>
       (exitCode !== ExitCode.notFound || line.startsWith("bash: "))
   )
 
-const ofSignal = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+const ofSignal = (line: CommandLine.CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
   const words = SignalName.ofExitCode(exitCode)
   if (words === undefined || stderr.includes(words.replace(/ \(.*/, ""))) return undefined
   return new RegExp(`\\b${exitCode}\\b`).test(line.text) ? undefined : words
 }
 
-const ofTimeout = (line: CommandLine): string | undefined =>
+const ofTimeout = (line: CommandLine.CommandLine): string | undefined =>
   line.tokens.some((token) => token._tag === "Word" && /^(?:\S*\/)?timeout$/.test(token.value))
     ? "timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
     : undefined
@@ -154,7 +158,7 @@ const sameHere = (name: string, commands: ReadonlyArray<string>): string | undef
   return own !== undefined && commands.includes(own.slice(0, own.indexOf(" "))) ? own : undefined
 }
 
-const ofMissing = (line: CommandLine, { around, commands, result }: Facts): string | undefined => {
+const ofMissing = (line: CommandLine.CommandLine, { around, commands, result }: Facts): string | undefined => {
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
   const name = result.notFound ?? Hint.missing(line)
@@ -185,7 +189,7 @@ const hereDocuments: ReadonlyArray<readonly [command: RegExp, form: string]> = [
   [/^(?:echo|printf|cat)\b/, "cat <<'EOF'"]
 ]
 
-const ofQuote = ({ text }: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+const ofQuote = ({ text }: CommandLine.CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
   if (exitCode !== 2 || !/^bash: line \d+: unexpected EOF while looking for matching [`']''$/m.test(stderr))
     return undefined
   const found = Apostrophe.find(text)
@@ -194,3 +198,18 @@ const ofQuote = ({ text }: CommandLine, { exitCode, stderr }: CommandResult): st
   const what = `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}`
   return form === undefined ? what : `${what}, or ${form}`
 }
+
+/** Names the compound commands that bash misses the ends of. */
+const ofOpen = ({ command, result: { exitCode, stderr } }: Facts): string | undefined => {
+  if (exitCode !== 2 || !/^bash: line \d+: syntax error: unexpected end of file$/m.test(stderr)) return undefined
+  const open = OpenCommand.find(command, CommandLine.parse(command).tokens)?.slice(-mostOpen).reverse()
+  const [innermost] = open ?? []
+  if (open === undefined || innermost === undefined) return undefined
+  const named = open.map(({ end, line, word }) => `the ${word} on line ${line} has no ${end}`).join(", ")
+  // It is a word of the command before it.
+  const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(command)?.[1] === innermost.end
+  return isLastWord ? `${named}: put ; before the last ${innermost.end}` : named
+}
+
+/** The most compound commands that are named. */
+const mostOpen = 3

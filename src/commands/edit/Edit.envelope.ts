@@ -1,5 +1,6 @@
 /**
- * Parses patches between `*** Begin Patch` and `*** End Patch`, the format of the tool `apply_patch`.
+ * Parses patches between `*** Begin Patch` and `*** End Patch`, the format of the tool `apply_patch`. Where the first line
+ * is missing, the last one may be, too.
  *
  * @since 0.1.0
  */
@@ -9,13 +10,17 @@ import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edi
 const begin = "*** Begin Patch"
 const end = "*** End Patch"
 
+const file = /^\*\*\* (Add|Update|Delete) File:(.*)$/
+
 /**
  * Tests whether lines are a patch of this format.
  *
  * @since 0.1.0
  */
-export const isOne = (lines: ReadonlyArray<string>): boolean =>
-  lines.find((line) => line.trim() !== "")?.trimEnd() === begin
+export const isOne = (lines: ReadonlyArray<string>): boolean => {
+  const first = lines.find((line) => line.trim() !== "") ?? ""
+  return first.trimEnd() === begin || file.test(first)
+}
 
 /**
  * Parses the lines of a patch, which have no line feeds.
@@ -36,9 +41,13 @@ export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileCh
 
 class Parser {
   private at: number
+  /** True where the first line says that a last one follows. */
+  private readonly hasBegin: boolean
 
   constructor(private readonly lines: ReadonlyArray<string>) {
-    this.at = lines.findIndex((line) => line.trimEnd() === begin) + 1
+    const first = lines.findIndex((line) => line.trim() !== "")
+    this.hasBegin = lines[first]?.trimEnd() === begin
+    this.at = this.hasBegin ? first + 1 : first
   }
 
   private get line(): string {
@@ -56,14 +65,14 @@ class Parser {
   /** Parses the change of the next file; undefined at the end. */
   next(): FileChange | PatchFlaw | undefined {
     this.skipEmpty()
-    if (this.at >= this.lines.length) return this.flaw(`the patch ends without ${end}`)
+    if (this.at >= this.lines.length) return this.hasBegin ? this.flaw(`the patch ends without ${end}`) : undefined
     if (this.line.trimEnd() === end) {
       this.at++
       this.skipEmpty()
       return this.at < this.lines.length ? this.flaw(`${excerpt(this.line)} stands below ${end}`) : undefined
     }
     const at = this.at + 1
-    const [, verb, name = ""] = /^\*\*\* (Add|Update|Delete) File:(.*)$/.exec(this.line) ?? []
+    const [, verb, name = ""] = file.exec(this.line) ?? []
     const path = name.trim()
     if (verb === undefined || path === "") {
       return this.flaw(`${excerpt(this.line)} is where a file must be named (*** Update File: <file>)`)

@@ -16,6 +16,7 @@ import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
+import * as Given from "./Edit.given.js"
 import * as Head from "./Edit.head.js"
 import { help } from "./Edit.help.js"
 import * as Matches from "./Edit.matches.js"
@@ -51,8 +52,8 @@ export const grammar = CommandGrammar.make({
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler> = Effect.succeed(
-  CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
+  const handler = CommandGrammar.toHandler(
     grammar,
     ({ more, patch, ...params }, call) => {
       const [extra] = more
@@ -77,17 +78,36 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
         )
       if (old === replacement)
         return CommandGrammar.misuse(grammar, "<old> and <new> are the same: nothing would change.")
-      return Effect.catchTag(
-        files.exclusive(file, replace(files, file, { old, replacement, all })),
-        "FileError",
-        failed
+      const change = { old, replacement, all }
+      return Effect.catchTag(files.exclusive(file, replace(files, file, change)), "FileError", (error) =>
+        Effect.zipRight(error.kind === "missing" ? ofLine(files, file, change) : Effect.void, failed(error))
       )
     },
     { usesFiles: true }
   )
-)
+  const run: CommandHandler["run"] = (call, context) => {
+    const right = Given.ofOptions(call.args)
+    return right === undefined
+      ? handler.run(call, context)
+      : CommandGrammar.misuse(grammar, right.reason, [right.example])
+  }
+  return { ...handler, run }
+})
 
 const failed = (error: FileError) => FileFailure.fromFileError("edit", error)
+
+/** Fails with the right call where a file that is not there names the lines of one that is. */
+const ofLine = (files: CommandCall["files"], path: string, { all, old, replacement }: Change) => {
+  const file = Given.fileOf(path)
+  if (file === undefined) return Effect.void
+  return Effect.matchEffect(Stream.runDrain(Stream.take(read(files, file), 1)), {
+    onFailure: () => Effect.void,
+    onSuccess: () => {
+      const { example, reason } = Given.ofLine(path, file, old, replacement, all)
+      return CommandGrammar.misuse(grammar, reason, [example])
+    }
+  })
+}
 
 const labels = { file: "file", old: "old", replacement: "new" }
 
@@ -108,44 +128,45 @@ interface Change {
   readonly all: boolean
 }
 
-const replace = Effect.fnUntraced(
-  function* (files: CommandCall["files"], file: string, { all, old, replacement }: Change) {
-    const slices = new Slices.Slices()
-    const head = new Head.Head()
-    const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
-    yield* Stream.runForEach(read(files, file), (chunk) => {
-      head.push(chunk)
-      return slices.run(first.push(chunk))
-    })
-    const chunks = () => (head.isWhole ? Stream.fromIterable(head.chunks) : read(files, file))
-    const isLf = old.includes("\n") && !old.includes("\r")
-    const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
-    const path = FileFailure.printable(file)
-    if (found.count === 0) {
-      const nearest = yield* slices.run(head.nearest(old))
-      const isNone = nearest === Nearest.none
-      const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
-      const stderr = isNone ? what : `${what}${nearest}\n`
-      return CommandResult.make({ stderr, exitCode: ExitCode.failure })
-    }
-    const { pattern } = found
-    const place = head.around(found.first, pattern.bytes.length)
-    const isCrlf = found !== first || (!old.includes("\n") && Shown.isCrlf(place))
-    const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
-    const growth = bytes.length * (all ? found.count : 1)
-    const content =
-      head.isWhole && head.size + growth <= short
-        ? whole(head.chunks, new Matches.Replacer(pattern, bytes, all, short))
-        : streamed(
-            head.isWhole ? chunks() : again(files, file, found, slices),
-            new Matches.Replacer(pattern, bytes, all),
-            slices
-          )
-    yield* files.write(file, content)
-    return CommandResult.make({ stdout: `${said(path, found, all)}\n${Shown.diff(place, bytes, all)}` })
-  },
-  Effect.catchTag("FileError", failed)
-)
+const replace = Effect.fnUntraced(function* (
+  files: CommandCall["files"],
+  file: string,
+  { all, old, replacement }: Change
+) {
+  const slices = new Slices.Slices()
+  const head = new Head.Head()
+  const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
+  yield* Stream.runForEach(read(files, file), (chunk) => {
+    head.push(chunk)
+    return slices.run(first.push(chunk))
+  })
+  const chunks = () => (head.isWhole ? Stream.fromIterable(head.chunks) : read(files, file))
+  const isLf = old.includes("\n") && !old.includes("\r")
+  const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
+  const path = FileFailure.printable(file)
+  if (found.count === 0) {
+    const nearest = yield* slices.run(head.nearest(old))
+    const isNone = nearest === Nearest.none
+    const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
+    const stderr = isNone ? what : `${what}${nearest}\n`
+    return CommandResult.make({ stderr, exitCode: ExitCode.failure })
+  }
+  const { pattern } = found
+  const place = head.around(found.first, pattern.bytes.length)
+  const isCrlf = found !== first || (!old.includes("\n") && Shown.isCrlf(place))
+  const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
+  const growth = bytes.length * (all ? found.count : 1)
+  const content =
+    head.isWhole && head.size + growth <= short
+      ? whole(head.chunks, new Matches.Replacer(pattern, bytes, all, short))
+      : streamed(
+          head.isWhole ? chunks() : again(files, file, found, slices),
+          new Matches.Replacer(pattern, bytes, all),
+          slices
+        )
+  yield* files.write(file, content)
+  return CommandResult.make({ stdout: `${said(path, found, all)}\n${Shown.diff(place, bytes, all)}` })
+})
 
 /** The most bytes of a new content that is made at once, and takes no time. */
 const short = 16 * 1024

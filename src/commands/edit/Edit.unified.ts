@@ -1,5 +1,6 @@
 /**
- * Parses unified diffs, as `diff -u` and `git diff` write them. The library for it (`diff`) does not serve: it skips a
+ * Parses unified diffs, as `diff -u` and `git diff` write them, and as models do: with hunks that have no line numbers, or
+ * count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
  * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
  *
  * @since 0.1.0
@@ -35,6 +36,8 @@ class Parser {
   private at = 0
   /** True behind a hunk, where lines may be left that its header does not count. */
   private isBehindHunk = false
+  /** True where the header says that there is no old file. */
+  private isNewFile = false
 
   constructor(private readonly lines: ReadonlyArray<string>) {}
 
@@ -80,6 +83,7 @@ class Parser {
   private git(): FileChange | PatchFlaw {
     const begin = this.at
     const name = Names.ofGit(this.line)
+    this.isNewFile = false
     const fields = new Map<string, string>()
     for (this.at++; !this.isAtEnd; this.at++) {
       const match = extended.exec(this.line)
@@ -94,6 +98,7 @@ class Parser {
     }
     if (binary.test(this.line)) return this.flaw(`a binary file: ${excerpt(name ?? (this.lines[begin] as string))}`)
     const headers = this.isHeader ? this.headers() : undefined
+    if (fields.has("new file mode")) this.isNewFile = true
     const hunks = this.hunks()
     if (hunks instanceof PatchFlaw) return hunks
     const named = name === undefined ? headers && Names.candidates(headers.old.name, headers.current.name)[0] : name
@@ -150,6 +155,7 @@ class Parser {
     const old = Names.ofHeader(this.line)
     const current = Names.ofHeader(this.lines[this.at + 1] as string)
     this.at += 2
+    this.isNewFile = old.name === Names.none
     return { old, current }
   }
 
@@ -167,7 +173,20 @@ class Parser {
   private hunk(): Hunk | PatchFlaw {
     const begin = this.at
     const header = hunkHeader.exec(this.line)
-    if (header === null) return this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
+    if (header === null && !/^@@(?: |$)/.test(this.line)) {
+      return this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
+    }
+    if (header !== null) {
+      const hunk = this.counted(header)
+      if (!(hunk instanceof PatchFlaw) && !this.isMore) return hunk
+      this.at = begin
+    }
+    return this.uncounted(header)
+  }
+
+  /** Parses a hunk of as many lines as its header counts. */
+  private counted(header: RegExpExecArray): Hunk | PatchFlaw {
+    const begin = this.at
     const [start, oldCount, newCount] = [header[1], header[2] ?? "1", header[4] ?? "1"].map(Number) as [
       number,
       number,
@@ -176,25 +195,77 @@ class Parser {
     const lines: Array<Line> = []
     let [old, added] = [0, 0]
     for (this.at++; old < oldCount || added < newCount || this.line.startsWith("\\"); this.at++) {
-      const { line } = this
-      const kind = line === "" && !this.isAtEnd ? " " : line[0]
-      if (kind === "\\") {
-        const last = lines.pop()
-        if (last !== undefined) lines.push({ kind: last.kind, text: last.text.replace(/\n$/, "") })
-        continue
-      }
-      const isOne = kind === " " || kind === "-" || kind === "+"
-      if (isOne && kind !== "+") old++
-      if (isOne && kind !== "-") added++
-      if (!isOne || old > oldCount || added > newCount) {
-        const counts = `the header on line ${begin + 1} counts ${oldCount} old and ${newCount} new lines`
-        return this.flaw(this.isAtEnd ? `the patch ends within a hunk: ${counts}` : `${excerpt(line)}, but ${counts}`)
-      }
-      const before = lines.findLast((other) => kind === " " || other.kind === " " || other.kind === kind)
-      if (before?.text.endsWith("\n") === false) return this.flaw(`${excerpt(line)} comes after the end of the file`)
-      lines.push({ kind, text: `${line.slice(1)}\n` })
+      const kind = this.isAtEnd ? undefined : this.take(lines)
+      if (kind instanceof PatchFlaw) return kind
+      if (kind !== "+" && kind !== "\\") old++
+      if (kind !== "-" && kind !== "\\") added++
+      if (kind === undefined || old > oldCount || added > newCount) return this.flaw("its header counts other lines")
     }
     return { at: begin + 1, start: oldCount === 0 ? start : start - 1, anchors: [], lines, isLast: false }
+  }
+
+  /**
+   * Parses a hunk up to the next one, or the next file. It belongs where its lines are, so that it needs some, unless
+   * it makes a file.
+   */
+  private uncounted(header: RegExpExecArray | null): Hunk | PatchFlaw {
+    const begin = this.at
+    const said =
+      header === null
+        ? this.line
+            .slice(2)
+            .replace(/@@\s*$/, "")
+            .trim()
+        : ""
+    const anchors = /^(?:-\d|\.*$)/.test(said) ? [] : [said]
+    const lines: Array<Line> = []
+    for (this.at++; !this.isPast; this.at++) {
+      const kind = this.take(lines)
+      if (kind instanceof PatchFlaw) return kind
+      if (kind === undefined) {
+        const counts = header === null ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${counts}`)
+      }
+    }
+    // Empty lines below a hunk belong to none.
+    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
+    const flawed = (reason: string) => new PatchFlaw({ line: begin + 1, reason })
+    if (lines.every(({ kind }) => kind === " ")) return flawed("a hunk that takes no line away and adds none")
+    const adds = lines.every(({ kind }) => kind === "+")
+    const isNew = adds && (this.isNewFile || (header !== null && Number(header[1]) === 0))
+    if (adds && !isNew && anchors.length === 0) {
+      return flawed(
+        "a hunk that only adds lines needs a line of the file above or below them, to tell where they belong"
+      )
+    }
+    return { at: begin + 1, start: isNew ? 0 : undefined, anchors, lines, isLast: false }
+  }
+
+  /** Takes a line of a hunk; returns its first character, or undefined where it is none. */
+  private take(lines: Array<Line>): Line["kind"] | "\\" | PatchFlaw | undefined {
+    const { line } = this
+    const kind = line === "" ? " " : line[0]
+    if (kind === "\\") {
+      const last = lines.pop()
+      if (last !== undefined) lines.push({ kind: last.kind, text: last.text.replace(/\n$/, "") })
+      return kind
+    }
+    if (kind !== " " && kind !== "-" && kind !== "+") return undefined
+    const before = lines.findLast((other) => kind === " " || other.kind === " " || other.kind === kind)
+    if (before?.text.endsWith("\n") === false) return this.flaw(`${excerpt(line)} comes after the end of the file`)
+    lines.push({ kind, text: `${line.slice(1)}\n` })
+    return kind
+  }
+
+  /** True behind a hunk that has more lines than its header counts. */
+  private get isMore(): boolean {
+    return /^[ +-]/.test(this.line) && !this.isHeader && !this.isSignature
+  }
+
+  /** True where a hunk that counts no lines must end: what looks like a file's header is one above a hunk only. */
+  private get isPast(): boolean {
+    const isNext = this.isHeader && this.lines[this.at + 2]?.startsWith("@@") === true
+    return this.isAtEnd || isNext || this.isSignature || /^(?:@@|diff |Index: |\*\*\* )/.test(this.line)
   }
 }
 

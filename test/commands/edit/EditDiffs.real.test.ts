@@ -212,5 +212,39 @@ describe.skipIf(missing.length > 0)(
       )
       assert.isAbove(both, 10)
     }, 120_000)
+
+    it("does what git apply --recount does where a hunk counts wrongly, and the same without numbers, or refuses", async () => {
+      let [counted, bare] = [0, 0]
+      const anyOff = FastCheck.tuple(FastCheck.integer({ min: -3, max: 3 }), FastCheck.integer({ min: -3, max: 3 }))
+      await FastCheck.assert(
+        FastCheck.asyncProperty(anyLines, anyEdits, anyOff, async (lines, edits, [old, added]) => {
+          const [before, after] = [toText(lines, "\n", true), toText(changed(lines, edits), "\n", true)]
+          fill(`${base}/a`, { x: before })
+          fill(`${base}/b`, { x: after })
+          const { stdout: patch } = program(base, "diff", ["-u", "a/x", "b/x"])
+          FastCheck.pre(patch !== "")
+          const off = (count = "1", by: number) => Math.max(0, Number(count) + by)
+          const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@$/gm
+          const wrong = patch.replace(
+            header,
+            (_, at, count, at2, count2) => `@@ -${at},${off(count, old)} +${at2},${off(count2, added)} @@`
+          )
+          const found = await edited({ x: before }, wrong)
+          const { status } = program(`${base}/a`, "git", ["apply", "--recount", "--whitespace=nowarn"], wrong)
+          if (status === 0 && typeof found !== "string") {
+            counted++
+            assert.deepStrictEqual(found, treeOf(`${base}/a`), wrong)
+          }
+          // Without numbers, this is the header of another file.
+          if (/\n--- x\n\+\+\+ y\n@@/.test(patch)) return
+          const unnumbered = await edited({ x: before }, patch.replace(header, "@@"))
+          if (typeof unnumbered === "string") return
+          bare++
+          assert.deepStrictEqual(unnumbered, { x: after }, patch)
+        }),
+        { numRuns: 150 }
+      )
+      assert.isAbove(Math.min(counted, bare), 10)
+    }, 120_000)
   }
 )

@@ -136,23 +136,77 @@ describe("edit --patch", () => {
     })
   )
 
+  it.effect("finds the hunks of a diff by their lines where it has no numbers, or counts wrongly", () =>
+    Effect.gen(function* () {
+      const head = "--- a/f\n+++ b/f\n"
+      const hunk = " class B:\n   def f():\n-    return 1\n+    return 2\n"
+      const other = " class A:\n+  x = 1\n   def f():\n"
+      const second = code.replace(/1\n$/, "2\n")
+      const both = second.replace("A:\n", "A:\n  x = 1\n")
+      const headers = [
+        "@@",
+        "@@ ... @@",
+        "@@ class B:",
+        "@@ -1,2 +1,2 @@",
+        "@@ -5,9 +5,9 @@",
+        "@@ -5,3 +5,4 @@",
+        "@@ -40,1 +40,1"
+      ]
+      for (const header of headers) {
+        for (const begin of [head, "diff --git a/f b/f\n", `diff --git a/f b/f\n${head}`]) {
+          assert.strictEqual(yield* result(code, `${begin}${header}\n${hunk}`), second, header)
+          assert.strictEqual(yield* result(code, `${begin}@@\n${other}${header}\n${hunk}\n`), both, header)
+        }
+      }
+      assert.strictEqual(yield* result(code, `${head}@@ class B:\n-    return 1\n+    return 2\n`), second)
+      assert.strictEqual(yield* result(code, `${head}@@ class B:\n+  x = 1\n`), code.replace("B:\n", "B:\n  x = 1\n"))
+      const files = MemoryFiles.make({ f: code, g: "a\n-- x\n" })
+      for (const header of ["@@", "@@ -3,9 +3,9 @@"]) {
+        assert.strictEqual(
+          yield* refused(files, `${head}${header}\n-    return 1\n+    return 2\n`),
+          "edit: f: no file was changed: the hunk (line 3 of the patch) does not fit: it matches at lines 3, 7: more lines of context tell which"
+        )
+      }
+      // What looks like a file's header is one above a hunk only.
+      yield* patch(files, `--- g\n+++ g\n@@\n a\n--- x\n+++ y\n${head}@@\n${hunk}`)
+      assert.deepStrictEqual([`${files.get("g")}`, `${files.get("f")}`], ["a\n++ y\n", second])
+      yield* patch(
+        files,
+        "--- /dev/null\n+++ b/n\n@@ -0,0 +1,9 @@\n+one\n+two\ndiff --git a/m b/m\nnew file mode 100644\n@@\n+m\n"
+      )
+      assert.deepStrictEqual([`${files.get("n")}`, `${files.get("m")}`], ["one\ntwo\n", "m\n"])
+    })
+  )
+
+  it.effect("applies a patch without Begin Patch, with and without End Patch", () =>
+    Effect.gen(function* () {
+      const text = "*** Update File: f\n@@\n-a\n+b\n"
+      assert.strictEqual(yield* result("a\n", text), "b\n")
+      assert.strictEqual(yield* result("a\n", `\n${text}*** End Patch\n`), "b\n")
+    })
+  )
+
   it.effect("refuses what is no patch, and names the line", () =>
     Effect.gen(function* () {
       const files = MemoryFiles.make({ f: "a\nb\n" })
       const none = "standard input holds no change: neither a unified diff nor *** Begin Patch"
       const head = "--- a/f\n+++ b/f\n"
-      const counts = "the header on line 3 counts 1 old and 1 new lines"
+      const kinds = "each line of a hunk begins with a blank, - or +"
       const cases: Readonly<Record<string, string>> = {
         "": none,
         "\0\0": none,
         "hello\n": none,
-        [`${head}@@ -1 +1 @@\n-a\n`]: `line 5 of the patch: the patch ends within a hunk: ${counts}`,
-        [`${head}@@ -1 +1 @@\n-a\nx\n`]: `line 5 of the patch: "x", but ${counts}`,
-        [`${head}@@ -1 +1 @@\n-a\n+b\n+c\n`]:
-          'line 6 of the patch: "+c" is one line more than the header of its hunk counts',
+        [`${head}@@ -1 +1 @@\n-a\nx\n`]: `line 5 of the patch: "x": ${kinds}, or the header on line 3 counts it wrongly`,
+        [`${head}@@\n-a\nx\n`]: `line 5 of the patch: "x": ${kinds}`,
+        [`${head}@@ -1 +1 @@\n-a\n+b\n\n+c\n`]:
+          'line 7 of the patch: "+c" is one line more than the header of its hunk counts',
+        [`${head}@@\n+b\n`]:
+          "line 3 of the patch: a hunk that only adds lines needs a line of the file above or below them, to tell where they belong",
+        [`${head}@@ -2,0 +3 @@\n+b\n+c\n`]:
+          "line 3 of the patch: a hunk that only adds lines needs a line of the file above or below them, to tell where they belong",
         [`${head}@@-1 +1@@\n-a\n+b\n`]: 'line 3 of the patch: "@@-1 +1@@" is no header of a hunk (@@ -1,3 +1,4 @@)',
         [`${head}@@ -1,99999999999999999999 +1,3 @@\n a\n`]:
-          "line 5 of the patch: the patch ends within a hunk: the header on line 3 counts 100000000000000000000 old and 3 new lines",
+          "line 3 of the patch: a hunk that takes no line away and adds none",
         "@@ -1 +1 @@\n-a\n+b\n":
           "line 1 of the patch: a hunk without a file: before it go the lines --- <file> and +++ <file>",
         "--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n":

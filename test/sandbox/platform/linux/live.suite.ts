@@ -149,6 +149,33 @@ export const live = (title: string): void => {
     )
 
     effect(
+      "watches the way to what is not there yet, and leaves other files alone",
+      { policy: ({ project }) => ({ blacklist: [rule(`${project}/far/away/key`)] }) },
+      ({ project, start, wrapped }) =>
+        Effect.gen(function* () {
+          const { ask, pid } = yield* start
+          yield* ask("true")
+          let looks = 0
+          const live = wrapped.live(pid)
+          const lost: typeof live.lost = (masks) => {
+            looks++
+            return live.lost(masks)
+          }
+          const door = { ...live, lost }
+          yield* MaskWatch.make({ door, policy: wrapped.policy, masks: wrapped.masks })
+          for (let at = 0; at < 20; at++) Fs.writeFileSync(`${project}/other`, `${at}\n`)
+          Fs.mkdirSync(`${project}/next/away`, { recursive: true })
+          Fs.writeFileSync(`${project}/next/away/key`, "secret\n")
+          Fs.renameSync(`${project}/next`, `${project}/far`)
+          yield* Effect.sync(() => live.isMounted(`${project}/far/away/key`)).pipe(
+            Effect.repeat({ until: (is) => is, schedule: Schedule.spaced(5) }),
+            Effect.timeout(5000)
+          )
+          assert.isBelow(looks, 5)
+        })
+    )
+
+    effect(
       "has nothing to mask in a sandbox that has ended",
       { policy: globs, prepare: ({ project }) => Fs.writeFileSync(`${project}/.env`, "old\n") },
       ({ start, wrapped }) =>

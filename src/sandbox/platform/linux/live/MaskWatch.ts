@@ -30,6 +30,44 @@ const nearest = (path: string): string | undefined => {
 }
 
 /**
+ * The paths whose change may remove a mask or need one: those of masks and of rules without wildcards, and the directories
+ * on the way to them. A command writes many other files, and a look at the mount table for each costs more than the file.
+ */
+class Places {
+  private readonly paths = new Set<string>()
+
+  constructor(policy: SandboxPolicy, masks: Iterable<string>) {
+    for (const { kind, path, real = path } of policy.blacklist) {
+      if (kind !== "path") continue
+      for (const one of [path, real]) {
+        this.add(one)
+        this.addMissing(one)
+      }
+    }
+    for (const mask of masks) this.add(mask)
+  }
+
+  add(path: string): void {
+    for (let at = path; !this.paths.has(at) && at !== "/"; at = Path.dirname(at)) this.paths.add(at)
+  }
+
+  /** Tests whether an event in a watched directory concerns one of them; the name is its own where it is moved itself. */
+  concern(directory: string, name: string): boolean {
+    return this.paths.has(Path.join(directory, name)) || name === Path.basename(directory)
+  }
+
+  /** Adds the first part of a path that does not exist, by the real path of the directory where it would be made. */
+  private addMissing(path: string): void {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) {
+      const directory = realPath(Path.dirname(at))
+      if (directory === undefined) continue
+      this.paths.add(Path.join(directory, Path.basename(at)))
+      return
+    }
+  }
+}
+
+/**
  * Watches over masks until the scope ends.
  *
  * @since 0.1.0
@@ -49,8 +87,12 @@ export const make = (options: {
     const matcher = PathRule.make(policy.blacklist)
     const events = yield* Queue.sliding<void>(1)
 
+    const places = new Places(policy, known.keys())
+
     const add = (mask: Mask) => {
-      if (!known.has(mask.path) && granted.find(mask.path) === undefined) known.set(mask.path, mask)
+      if (known.has(mask.path) || granted.find(mask.path) !== undefined) return
+      known.set(mask.path, mask)
+      places.add(mask.path)
     }
     const see = (directory: string, name: string | null) => {
       const path = name === null ? undefined : Path.join(directory, name)
@@ -59,7 +101,7 @@ export const make = (options: {
       if (path !== undefined && rule !== undefined && at !== undefined && !at.isSymbolicLink()) {
         add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
-      Queue.unsafeOffer(events, undefined)
+      if (name === null || rule !== undefined || places.concern(directory, name)) Queue.unsafeOffer(events, undefined)
     }
 
     const lost = () => door.lost([...known.values()]).filter(({ path }) => !isGranted(path))

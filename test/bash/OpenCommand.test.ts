@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as OpenCommand from "../../src/bash/OpenCommand.js"
+
+const open = (text: string): string | undefined =>
+  OpenCommand.find(text, CommandLine.parse(text).tokens)
+    ?.map(({ end, line, word }) => `${word}${line} ${end}`)
+    .join(", ")
+
+describe("OpenCommand", () => {
+  it("finds what is open, and where it begins", () => {
+    const cases: Readonly<Record<string, string>> = {
+      "if true; then echo x": "if1 fi",
+      "if true": "if1 fi",
+      "\nfor i in 1 2; do\n  if a; then b; fi\n": "for2 done",
+      "for i do\nwhile read l; do echo for if": "for1 done, while2 done",
+      "case x in": "case1 esac",
+      "case x in a|b) echo 1 ;; (c) if x; then": "case1 esac, if1 fi",
+      "case x in a) echo 1;;\n": "case1 esac",
+      "foo() { echo x;": "{1 }",
+      "function foo {\n": "{1 }",
+      "(cd x; ls": "(1 )",
+      "{ { a; }": "{1 }",
+      "if [[ a && ( b < c ) ]]; then (x) ; cat <<EOF\nif\nEOF\n": "if1 fi",
+      "for i in 1 2; do echo $i done": "for1 done",
+      "until a | while b; do c; done; do d # done\n": "until1 done"
+    }
+    for (const [text, found] of Object.entries(cases)) assert.strictEqual(open(text), found, text)
+  })
+
+  it("finds nothing in what is closed", () => {
+    for (const text of [
+      "",
+      "if a; then b; elif c; then d; else e; fi > f 2>&1 && g",
+      "case $x in (a) b;; c) d;& *) esac",
+      "f() { if a; then (b); fi; }; f | { cat; }",
+      "for x in if while; do echo if; done; select y in a; do b; done < c",
+      "echo if for { while",
+      "! time { a; }"
+    ]) {
+      assert.strictEqual(open(text), "", text)
+    }
+  })
+
+  it("is not sure of arithmetic, of words that are not closed, and of what bash would have refused", () => {
+    for (const text of [
+      "if ((a << b)); then",
+      "for ((i = 0; i < 3; i++)); do",
+      "if a; then echo 'x",
+      "if a; then b; done",
+      "while cat <<EOF\nx",
+      "coproc x { a",
+      "for",
+      "if [[ a",
+      "echo (a"
+    ]) {
+      assert.strictEqual(open(text), undefined, text)
+    }
+  })
+})
