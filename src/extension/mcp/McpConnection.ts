@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as fs from "node:fs"
 import * as Path from "node:path"
 import { pathToFileURL } from "node:url"
 import type * as Client from "@modelcontextprotocol/client"
@@ -201,6 +202,9 @@ const stdio = (
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.suspend(() => {
     const environment = McpEnvironment.make(entry.env, places.root)
+    if (!fs.existsSync(entry.cwd)) {
+      return McpFailure.notStarted(entry, places, `there is no directory ${entry.cwd}`)
+    }
     const found = McpEnvironment.find(entry.command, entry.cwd, environment)
     if (found === undefined) return McpFailure.notStarted(entry, places, `there is no program ${entry.command}`)
     if (found.isWithheld) {

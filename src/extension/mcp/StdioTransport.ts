@@ -41,6 +41,15 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
   let running: ServerProcess.ServerProcess | undefined
   let tooLarge = false
 
+  /** The client hears notifications a moment late: of a call's progress it would know nothing where the answer follows at once. */
+  const deliver = async (messages: ReadonlyArray<MessageReader.Message>) => {
+    for (const message of messages) {
+      // The client checks what a message is.
+      transport.onmessage?.(message as unknown as JSONRPCMessage)
+      if (!("id" in message)) await undefined
+    }
+  }
+
   const onOutput = (chunk: Uint8Array) => {
     if (tooLarge) return
     const messages = reader.read(chunk)
@@ -49,8 +58,7 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
       void running?.end()
       return
     }
-    // The client checks what a message is.
-    for (const message of messages) transport.onmessage?.(message as unknown as JSONRPCMessage)
+    void deliver(messages)
   }
   const onEnd = () => transport.onclose?.()
 
