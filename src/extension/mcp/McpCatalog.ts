@@ -54,7 +54,7 @@ export const make = (directory: string): McpCatalog => {
 
   const get = (entry: McpEntry) => {
     const key = keyOf(entry)
-    if (!kept.has(key)) kept.set(key, read(path.join(directory, `${key}.json`), entry.server.name))
+    if (!kept.has(key)) kept.set(key, read(path.join(directory, fileOf(key)), entry.server.name))
     return kept.get(key)
   }
 
@@ -65,10 +65,7 @@ export const make = (directory: string): McpCatalog => {
         const key = keyOf(entry)
         const listed = listedOf(version, tools)
         kept.set(key, listed)
-        return Effect.as(
-          Effect.ignore(Effect.tryPromise(() => write(directory, `${key}.json`, version, tools))),
-          listed
-        )
+        return Effect.as(Effect.ignore(Effect.tryPromise(() => write(directory, fileOf(key), version, tools))), listed)
       }),
     drop: (entry) => {
       kept.set(keyOf(entry), undefined)
@@ -76,11 +73,9 @@ export const make = (directory: string): McpCatalog => {
   }
 }
 
-const keyOf = ({ fingerprint, server }: McpEntry): string =>
-  Crypto.createHash("sha256")
-    .update(JSON.stringify([server.name, fingerprint]))
-    .digest("hex")
-    .slice(0, 32)
+const keyOf = ({ fingerprint, server }: McpEntry): string => JSON.stringify([server.name, fingerprint])
+
+const fileOf = (key: string): string => `${Crypto.createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`
 
 const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
   version,

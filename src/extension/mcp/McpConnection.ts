@@ -116,12 +116,15 @@ export const open = (
 
     yield* Effect.addFinalizer(() => Effect.promise(() => wire.transport.close().catch(() => {})))
     yield* Effect.tryPromise({
-      try: (signal) => client.connect(wire.transport, { signal, timeout: settings.connectTimeout }),
-      catch: (cause) =>
-        codeOf(cause) === "REQUEST_TIMEOUT"
-          ? McpFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
-          : wire.notReady(cause)
-    })
+      // Its own timeout is for the first answer only.
+      try: (signal) => client.connect(wire.transport, { signal, timeout: Timeout.longest }),
+      catch: wire.notReady
+    }).pipe(
+      Effect.timeoutFail({
+        duration: settings.connectTimeout,
+        onTimeout: () => McpFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
+      })
+    )
 
     const failure =
       (what: string, timeout: number, isDefault: boolean) =>

@@ -68,6 +68,21 @@ describe("HttpTransport", () => {
     )
   })
 
+  it("does not wait for ever for a server that hangs at any step", async () => {
+    for (const silent of ["initialize", "notifications/initialized"]) {
+      const error = await Servers.using(
+        (world, client) =>
+          Effect.gen(function* () {
+            const url = yield* HttpServers.listen(HttpServers.speaking(() => {}, silent))
+            world.entries.push(HttpServers.entry("far", url))
+            return yield* Effect.flip(client.tools("far"))
+          }),
+        { connectTimeout: 300 }
+      )
+      assert.include(error.message, "the MCP server far did not become ready within 300 ms")
+    }
+  })
+
   it("does not wait for an answer whose stream has ended", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {

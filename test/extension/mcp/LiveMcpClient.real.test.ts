@@ -158,6 +158,23 @@ describe("LiveMcpClient", () => {
       })
     ))
 
+  it("knows them a moment later where reading the configuration takes one", () =>
+    Servers.within((world) =>
+      Effect.gen(function* () {
+        world.entries.push(world.odd("odd"))
+        const tools = yield* Effect.scoped(Effect.flatMap(Servers.client(world), (client) => client.tools("odd")))
+        const slow = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const client = yield* Servers.client(world, {}, slow)
+            assert.deepStrictEqual(client.known(), [])
+            yield* Servers.until(() => client.known().length > 0)
+            assert.deepStrictEqual(client.known(), tools)
+          })
+        )
+      })
+    ))
+
   it("knows the tools that a server says are new", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {

@@ -43,12 +43,13 @@ const bodyOf = async (request: Http.IncomingMessage): Promise<Message> => {
   return JSON.parse(text)
 }
 
-/** Answers what a server without sessions has to; `call` answers the calls. */
+/** Answers what a server without sessions has to, but not this method; `call` answers the calls. */
 export const speaking =
-  (call: (id: unknown, response: Http.ServerResponse) => void): Http.RequestListener =>
+  (call: (id: unknown, response: Http.ServerResponse) => void, silent?: string): Http.RequestListener =>
   async (request, response) => {
     if (request.method !== "POST") return response.writeHead(405).end()
     const { id, method, params } = await bodyOf(request)
+    if (method === silent) return undefined
     if (method === "tools/call") return call(id, response)
     if (id === undefined) return response.writeHead(202).end()
     const tools = [{ name: "do", inputSchema: { type: "object" } }]

@@ -72,12 +72,13 @@ export const within = <A>(use: (world: World) => Effect.Effect<A, unknown>): Pro
     return Effect.runPromise(use(world))
   })
 
-/** A client of its own, until the scope closes. */
+/** A client of its own, until the scope closes; `delay` is what reading the configuration takes. */
 export const client = (
   { root, home, entries }: World,
-  settings: Partial<McpSettings.Settings> = {}
+  settings: Partial<McpSettings.Settings> = {},
+  delay: Effect.Effect<void> = Effect.void
 ): Effect.Effect<McpClient["Type"], never, Scope.Scope> => {
-  const config = Layer.succeed(McpConfig, { root, home, entries: Effect.sync(() => [...entries]) })
+  const config = Layer.succeed(McpConfig, { root, home, entries: Effect.map(delay, () => [...entries]) })
   const live = LiveMcpClient.layer.pipe(Layer.provide(config), Layer.provide(McpSettings.layer(settings)))
   return Effect.map(Layer.build(live), (context) => Context.get(context, McpClient))
 }
