@@ -35,9 +35,11 @@ const config = Layer.succeed(McpConfig, { home: directory, root: directory, entr
 const runtime = ManagedRuntime.make(LiveMcpClient.layer.pipe(Layer.provide(config), Layer.provide(McpSettings.layer())))
 const client = await runtime.runPromise(McpClient)
 
-const ways = {
-  "official client": (name: string, args: Record<string, unknown>) => bare.callTool({ name, arguments: args }),
-  "McpClient.call": (name: string, args: Record<string, unknown>) => runtime.runPromise(client.call("odd", name, args))
+type Call = (name: string, args: Record<string, unknown>) => Promise<unknown>
+
+const ways: Record<"official client" | "McpClient.call", Call> = {
+  "official client": (name, args) => bare.callTool({ name, arguments: args }),
+  "McpClient.call": (name, args) => runtime.runPromise(client.call("odd", name, args))
 }
 
 /** Microseconds a call. */
@@ -56,8 +58,8 @@ const longestHold = async (call: () => Promise<unknown>) => {
   return delay.max / 1e6
 }
 
-const echo = (call: (typeof ways)["McpClient.call"]) => () => perCall(() => call("echo", { text: "hello" }))
-const big = (call: (typeof ways)["McpClient.call"]) => () => longestHold(() => call("big", { bytes: 8 * 1024 ** 2 }))
+const echo = (call: Call) => () => perCall(() => call("echo", { text: "hello" }))
+const big = (call: Call) => () => longestHold(() => call("big", { bytes: 8 * 1024 ** 2 }))
 
 try {
   const bareEcho = echo(ways["official client"])
