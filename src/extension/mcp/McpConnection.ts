@@ -1,0 +1,201 @@
+/**
+ * Speaks to one MCP server from its start to its end, by the official client.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import { pathToFileURL } from "node:url"
+import type * as Client from "@modelcontextprotocol/client"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import type { ExecutionFailed } from "../../domain/CommandError.js"
+import * as Timeout from "../../domain/Timeout.js"
+import * as Version from "../../domain/Version.js"
+import type { McpCallOptions, McpOutput, McpTool } from "./McpClient.js"
+import type { McpEntry } from "./McpConfig.js"
+import * as McpFailure from "./McpFailure.js"
+import type { Settings } from "./McpSettings.js"
+import * as ToolList from "./ToolList.js"
+import * as Wire from "./Wire.js"
+
+/**
+ * An entry that can be connected to.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
+
+/**
+ * A server that has become ready.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface McpConnection {
+  /** The name and the version that the server has for itself. */
+  readonly version: string
+  /** True until the server has ended. */
+  readonly isOpen: () => boolean
+  /** Takes one whenever the server says that its tools have changed. */
+  readonly changes: Queue.Dequeue<void>
+  /** Lists its tools. */
+  readonly list: Effect.Effect<ReadonlyArray<McpTool>, ExecutionFailed | Gone>
+  /** Calls a tool; interruption cancels the call at the server. Progress begins the timeout anew. */
+  readonly call: (
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: McpCallOptions
+  ) => Effect.Effect<McpOutput, ExecutionFailed | Gone>
+}
+
+/**
+ * The server is not there any more, or has forgotten the connection: the request did not reach it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class Gone extends Data.TaggedError("Gone")<{ readonly cause: unknown }> {}
+
+/** The answers are looked at by ourselves: one that the protocol does not foresee is shown as far as it can be. */
+const anything: Client.StandardSchemaV1<unknown, unknown> = {
+  "~standard": { version: 1, vendor: "synapse", validate: (value) => ({ value }) }
+}
+
+/** The same for what a tool says of its own output. */
+const unchecked: Client.jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined })
+}
+
+/**
+ * Starts the server of an entry, or reaches it, and ends the connection and the server with the scope. It can be
+ * interrupted at any time.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const open = (
+  entry: Usable,
+  places: McpFailure.Places,
+  settings: Settings
+): Effect.Effect<McpConnection, ExecutionFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const library = yield* Effect.tryPromise({
+      try: () => import("@modelcontextprotocol/client"),
+      catch: McpFailure.noClient
+    })
+    const server = entry.server.name
+    const wire = entry._tag === "Stdio" ? yield* Wire.stdio(entry, places) : yield* Wire.http(library, entry, places)
+    const client = new library.Client(
+      { name: "synapse", version: Version.current },
+      // `auto` would start every older program twice.
+      { capabilities: { roots: {} }, jsonSchemaValidator: unchecked, versionNegotiation: { mode: "legacy" } }
+    )
+    let isOpen = true
+    client.onclose = () => {
+      isOpen = false
+    }
+    client.setRequestHandler("roots/list", () => ({
+      roots: [{ uri: pathToFileURL(places.root).href, name: Path.basename(places.root) || "/" }]
+    }))
+    client.fallbackRequestHandler = async ({ method }) => {
+      throw new library.ProtocolError(
+        library.ProtocolErrorCode.MethodNotFound,
+        `Synapse does not answer ${method}: nobody is there to do so`
+      )
+    }
+    const changes = yield* Queue.sliding<void>(1)
+    client.setNotificationHandler("notifications/tools/list_changed", () => {
+      changes.unsafeOffer()
+    })
+
+    yield* Effect.addFinalizer(() => Effect.promise(() => wire.transport.close().catch(() => {})))
+    yield* Effect.tryPromise({
+      // Its own timeout is for the first answer only.
+      try: (signal) => client.connect(wire.transport, { signal, timeout: Timeout.longest }),
+      catch: wire.notReady
+    }).pipe(
+      Effect.timeoutFail({
+        duration: settings.connectTimeout,
+        onTimeout: () => McpFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
+      })
+    )
+
+    const failure =
+      (what: string, timeout: number, isDefault: boolean) =>
+      (cause: unknown): ExecutionFailed | Gone => {
+        const code = codeOf(cause)
+        if (code === "REQUEST_TIMEOUT") return McpFailure.callTimedOut(server, what, timeout, isDefault)
+        if (code === "CONNECTION_CLOSED") {
+          return McpFailure.endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
+        }
+        if (wire.isUnsent(cause) || client.transport === undefined) {
+          isOpen = false
+          return new Gone({ cause })
+        }
+        return wire.isRefusal(cause) ? wire.notReady(cause) : McpFailure.refused(server, what, cause)
+      }
+
+    const { name = "", version: own = "" } = client.getServerVersion() ?? {}
+    return {
+      version: `${name} ${own}`,
+      isOpen: () => isOpen && wire.ending() === undefined,
+      changes,
+      list: Effect.tryPromise({
+        try: async (signal) =>
+          client.getServerCapabilities()?.tools === undefined
+            ? []
+            : await ToolList.all(server, (cursor) =>
+                client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, anything, {
+                  signal,
+                  timeout: settings.timeout
+                })
+              ),
+        catch: failure("the list of its tools", settings.timeout, true)
+      }).pipe(
+        Effect.timeoutFail({
+          duration: settings.timeout,
+          onTimeout: () => McpFailure.callTimedOut(server, "the list of its tools", settings.timeout, true)
+        })
+      ),
+      call: (tool, args, options = {}) => {
+        const timeout = Math.min(options.timeout ?? settings.timeout, Timeout.longest)
+        return Effect.map(
+          Effect.tryPromise({
+            try: (signal) =>
+              client.request({ method: "tools/call", params: { name: tool, arguments: args } }, anything, {
+                signal,
+                timeout,
+                resetTimeoutOnProgress: true,
+                onprogress: ({ progress, total, message }) =>
+                  options.onProgress?.({
+                    progress,
+                    ...(total === undefined ? {} : { total }),
+                    ...(message === undefined ? {} : { message })
+                  })
+              }),
+            catch: failure(`the call of ${tool}`, timeout, options.timeout === undefined)
+          }),
+          outputOf
+        )
+      }
+    }
+  })
+
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
+
+const outputOf = (result: unknown): McpOutput => {
+  const { content, structuredContent, isError } = (typeof result === "object" && result !== null ? result : {}) as {
+    readonly [key: string]: unknown
+  }
+  return {
+    content: Array.isArray(content) ? content.filter(isBlock) : [],
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError === true ? { isError } : {})
+  }
+}
+
+const isBlock = (value: unknown): value is McpOutput["content"][number] =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"

@@ -1,0 +1,96 @@
+/**
+ * Reads what an MCP server gets of this process's environment, and finds its program.
+ *
+ * @since 0.1.0
+ */
+import * as fs from "node:fs"
+import * as path from "node:path"
+
+/** The official client's list: no variable that can hold a secret is on it. */
+const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
+
+/**
+ * The environment of a server, and the directories that were left out of its `PATH`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface McpEnvironment {
+  readonly variables: Readonly<Record<string, string>>
+  readonly withheld: ReadonlyArray<string>
+}
+
+/**
+ * Makes the environment of a server: a few variables of this process, and over them the configured ones.
+ *
+ * The inherited `PATH` is without relative directories and without those below `root`, the working directory: a command
+ * could have put a program there. Nothing is left out where `root` is `/`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  configured: Readonly<Record<string, string>>,
+  root: string,
+  own: Readonly<Record<string, string | undefined>> = process.env
+): McpEnvironment => {
+  const kept: Record<string, string> = {}
+  for (const name of inherited) {
+    const value = own[name]
+    // A function that bash exports.
+    if (value !== undefined && !value.startsWith("()")) kept[name] = value
+  }
+  const directories = (kept["PATH"] ?? "").split(":").filter((directory) => directory !== "")
+  const withheld = directories.filter((directory) => !path.isAbsolute(directory) || isBelow(directory, root))
+  if (kept["PATH"] !== undefined) {
+    kept["PATH"] = directories.filter((directory) => !withheld.includes(directory)).join(":")
+  }
+  return { variables: { ...kept, ...configured }, withheld }
+}
+
+/**
+ * Returns the path of a program as a shell would find it, and where it lies in a directory that was left out; undefined
+ * where there is none.
+ *
+ * @param cwd the directory that a relative path starts from
+ * @since 0.1.0
+ */
+export const find = (
+  command: string,
+  cwd: string,
+  environment: McpEnvironment
+): { readonly program: string; readonly isWithheld: boolean } | undefined => {
+  if (command.includes("/")) {
+    const program = path.resolve(cwd, command)
+    return isProgram(program) ? { program, isWithheld: false } : undefined
+  }
+  const search = (directories: ReadonlyArray<string>) =>
+    directories.map((directory) => path.resolve(cwd, directory, command)).find(isProgram)
+  const program = search((environment.variables["PATH"] ?? "").split(":").filter((directory) => directory !== ""))
+  if (program !== undefined) return { program, isWithheld: false }
+  const withheld = search(environment.withheld)
+  return withheld === undefined ? undefined : { program: withheld, isWithheld: true }
+}
+
+const isBelow = (directory: string, root: string): boolean =>
+  [directory, real(directory)].some((each) => {
+    const relative = path.relative(real(root), each)
+    return real(root) !== "/" && relative !== ".." && !relative.startsWith("../")
+  })
+
+const real = (file: string): string => {
+  try {
+    return fs.realpathSync(file)
+  } catch {
+    return path.resolve(file)
+  }
+}
+
+const isProgram = (file: string): boolean => {
+  try {
+    fs.accessSync(file, fs.constants.X_OK)
+    return fs.statSync(file).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Makes the errors for an MCP server and for a tool that do not exist: which are near, and how to see what there is.
+ *
+ * @since 0.1.0
+ */
+import * as Advice from "../../domain/Advice.js"
+import { CommandNotFound } from "../../domain/CommandError.js"
+import * as Similar from "../../domain/Similar.js"
+import * as McpFailure from "./McpFailure.js"
+import * as ServerText from "./ServerText.js"
+
+/** The names that are listed; there is a command that shows all. */
+const most = 20
+
+/**
+ * Makes the error for a server that is not configured.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const server = (
+  command: string,
+  name: string,
+  servers: ReadonlyArray<string>,
+  places: McpFailure.Places
+): CommandNotFound => {
+  const nearest = Similar.nearest(name, servers)
+  return new CommandNotFound({
+    command,
+    reason: [
+      `Unknown MCP server: ${ServerText.line(name)} (in ${ServerText.line(command)}).${meant(nearest)}`,
+      servers.length === 0
+        ? `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`
+        : `There are these MCP servers: ${listed(servers)}.`
+    ].join("\n"),
+    advice:
+      servers.length === 0
+        ? []
+        : [
+            Advice.line`Hint: ${Advice.run(`mcp:${nearest ?? servers[0]}`)} lists the tools of a server; ${Advice.run("command:search")} finds tools of all.`
+          ]
+  })
+}
+
+/**
+ * Makes the error for a tool that a server does not have.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const tool = (server: string, name: string, tools: ReadonlyArray<string>): CommandNotFound =>
+  new CommandNotFound({
+    command: `mcp:${server}:${name}`,
+    reason: [
+      `The MCP server ${server} has no tool ${ServerText.line(name)}.${meant(Similar.nearest(name, tools))}`,
+      tools.length === 0 ? "It has no tools at all." : `It has these: ${listed(tools)}.`
+    ].join("\n"),
+    advice: tools.length === 0 ? [] : [Advice.line`Hint: ${Advice.run(`mcp:${server}`)} tells what they do.`]
+  })
+
+const meant = (name: string | undefined): string =>
+  name === undefined ? "" : ` Did you mean ${ServerText.line(name)}?`
+
+const listed = (names: ReadonlyArray<string>): string => {
+  const shown = names.slice(0, most).map((name) => ServerText.line(name))
+  return names.length > most ? `${shown.join(", ")}, and ${names.length - most} more` : shown.join(", ")
+}

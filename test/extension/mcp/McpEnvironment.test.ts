@@ -1,0 +1,63 @@
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as McpEnvironment from "../../../src/extension/mcp/McpEnvironment.js"
+import * as Temporary from "../../support/Temporary.js"
+
+const program = (file: string) => {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, "#!/bin/sh\n", { mode: 0o755 })
+  return file
+}
+
+describe("McpEnvironment", () => {
+  it("gives a few variables of this process, and over them the configured ones", () => {
+    const own = { HOME: "/h", PATH: "/bin", USER: "() { :; }", AWS_SECRET: "s", TERM: "xterm" }
+    assert.deepStrictEqual(McpEnvironment.make({ TERM: "dumb", KEY: "1" }, "/work", own), {
+      variables: { HOME: "/h", PATH: "/bin", TERM: "dumb", KEY: "1" },
+      withheld: []
+    })
+  })
+
+  it("leaves out directories that a command could have put a program into", () =>
+    Temporary.using(async (directory) => {
+      const root = path.join(directory, "work")
+      fs.mkdirSync(path.join(root, "bin"), { recursive: true })
+      fs.symlinkSync(path.join(root, "bin"), path.join(directory, "link"))
+      const PATH = [
+        "/usr/bin",
+        `${root}/bin`,
+        ".",
+        "",
+        "node_modules/.bin",
+        root,
+        `${directory}/link`,
+        `${root}er`
+      ].join(":")
+      const { variables, withheld } = McpEnvironment.make({}, root, { PATH })
+      assert.deepStrictEqual(variables, { PATH: `/usr/bin:${root}er` })
+      assert.deepStrictEqual(withheld, [`${root}/bin`, ".", "node_modules/.bin", root, `${directory}/link`])
+      assert.deepStrictEqual(McpEnvironment.make({}, "/", { PATH: "/bin:/usr/bin" }).withheld, [])
+    }))
+
+  it("finds a program as a shell does, and tells where it is left out", () =>
+    Temporary.using(async (directory) => {
+      const root = path.join(directory, "work")
+      const here = program(path.join(root, "bin", "tool"))
+      const there = program(path.join(directory, "bin", "tool"))
+      fs.mkdirSync(path.join(directory, "dirs", "tool"), { recursive: true })
+      const environment = (...directories: ReadonlyArray<string>) =>
+        McpEnvironment.make({}, root, { PATH: directories.join(":") })
+      const find = (command: string, ...directories: ReadonlyArray<string>) =>
+        McpEnvironment.find(command, root, environment(...directories))
+      const all = [path.dirname(here), path.join(directory, "dirs"), path.dirname(there)]
+      assert.deepStrictEqual(find("tool", ...all), { program: there, isWithheld: false })
+      assert.deepStrictEqual(find("tool", path.dirname(here)), { program: here, isWithheld: true })
+      assert.deepStrictEqual(find("./bin/tool"), { program: here, isWithheld: false })
+      assert.deepStrictEqual(find(there), { program: there, isWithheld: false })
+      for (const command of ["nothing", "./nothing", "../dirs/tool"]) assert.isUndefined(find(command, ...all), command)
+      // The user named it.
+      const configured = McpEnvironment.make({ PATH: path.dirname(here) }, root, { PATH: "/bin" })
+      assert.deepStrictEqual(McpEnvironment.find("tool", root, configured), { program: here, isWithheld: false })
+    }))
+})
