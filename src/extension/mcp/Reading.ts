@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import { printable } from "../../sandbox/permission/PermissionPrompt.js"
 import type { Expanded } from "./Expanded.js"
 import type * as FileStamps from "./FileStamps.js"
 import type { McpServer } from "./McpClient.js"
@@ -63,8 +64,10 @@ const untrusted = (path: string, trust: Trust, problem: string | undefined): str
 const inPlaceOf = (other: Server.Origin | undefined): string =>
   other === undefined ? "" : `. Until then, the server of the same name in ${other.file} is not used either`
 
-const unusable = (server: McpServer, fingerprint: string, reason: "broken" | "untrusted", problem: string): McpEntry =>
-  McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem })
+const unusable = (server: McpServer, fingerprint: string, reason: "broken" | "untrusted", text: string): McpEntry => {
+  const problem = printable(text)
+  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem })
+}
 
 const usable = (server: McpServer, fingerprint: string, expanded: Expanded): McpEntry =>
   expanded._tag === "Stdio"
@@ -143,7 +146,7 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     }
     if (isDisabled) return say("disabled", `it is disabled in ${origin.file}`)
     if (Either.isLeft(expanded)) return say("broken", `${expanded.left} (in ${origin.file})`)
-    if (Either.isLeft(named)) return say("untrusted", named.left)
+    if (Either.isLeft(named)) return say("broken", named.left)
     const strange = files.find((file) => trustIn(file) !== "trusted")
     if (strange !== undefined) {
       const words = untrusted(strange.path, trustIn(strange), trustProblem)

@@ -10,8 +10,8 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../domain/JsonText.js"
 import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
+import * as ConfigFile from "./ConfigFile.js"
 import * as OwnFile from "./OwnFile.js"
-import * as TrustFile from "./TrustFile.js"
 
 /**
  * What a file holds: the servers as they are written, by name, and the hash of the bytes that they were read from.
@@ -65,7 +65,7 @@ export const inProject = (cwd: string): string => {
  * @category reading
  */
 export const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
-  isHome ? TrustFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
+  isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
 /**
  * Parses the text of a file; on the left is the reason why it lists no servers.
@@ -98,7 +98,7 @@ export const read = (path: string, isHome: boolean): ServerFile =>
     Missing: (): ServerFile => ServerFile.Missing(),
     Refused: ({ reason }) => ServerFile.Broken({ reason }),
     Content: ({ bytes, sha256 }) =>
-      Either.match(Either.flatMap(TrustFile.toText(bytes), parse), {
+      Either.match(Either.flatMap(ConfigFile.toText(bytes), parse), {
         onLeft: (reason): ServerFile => ServerFile.Broken({ reason }),
         onRight: (servers) => ServerFile.Servers({ servers, sha256 })
       })

@@ -83,17 +83,22 @@ const isInBackground = (): boolean => {
   }
 }
 
-/** Reads one line from the terminal; empty at its end, or where there is no terminal. */
-const readLine = (prompt: string): Effect.Effect<string> =>
+/**
+ * Asks for one line at the terminal: empty at the end of its input, undefined where there is no terminal.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const ask = (prompt: string): Effect.Effect<string | undefined> =>
   Effect.async((resume) => {
     let stream: Tty.ReadStream
     try {
-      if (isInBackground()) return resume(Effect.succeed(""))
+      if (isInBackground()) return resume(Effect.succeed(undefined))
       const fd = Fs.openSync("/dev/tty", "r+")
       stream = new Tty.ReadStream(fd)
       Fs.writeSync(fd, prompt)
     } catch {
-      return resume(Effect.succeed(""))
+      return resume(Effect.succeed(undefined))
     }
     let text = ""
     const end = (line: string) => {
@@ -121,7 +126,7 @@ export const layer: Layer.Layer<Permission.Permission> = Layer.effect(
   Permission.Permission,
   Effect.map(Effect.makeSemaphore(1), (turn) =>
     Permission.make((request, offered) =>
-      turn.withPermits(1)(Effect.map(readLine(question(request, offered)), toAnswer))
+      turn.withPermits(1)(Effect.map(ask(question(request, offered)), (line) => toAnswer(line ?? "")))
     )
   )
 )
