@@ -57,7 +57,7 @@ export const run = (
       })
     const withoutSubcommand = args.length === 0
     const words = Either.mapLeft(
-      ProgramWords.normalise(withoutSubcommand ? ["--help"] : args, options()),
+      ProgramWords.normalise(withoutSubcommand ? ["--help"] : Mcp.ownWords(args), options()),
       (message) => new WrongUsage({ message })
     )
     const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
@@ -79,7 +79,7 @@ export const run = (
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
-const repeatable = /--(?:allow path|deny pattern|env name)(?=\.\.\.)/g
+const repeatable = /--(?:allow path|deny pattern|env name(?:=value)?|header name:value)(?=\.\.\.)/g
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 

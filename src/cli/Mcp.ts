@@ -8,13 +8,26 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type * as Usage from "@effect/cli/Usage"
 import * as Effect from "effect/Effect"
-import { WrongUsage } from "./Invocation.js"
+import { Invocation, WrongUsage } from "./Invocation.js"
 
 /** Load the modules that only these subcommands need. */
 const load = Effect.promise(() => import("./McpActions.js"))
 const loadTrust = Effect.promise(() => import("./McpTrust.js"))
 const loadTest = Effect.promise(() => import("./McpTest.js"))
 const loadImport = Effect.promise(() => import("./McpImport.js"))
+
+const endOfOwn = ({ length }: ReadonlyArray<string>, at: number) => (at < 0 ? length : at)
+
+/**
+ * Returns the program's words without those that are the server's, after `--`: `@effect/cli` would take a `--help` among
+ * them for its own.
+ *
+ * @since 0.1.0
+ */
+export const ownWords = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args[0] === "mcp" ? args.slice(0, endOfOwn(args, args.indexOf("--"))) : args
+
+const serversWords = (args: ReadonlyArray<string>): ReadonlyArray<string> => args.slice(ownWords(args).length + 1)
 
 const name = Args.text({ name: "name" }).pipe(Args.withDescription("The server's name, as in mcp:<name>:<tool>."))
 const project = Options.boolean("project").pipe(
@@ -49,12 +62,15 @@ const add = Command.make(
     project,
     force: Options.boolean("force").pipe(Options.withDescription("Replace a server of the same name.")),
     name,
-    words: Args.text({ name: "command" }).pipe(
+    words: Args.text({ name: "words" }).pipe(
       Args.withDescription("After --: the program that is the server, and its words."),
       Args.repeated
     )
   },
-  (given) => Effect.flatMap(load, (actions) => actions.add(given))
+  (given) =>
+    Effect.flatMap(Invocation, ({ args }) =>
+      Effect.flatMap(load, (actions) => actions.add({ ...given, words: [...given.words, ...serversWords(args)] }))
+    )
 ).pipe(Command.withDescription("Add a server: synapse mcp add <name> [options] -- <command>, or with --url."))
 
 const remove = Command.make("remove", { project, name }, (given) =>

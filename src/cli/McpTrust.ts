@@ -31,10 +31,10 @@ const names = (label: string, values: Readonly<Record<string, string>>): Readonl
 const whatRuns = (server: Server): ReadonlyArray<string> => {
   if (server.definition === undefined) return []
   return Definition.Definition.$match(server.definition, {
-    Stdio: ({ args, command, env }) => [
+    Stdio: ({ args, command, cwd, env }) => [
       row("runs", [command, ...args].map(word).join(" ")),
       ...Either.match(server.expanded, {
-        onLeft: () => [],
+        onLeft: () => (cwd === undefined ? [] : [row("in", word(cwd))]),
         onRight: (expanded) => (expanded._tag === "Stdio" ? [row("in", inFull(expanded.cwd))] : [])
       }),
       ...names("variables", env)
