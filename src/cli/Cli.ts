@@ -103,7 +103,7 @@ const usages = () =>
     ["call", [toLine(Command.getUsage(call))]],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
-    ["mcp", Mcp.usages.map((usage) => `mcp ${toLine(usage)}`)],
+    ["mcp", Mcp.usages.map((usage) => `mcp ${toLine(usage).replace("<words>...", "[-- <words>...]")}`)],
     ...FileCommands.usages,
     ["doctor", [toLine(Command.getUsage(doctor))]]
   ])

@@ -12,7 +12,7 @@ import * as Definition from "./Definition.js"
 import * as ServerName from "./ServerName.js"
 
 /**
- * How servers are written: under `mcpServers`; in Claude Code's own file, where each project has some as well; under
+ * The way in which servers are written: under `mcpServers`; in Claude Code's own file, where each project has some as well; under
  * `servers`, as VS Code has them; in Codex's TOML.
  *
  * @since 0.1.0

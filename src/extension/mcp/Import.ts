@@ -21,7 +21,7 @@ import * as NamedFiles from "./NamedFiles.js"
 export type Written = Readonly<Record<string, unknown>>
 
 /**
- * What is done with a server: it is taken over as it is `written`, or left.
+ * The decision on a server: it is taken over as it is `written`, or left.
  *
  * @since 0.1.0
  * @category models

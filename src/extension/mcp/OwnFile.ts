@@ -9,7 +9,7 @@ import * as Fs from "node:fs"
 import * as Data from "effect/Data"
 
 /**
- * What was found in the place of a file.
+ * The thing that was found in the place of a file.
  *
  * @since 0.1.0
  * @category models

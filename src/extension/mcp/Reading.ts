@@ -31,7 +31,7 @@ export interface Found {
 }
 
 /**
- * What was found at one time.
+ * The servers as they were found at one time.
  *
  * @since 0.1.0
  * @category models

@@ -24,7 +24,7 @@ export interface Origin {
 }
 
 /**
- * What servers are read with.
+ * The places, variables and rules that servers are read with.
  *
  * @since 0.1.0
  * @category models

@@ -14,7 +14,7 @@ import * as ConfigFile from "./ConfigFile.js"
 import * as OwnFile from "./OwnFile.js"
 
 /**
- * What a file holds: the servers as they are written, by name, and the hash of the bytes that they were read from.
+ * The content of a file: the servers as they are written, by name, and the hash of the bytes that they were read from.
  *
  * @since 0.1.0
  * @category models
