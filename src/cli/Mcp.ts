@@ -107,14 +107,19 @@ const importing = Command.make(
   )
 )
 
-const all = [list, add, remove, trust, test, importing] as const
-
 /**
  * The usages of the subcommands of `synapse mcp`.
  *
  * @since 0.1.0
  */
-export const usages: ReadonlyArray<Usage.Usage> = all.map((one) => Command.getUsage(one as typeof list))
+export const usages: ReadonlyArray<Usage.Usage> = [
+  Command.getUsage(list),
+  Command.getUsage(add),
+  Command.getUsage(remove),
+  Command.getUsage(trust),
+  Command.getUsage(test),
+  Command.getUsage(importing)
+]
 
 /**
  * The subcommand `mcp`, whose subcommands show and change which MCP servers there are.

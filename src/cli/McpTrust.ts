@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
@@ -99,11 +100,11 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, 
   Effect.gen(function* () {
     if (yes) return true
     const answer = yield* PermissionPrompt.ask(`${question} [y/N] `)
-    if (answer === undefined) {
+    if (Option.isNone(answer)) {
       yield* complain("there is no terminal to ask at; --yes does it without asking.")
       return false
     }
-    return /^y(?:es)?$/i.test(answer.trim())
+    return /^y(?:es)?$/i.test(answer.value.trim())
   })
 
 const nothing = (reading: Reading, root: string): Effect.Effect<number, never, Stdio> => {
