@@ -55,12 +55,18 @@ const make = Effect.gen(function* () {
   /** Without a policy, commands do not run; what they may have written before is not known. */
   const writableBy = () => {
     let policy: PolicyDecision.PolicyDecision | undefined
-    return (path: string): boolean => {
+    const decide = (path: string): boolean => {
       policy ??= Either.getOrUndefined(Either.map(policies.peek(root), PolicyDecision.make))
       if (policy === undefined) return true
-      const { decide } = policy
       const { links, real } = RealPath.follow(path, mostNames)
-      return [...links, real].some((one) => decide(one, "write").allowed)
+      return [...links, real].some((one) => policy?.decide(one, "write").allowed)
+    }
+    // Servers have most of their paths in common: where their programs are looked for.
+    const known = new Map<string, boolean>()
+    return (path: string): boolean => {
+      const isWritable = known.get(path) ?? decide(path)
+      known.set(path, isWritable)
+      return isWritable
     }
   }
 

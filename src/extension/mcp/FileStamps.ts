@@ -11,7 +11,9 @@ const settled = 2000
 /** Describes what is at a path, with the time of its last change in milliseconds; 0 where nothing is there. */
 const stampOf = (path: string): readonly [stamp: string, changed: number] => {
   try {
-    const own = Fs.lstatSync(path, { bigint: true })
+    const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    // Most paths that a server may name have nothing at them: an exception would take ten times as long.
+    if (own === undefined) return ["-", 0]
     const at = own.isSymbolicLink() ? [own, Fs.statSync(path, { bigint: true, throwIfNoEntry: false })] : [own]
     const stamp = at.map((stats) =>
       stats === undefined ? "-" : [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join()
