@@ -23,6 +23,7 @@ import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
 import * as FileCommands from "./FileCommands.js"
 import { type House, type Invocation, WrongUsage, wrongSettings } from "./Invocation.js"
+import * as Mcp from "./Mcp.js"
 import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
 import { Stdio } from "./Stdio.js"
@@ -30,7 +31,7 @@ import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, doctor])
+  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, Mcp.mcp, doctor])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -56,7 +57,7 @@ export const run = (
       })
     const withoutSubcommand = args.length === 0
     const words = Either.mapLeft(
-      ProgramWords.normalise(withoutSubcommand ? ["--help"] : args, options()),
+      ProgramWords.normalise(withoutSubcommand ? ["--help"] : Mcp.ownWords(args), options()),
       (message) => new WrongUsage({ message })
     )
     const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
@@ -78,7 +79,7 @@ export const run = (
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
-const repeatable = /--(?:allow path|deny pattern|env name)(?=\.\.\.)/g
+const repeatable = /--(?:allow path|deny pattern|env name(?:=value)?|header name:value)(?=\.\.\.)/g
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 
@@ -86,7 +87,9 @@ const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g,
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
-  if (error._tag === "CommandMismatch" && args[0] === "sandbox") return `synapse: Unknown subcommand.\n${usage(args)}`
+  if (error._tag === "CommandMismatch" && (args[0] === "sandbox" || args[0] === "mcp")) {
+    return `synapse: Unknown subcommand.\n${usage(args)}`
+  }
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return wrongSettings(error)
 }
@@ -100,6 +103,7 @@ const usages = () =>
     ["call", [toLine(Command.getUsage(call))]],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
+    ["mcp", Mcp.usages.map((usage) => `mcp ${toLine(usage).replace("<words>...", "[-- <words>...]")}`)],
     ...FileCommands.usages,
     ["doctor", [toLine(Command.getUsage(doctor))]]
   ])
@@ -110,7 +114,8 @@ const options = () =>
     Command.getUsage(call),
     Command.getUsage(tools),
     Command.getUsage(doctor),
-    ...Sandbox.usages
+    ...Sandbox.usages,
+    ...Mcp.usages
   ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {

@@ -13,6 +13,12 @@ const usage = [
   "  synapse sandbox allow <path>",
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
+  "  synapse mcp list [--json]",
+  "  synapse mcp add [--env name=value]... [--header name:value]... [--url address] [--project] [--force] <name> [-- <words>...]",
+  "  synapse mcp remove [--project] <name>",
+  "  synapse mcp trust [--yes]",
+  "  synapse mcp test <name>",
+  "  synapse mcp import [--from file] [--dry-run] [--yes]",
   "  synapse edit <file> <old> <new> [--all] | --patch < <patch>",
   "  synapse read <file>... [--offset N] [--limit N]",
   "  synapse write <file> <content>",
@@ -52,7 +58,7 @@ describe("synapse", () => {
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
       const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'doctor'\n"
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,

@@ -7,6 +7,7 @@ import { network } from "./network.js"
 import { paths } from "./paths.js"
 import { policy } from "./policy.js"
 import { processes } from "./processes.js"
+import { servers } from "./servers.js"
 import { writes } from "./writes.js"
 
 export const all = (ground: string): void => {
@@ -18,5 +19,6 @@ export const all = (ground: string): void => {
   environment(ground)
   host(ground)
   policy(ground)
+  servers(ground)
   benign(ground)
 }

@@ -144,7 +144,7 @@ export const policy = (ground: string): void => {
     )
     scene(
       ground,
-      "LIMIT: the file that servers are started by can be made where there is none",
+      "LIMIT: the file that servers are started by can be made where there is none (and is not trusted: see servers)",
       {},
       ({ attack, project }) =>
         Effect.gen(function* () {

@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as Permission from "./Permission.js"
 
@@ -83,22 +84,27 @@ const isInBackground = (): boolean => {
   }
 }
 
-/** Reads one line from the terminal; empty at its end, or where there is no terminal. */
-const readLine = (prompt: string): Effect.Effect<string> =>
+/**
+ * Asks for one line at the terminal: empty at the end of its input, none where there is no terminal.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const ask = (prompt: string): Effect.Effect<Option.Option<string>> =>
   Effect.async((resume) => {
     let stream: Tty.ReadStream
     try {
-      if (isInBackground()) return resume(Effect.succeed(""))
+      if (isInBackground()) return resume(Effect.succeedNone)
       const fd = Fs.openSync("/dev/tty", "r+")
       stream = new Tty.ReadStream(fd)
       Fs.writeSync(fd, prompt)
     } catch {
-      return resume(Effect.succeed(""))
+      return resume(Effect.succeedNone)
     }
     let text = ""
     const end = (line: string) => {
       stream.destroy()
-      resume(Effect.succeed(line))
+      resume(Effect.succeedSome(line))
     }
     stream.setEncoding("utf8")
     stream.on("data", (chunk: string) => {
@@ -121,7 +127,9 @@ export const layer: Layer.Layer<Permission.Permission> = Layer.effect(
   Permission.Permission,
   Effect.map(Effect.makeSemaphore(1), (turn) =>
     Permission.make((request, offered) =>
-      turn.withPermits(1)(Effect.map(readLine(question(request, offered)), toAnswer))
+      turn.withPermits(1)(
+        Effect.map(ask(question(request, offered)), (line) => toAnswer(Option.getOrElse(line, () => "")))
+      )
     )
   )
 )

@@ -1,0 +1,199 @@
+/**
+ * The actions of `synapse mcp list`, `add` and `remove`.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { InvalidUsage } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Definition from "../extension/mcp/Definition.js"
+import { McpReading } from "../extension/mcp/FileMcpConfig.js"
+import type { Found, Reading } from "../extension/mcp/Reading.js"
+import * as ServerEdit from "../extension/mcp/ServerEdit.js"
+import * as ServerFile from "../extension/mcp/ServerFile.js"
+import * as ServerName from "../extension/mcp/ServerName.js"
+import * as TrustFile from "../extension/mcp/TrustFile.js"
+import { printable } from "../sandbox/permission/PermissionPrompt.js"
+import { complain, print, run } from "./McpServices.js"
+
+const states = { ready: "ready", broken: "broken", untrusted: "not trusted", disabled: "disabled" } as const
+
+/** The most characters of a target in the table. */
+const widest = 100
+
+const cut = (text: string): string => (text.length > widest ? `${text.slice(0, widest - 1)}…` : text)
+
+/** Lines up rows of words. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)))
+  return rows.map((row) =>
+    row
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd()
+  )
+}
+
+const problemOf = ({ entry }: Found): string | undefined => entry.server.problem
+
+/** Says each thing once, with the names of all servers that it is said of. */
+const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
+  const names = new Map<string, Array<string>>()
+  const say = (text: string, name: string) => names.set(text, [...(names.get(text) ?? []), name])
+  for (const one of found) {
+    const { name } = one.entry.server
+    const problem = one.state === "disabled" ? undefined : problemOf(one)
+    if (problem !== undefined) say(problem, name)
+    const ignored = one.server?.ignored ?? []
+    if (ignored.length > 0) say(`ignored: ${ignored.map(printable).join(", ")}`, name)
+  }
+  return [...names].map(([text, of]) => `${of.join(", ")}: ${text}`)
+}
+
+const none =
+  "There are no servers. Add one: synapse mcp add <name> -- <command>; or take over those of other programs: synapse mcp import"
+
+const toText = ({ found }: Reading): string => {
+  const rows = found.flatMap(({ entry: { server }, server: own, state }) =>
+    own === undefined ? [] : [[cut(server.name), server.source, states[state], cut(server.target)]]
+  )
+  const below = remarks(found)
+  return [...table(rows), ...(rows.length > 0 && below.length > 0 ? [""] : []), ...below].join("\n") || none
+}
+
+const toJson = ({ found }: Reading): string =>
+  JSON.stringify(
+    found.map((one) => ({
+      name: one.entry.server.name,
+      source: one.entry.server.source,
+      target: one.entry.server.target,
+      state: states[one.state],
+      ...(problemOf(one) === undefined ? {} : { problem: problemOf(one) }),
+      ...(one.server === undefined || one.server.ignored.length === 0 ? {} : { ignored: one.server.ignored })
+    }))
+  )
+
+/**
+ * Prints the servers, each with where it stands, what it is, and whether it can be used.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const list = ({ json }: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const reading = yield* (yield* McpReading).read
+    yield* print("stdout", json ? toJson(reading) : toText(reading))
+    return ExitCode.success
+  }).pipe(run)
+
+/** Splits `NAME=value`; the words of an error do not hold the value. */
+const pairs = (
+  texts: ReadonlyArray<string>,
+  option: string,
+  separator: "=" | ":"
+): Either.Either<Readonly<Record<string, string>>, InvalidUsage> => {
+  const entries = texts.map((text) => [text.slice(0, text.indexOf(separator)).trim(), text] as const)
+  const wrong = texts.findIndex((text) => text.indexOf(separator) < 1)
+  if (wrong >= 0) {
+    const reason = `${option} number ${wrong + 1} is not of the form NAME${separator}value.`
+    return Either.left(new InvalidUsage({ reason }))
+  }
+  return Either.right(
+    Object.fromEntries(
+      entries.map(([name, text]) => {
+        const value = text.slice(text.indexOf(separator) + 1)
+        return [name, separator === ":" ? value.trim() : value]
+      })
+    )
+  )
+}
+
+interface Added {
+  readonly name: string
+  readonly env: ReadonlyArray<string>
+  readonly header: ReadonlyArray<string>
+  readonly url: Option.Option<string>
+  readonly words: ReadonlyArray<string>
+  readonly project: boolean
+  readonly force: boolean
+}
+
+const definitionOf = ({ env, header, name, url, words }: Added): Either.Either<Definition.Definition, InvalidUsage> => {
+  const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
+  const refusal = ServerName.refusal(name)
+  if (refusal !== undefined) return fail(`${printable(name)} can't be added: ${refusal}.`)
+  const [command, ...args] = words
+  if (Option.isSome(url)) {
+    if (command !== undefined) return fail("Give either --url or, after --, a command: not both.")
+    if (env.length > 0) return fail("--env goes with a command; a server at an address gets --header.")
+    return Either.map(pairs(header, "--header", ":"), (headers) =>
+      Definition.Definition.Http({ url: url.value, headers })
+    )
+  }
+  if (command === undefined) return fail("The command is missing, after --; or give --url.")
+  if (header.length > 0) return fail("--header goes with --url; a command gets --env.")
+  return Either.map(pairs(env, "--env", "="), (variables) =>
+    Definition.Definition.Stdio({ command, args, env: variables, cwd: undefined })
+  )
+}
+
+const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerEdit.Target => ({
+  path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),
+  isHome
+})
+
+/**
+ * Trusts the project's file as it is now, where it was trusted before the user changed it with this program, or was not
+ * there.
+ */
+const keepTrust = (before: Reading) =>
+  Effect.gen(function* () {
+    const { home, read } = yield* McpReading
+    const { project } = yield* read
+    if (project === undefined || !before.isProjectTrusted) return
+    yield* TrustFile.add(home, [project])
+  })
+
+/**
+ * Adds a server to the home file, or to the project's.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const add = (given: Added) =>
+  Effect.gen(function* () {
+    const reading = yield* McpReading
+    const value = Definition.encode(yield* definitionOf(given))
+    const before = yield* reading.read
+    const target = targetOf(reading, !given.project)
+    yield* ServerEdit.add(target, new Map([[given.name, value]]), given.force)
+    if (given.project) yield* keepTrust(before)
+    yield* print("stdout", `added: ${given.name}, in ${target.path}`)
+    const { found } = yield* reading.read
+    const problem = found.find(({ entry }) => entry.server.name === given.name)?.entry.server.problem
+    if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
+    return ExitCode.success
+  }).pipe(run)
+
+/**
+ * Removes a server from the home file, or from the project's.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const remove = ({ name, project }: { readonly name: string; readonly project: boolean }) =>
+  Effect.gen(function* () {
+    const reading = yield* McpReading
+    const before = yield* reading.read
+    const target = targetOf(reading, !project)
+    if (yield* ServerEdit.remove(target, name)) {
+      if (project) yield* keepTrust(before)
+      yield* print("stdout", `removed: ${printable(name)}, from ${target.path}`)
+      return ExitCode.success
+    }
+    const other = before.found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
+    const hint = other === undefined ? "" : ` It is in ${other.server?.origin.file}${project ? "" : ": add --project"}.`
+    return yield* complain(`there is no server ${printable(name)} in ${target.path}.${hint}`)
+  }).pipe(run)

@@ -1,0 +1,63 @@
+/**
+ * What the actions of `synapse mcp` have in common: the services that they need, and how they print and end.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { InvalidUsage } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import type { NotWritten } from "../extension/mcp/ConfigFile.js"
+import * as FileMcpConfig from "../extension/mcp/FileMcpConfig.js"
+import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as SessionSettings from "../session/SessionSettings.js"
+import { Invocation, WrongUsage } from "./Invocation.js"
+import { Stdio } from "./Stdio.js"
+
+type Services = FileMcpConfig.McpReading | SandboxSettings.SandboxSettings
+
+const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcpConfig.layerReading.pipe(
+  Layer.provide(PolicyBuilder.layer),
+  Layer.provide(SandboxConfig.layer),
+  Layer.provide(SessionSettings.layer()),
+  Layer.provideMerge(SandboxSettings.layerFromEnv()),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+)
+
+/**
+ * Prints a line.
+ *
+ * @since 0.1.0
+ */
+export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
+  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, `${text}\n`)))
+
+/**
+ * Prints the reason for a failure to stderr, and returns exit code 1.
+ *
+ * @since 0.1.0
+ */
+export const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
+  Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
+
+/**
+ * Runs an action, which returns the program's exit code; reports its errors.
+ *
+ * @since 0.1.0
+ */
+export const run = <R>(
+  action: Effect.Effect<number, InvalidUsage | NotWritten, R>
+): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
+  action.pipe(
+    Effect.catchTags({
+      NotWritten: ({ message }) => complain(message),
+      InvalidUsage: ({ message }) => new WrongUsage({ message })
+    }),
+    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    Effect.provide(layer)
+  )

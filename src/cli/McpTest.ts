@@ -1,0 +1,51 @@
+/**
+ * The action of `synapse mcp test`: connects to one server.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ExitCode from "../domain/ExitCode.js"
+import { McpClient } from "../extension/mcp/McpClient.js"
+import { House, Invocation } from "./Invocation.js"
+import { complain, print } from "./McpServices.js"
+
+/**
+ * Connects to a server, and prints how many tools it has and how long that took; returns the exit code.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const connect = (name: string) =>
+  Effect.gen(function* () {
+    const client = yield* McpClient
+    const before = yield* Clock.currentTimeMillis
+    const tools = yield* client.tools(name, { refresh: true })
+    const took = (yield* Clock.currentTimeMillis) - before
+    const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
+    yield* print("stdout", `${name} answers: ${count}, in ${took} ms`)
+    return ExitCode.success as number
+  }).pipe(Effect.catchAll((error) => complain(error.message)))
+
+/**
+ * Connects to a server in a house, and sets the exit code.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const test = ({ name }: { readonly name: string }) =>
+  Effect.gen(function* () {
+    const { layer } = yield* House
+    const code = yield* Effect.serviceOption(McpClient).pipe(
+      Effect.flatMap(
+        Option.match({
+          onNone: () => complain("this Synapse has no client for MCP."),
+          onSome: (client) => Effect.provideService(connect(name), McpClient, client)
+        })
+      ),
+      Effect.provide(layer({}, {}))
+    )
+    const { setExitCode } = yield* Invocation
+    yield* setExitCode(code)
+  })

@@ -1,0 +1,152 @@
+/**
+ * The definition of an MCP server, as it is written under `mcpServers`.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as Quote from "../../bash/Quote.js"
+import * as JsonText from "../../domain/JsonText.js"
+import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+
+const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
+
+const Written = Schema.Struct({
+  type: Schema.optional(Schema.String),
+  disabled: Schema.optional(Schema.Boolean),
+  command: Schema.optional(Schema.String),
+  args: Schema.optional(Schema.Array(Schema.String)),
+  env: Schema.optional(Texts),
+  cwd: Schema.optional(Schema.String),
+  url: Schema.optional(Schema.String),
+  headers: Schema.optional(Texts)
+})
+
+const keys = new Set(Object.keys(Written.fields))
+const decodeWritten = Schema.decodeUnknownEither(Written)
+
+/**
+ * A definition whose variables are not expanded yet.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Definition = Data.TaggedEnum<{
+  Stdio: {
+    readonly command: string
+    readonly args: ReadonlyArray<string>
+    readonly env: Readonly<Record<string, string>>
+    readonly cwd: string | undefined
+  }
+  Http: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+}>
+
+/**
+ * Makes a definition, and takes one apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const Definition = Data.taggedEnum<Definition>()
+
+/**
+ * A definition, with what was written besides it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Decoded {
+  readonly definition: Definition
+  readonly isDisabled: boolean
+  /** The keys that have no effect. */
+  readonly ignored: ReadonlyArray<string>
+}
+
+const http = /^(?:streamable-?)?http$/i
+
+/** Returns why a transport does not go with the rest of the definition. */
+const mismatch = (type: string | undefined, isProgram: boolean): string | undefined => {
+  if (type === undefined || (isProgram ? /^stdio$/i : http).test(type)) return undefined
+  if (/^sse$/i.test(type)) return "its type is sse, which is not supported: give the server's streamable HTTP address"
+  const shown = JSON.stringify(printable(type))
+  return `its type is ${shown}, and ${isProgram ? "a command goes with stdio" : "a url goes with http"}`
+}
+
+/**
+ * Decodes a definition; on the left is the reason why it is none.
+ *
+ * @since 0.1.0
+ * @category decoding
+ */
+export const decode = (value: unknown): Either.Either<Decoded, string> => {
+  if (!Predicate.isReadonlyRecord(value)) return Either.left("it is no object")
+  return Either.flatMap(Either.mapLeft(decodeWritten(value), firstIssue), (written): Either.Either<Decoded, string> => {
+    const { args, command, cwd, disabled = false, env, headers, type, url } = written
+    if (command !== undefined && url !== undefined)
+      return Either.left("it has a command and a url, which exclude each other")
+    const wrong = mismatch(type, command !== undefined)
+    if (wrong !== undefined && (command ?? url) !== undefined) return Either.left(wrong)
+    const useless = command === undefined ? ["args", "env", "cwd"] : ["headers"]
+    const ignored = Object.keys(value).filter((key) => !keys.has(key) || useless.includes(key))
+    if (command !== undefined) {
+      if (command.trim() === "") return Either.left("its command is empty")
+      const definition = Definition.Stdio({ command, args: args ?? [], env: env ?? {}, cwd })
+      return Either.right({ definition, isDisabled: disabled, ignored })
+    }
+    if (url === undefined) return Either.left("it has neither a command nor a url")
+    return Either.right({ definition: Definition.Http({ url, headers: headers ?? {} }), isDisabled: disabled, ignored })
+  })
+}
+
+const firstIssue = (error: ParseResult.ParseError): string => {
+  const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
+  return `${printable(JsonText.showPath(issue?.path ?? []))}: ${printable(issue?.message ?? error.message)}`
+}
+
+/**
+ * Writes a definition as it stands in the file, without what is not needed.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const encode = Definition.$match({
+  Stdio: ({ args, command, cwd, env }): Readonly<Record<string, unknown>> => ({
+    command,
+    ...(args.length === 0 ? {} : { args }),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd })
+  }),
+  Http: ({ headers, url }): Readonly<Record<string, unknown>> => ({
+    url,
+    ...(Object.keys(headers).length === 0 ? {} : { headers })
+  })
+})
+
+/** Replaces what is secret in an address: the password, and the values of the query. */
+const withoutSecrets = (url: string): string =>
+  url.replace(/^([a-z]+:\/\/)[^/?#@]*@/i, "$1…@").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1…")
+
+/**
+ * Shows the program and its words, or the address, on one line and with its variables as they are written.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const target = Definition.$match({
+  Stdio: ({ args, command }) => printable([command, ...args].map(Quote.word).join(" ")),
+  Http: ({ url }) => printable(withoutSecrets(url))
+})
+
+/**
+ * Returns all texts of a definition in which variables are expanded.
+ *
+ * @since 0.1.0
+ * @category expanding
+ */
+export const textsOf = Definition.$match({
+  Stdio: ({ args, command, cwd, env }): ReadonlyArray<string> => [command, ...args, ...Object.values(env), cwd ?? ""],
+  Http: ({ headers, url }): ReadonlyArray<string> => [url, ...Object.values(headers)]
+})

@@ -1,0 +1,107 @@
+/**
+ * Finds the files which a server's program and words name, and which sandboxed commands may write: whoever rewrites one
+ * decides what runs outside of the sandbox.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as HostPath from "../../sandbox/policy/HostPath.js"
+import * as OwnFile from "./OwnFile.js"
+
+/**
+ * A program as it is started.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Program {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+/**
+ * A file, and the SHA-256 of its content.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface NamedFile {
+  readonly path: string
+  readonly sha256: string
+}
+
+/** The most bytes of a file. */
+const largest = 64 * 1024 ** 2
+
+/** The most paths that the words of one program may name. */
+const mostPaths = 500
+
+/** Returns the texts in a word that may be paths: itself, an option's value, the words of a command within it. */
+const textsIn = (word: string): ReadonlyArray<string> => {
+  const words = /\s/.test(word) ? [word, ...word.split(/[\s;|&<>()'"`]+/)] : [word]
+  return words.flatMap((one) => {
+    const texts = one.startsWith("-") ? [] : [one]
+    const equals = one.indexOf("=")
+    if (equals >= 0) texts.push(one.slice(equals + 1))
+    if (/^-[A-Za-z]./.test(one)) texts.push(one.slice(2))
+    return texts
+      .map((text) => text.replace(/^file:(?:\/\/)?/, ""))
+      .filter((text) => text !== "" && !text.includes("\0"))
+  })
+}
+
+/** Joins two paths; `..` stays, for after a link the kernel does not mean the directory before it. */
+const within = (directory: string, path: string): string =>
+  path.split("/").includes("..")
+    ? `${path.startsWith("/") ? "" : `${directory}/`}${path}`
+    : Path.resolve(directory, path)
+
+/** Returns where a program without a slash in its name is looked for. */
+const searched = ({ command, cwd, env }: Program, path: string): ReadonlyArray<string> =>
+  command.includes("/")
+    ? []
+    : (env["PATH"] ?? path)
+        .split(":")
+        .map((directory) => `${within(cwd, directory === "" ? "." : directory)}/${command}`)
+
+/**
+ * Returns the paths that a program's words may name and commands may write, whether or not something is there.
+ *
+ * @param path the variable PATH
+ * @since 0.1.0
+ * @category finding
+ */
+export const pathsOf = (
+  program: Program,
+  path: string,
+  isWritable: (path: string) => boolean
+): Either.Either<ReadonlyArray<string>, string> => {
+  const words = [program.command, ...program.args, ...Object.values(program.env)]
+  const named = words.flatMap(textsIn).map((text) => within(program.cwd, text))
+  const all = [...new Set([...searched(program, path), ...named])].filter((one) => !HostPath.isTooLong(one))
+  const paths = all.length > mostPaths ? [] : all.filter(isWritable)
+  return all.length > mostPaths
+    ? Either.left(`it has more than ${mostPaths} words that may name files`)
+    : Either.right(paths)
+}
+
+/**
+ * Reads the files at these paths; directories, and paths where nothing is, are left out. On the left is the reason why
+ * a file can't be read.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<NamedFile>, string> => {
+  const files: Array<NamedFile> = []
+  for (const path of paths) {
+    if (HostPath.isDirectory(path)) continue
+    const found = OwnFile.read(path, { most: largest, mayBeLink: true, mayBeForeign: true })
+    if (found._tag === "Refused") return Either.left(`it names ${path}, and ${found.reason}`)
+    if (found._tag === "Content") files.push({ path, sha256: found.sha256 })
+  }
+  return Either.right(files)
+}

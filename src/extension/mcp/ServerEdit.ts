@@ -1,0 +1,69 @@
+/**
+ * Adds servers to a file and removes them from it; everything else in the file stays as it is written.
+ *
+ * @since 0.1.0
+ */
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as JsonText from "../../domain/JsonText.js"
+import * as ConfigFile from "./ConfigFile.js"
+import * as ServerFile from "./ServerFile.js"
+
+/**
+ * The file to change.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Target {
+  readonly path: string
+  readonly isHome: boolean
+}
+
+type Edited = Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem>
+
+const change = (
+  target: Target,
+  editsFor: (servers: ReadonlyMap<string, unknown>) => Either.Either<ReadonlyArray<JsonText.Edit>, string>
+): Edited =>
+  ConfigFile.update(
+    target.path,
+    () => ServerFile.readBytes(target.path, target.isHome),
+    (text = "{}\n") =>
+      Either.flatMap(ServerFile.parse(text), (servers) =>
+        Either.flatMap(editsFor(servers), (edits) => {
+          if (edits.length === 0) return Either.right(undefined)
+          const changed = JsonText.edit(text, edits)
+          return Either.map(ServerFile.parse(changed), () => changed)
+        })
+      )
+  )
+
+/**
+ * Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has.
+ *
+ * @since 0.1.0
+ * @category editing
+ */
+export const add = (
+  target: Target,
+  added: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  isForced = false
+): Edited =>
+  change(target, (servers) => {
+    const taken = [...added.keys()].find((name) => servers.has(name))
+    if (taken !== undefined && !isForced) return Either.left(`it has a server ${taken} already (--force replaces it)`)
+    return Either.right([...added].map(([name, value]) => JsonText.Edit.Set({ path: ["mcpServers", name], value })))
+  })
+
+/**
+ * Removes a server. Returns false where the file has none of that name.
+ *
+ * @since 0.1.0
+ * @category editing
+ */
+export const remove = (target: Target, name: string): Edited =>
+  change(target, (servers) =>
+    Either.right(servers.has(name) ? [JsonText.Edit.Remove({ path: ["mcpServers", name] })] : [])
+  )

@@ -1,0 +1,105 @@
+/**
+ * The files that list MCP servers: that of the working directory, and that of `$SYNAPSE_HOME`.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as JsonText from "../../domain/JsonText.js"
+import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
+import * as ConfigFile from "./ConfigFile.js"
+import * as OwnFile from "./OwnFile.js"
+
+/**
+ * The content of a file: the servers as they are written, by name, and the hash of the bytes that they were read from.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type ServerFile = Data.TaggedEnum<{
+  Missing: object
+  Broken: { readonly reason: string }
+  Servers: { readonly servers: ReadonlyMap<string, unknown>; readonly sha256: string }
+}>
+
+/**
+ * Makes what a file holds, and takes it apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const ServerFile = Data.taggedEnum<ServerFile>()
+
+/** The most bytes of a file. */
+const largest = 1024 ** 2
+
+/**
+ * Returns the path of the home file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const inHome = (home: string): string => Path.join(home, "mcp", serversFile)
+
+/**
+ * Returns the path of a project's file, with the directory's real path: trust is kept under it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const inProject = (cwd: string): string => {
+  try {
+    return Path.join(Fs.realpathSync(cwd), serversFile)
+  } catch {
+    return Path.join(cwd, serversFile)
+  }
+}
+
+/**
+ * Reads the bytes of the home file or, with `isHome` false, of a project's.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
+  isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
+
+/**
+ * Parses the text of a file; on the left is the reason why it lists no servers.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
+  JsonText.parse(text).pipe(
+    Either.mapLeft(({ path, reason }) => (path === "" ? reason : `${path}: ${reason}`)),
+    Either.flatMap((value) => {
+      if (!Predicate.isReadonlyRecord(value)) return Either.left("it is no object")
+      const servers = Object.hasOwn(value, "mcpServers") ? value["mcpServers"] : undefined
+      if (servers === undefined) {
+        return Object.keys(value).length === 0 ? Either.right(new Map()) : Either.left('it has no "mcpServers"')
+      }
+      if (!Predicate.isReadonlyRecord(servers)) return Either.left('its "mcpServers" is no object')
+      return Either.right(new Map(Object.entries(servers)))
+    })
+  )
+
+/**
+ * Reads a file.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (path: string, isHome: boolean): ServerFile =>
+  OwnFile.OwnFile.$match(readBytes(path, isHome), {
+    Missing: (): ServerFile => ServerFile.Missing(),
+    Refused: ({ reason }) => ServerFile.Broken({ reason }),
+    Content: ({ bytes, sha256 }) =>
+      Either.match(Either.flatMap(ConfigFile.toText(bytes), parse), {
+        onLeft: (reason): ServerFile => ServerFile.Broken({ reason }),
+        onRight: (servers) => ServerFile.Servers({ servers, sha256 })
+      })
+  })

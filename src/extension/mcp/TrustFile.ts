@@ -1,0 +1,81 @@
+/**
+ * Stores which files the user trusts, and with which content: `$SYNAPSE_HOME/mcp/trust.json`.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as JsonText from "../../domain/JsonText.js"
+import * as ConfigFile from "./ConfigFile.js"
+import type { NamedFile } from "./NamedFiles.js"
+import * as OwnFile from "./OwnFile.js"
+
+/**
+ * The content that is trusted at each path.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Trusted = ReadonlyMap<string, string>
+
+const Content = Schema.Struct({
+  trusted: Schema.Record({ key: Schema.String, value: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) })
+})
+
+const largest = 16 * 1024 ** 2
+
+/**
+ * Returns the path of the file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const pathIn = (home: string): string => Path.join(home, "mcp", "trust.json")
+
+const decode = (text: string): Either.Either<Trusted, string> =>
+  JsonText.parse(text).pipe(
+    Either.mapLeft(({ reason }) => reason),
+    Either.flatMap((value) =>
+      Either.mapLeft(Schema.decodeUnknownEither(Content)(value), () => "it is no list of paths and their hashes")
+    ),
+    Either.map(({ trusted }) => new Map(Object.entries(trusted)))
+  )
+
+/**
+ * Reads what is trusted: nothing where there is no file. On the left is the reason why that is not known, which has to
+ * be taken for nothing as well.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (home: string): Either.Either<Trusted, string> =>
+  OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), largest), {
+    Missing: (): Either.Either<Trusted, string> => Either.right(new Map()),
+    Refused: ({ reason }) => Either.left(reason),
+    Content: ({ bytes }) => Either.flatMap(ConfigFile.toText(bytes), decode)
+  })
+
+/**
+ * Adds files with the content that they have now.
+ *
+ * @since 0.1.0
+ * @category writing
+ */
+export const add = (
+  home: string,
+  files: ReadonlyArray<NamedFile>
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> => {
+  const path = pathIn(home)
+  return ConfigFile.update(
+    path,
+    () => ConfigFile.readOwn(path, largest),
+    (text) =>
+      Either.map(text === undefined ? Either.right<Trusted>(new Map()) : decode(text), (before) => {
+        const trusted = new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)])
+        return `${JSON.stringify({ trusted: Object.fromEntries(trusted) }, undefined, 2)}\n`
+      })
+  )
+}

@@ -1,0 +1,216 @@
+/** `synapse mcp` as it is installed: `npm run build` makes it. */
+import { spawn } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Temporary from "../support/Temporary.js"
+
+const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+
+interface Place {
+  readonly directory: string
+  readonly cwd: string
+  readonly file: string
+  readonly home: string
+  /** Exit code, stdout, stderr; without a terminal. */
+  readonly mcp: (...args: ReadonlyArray<string>) => Promise<readonly [number | null, string, string]>
+  /** What is shown at a terminal where this is typed when there is a question. */
+  readonly atTerminal: (typed: string, ...args: ReadonlyArray<string>) => Promise<string>
+  readonly write: (name: string, content: unknown) => void
+}
+
+const using = (use: (place: Place) => Promise<void>) =>
+  Temporary.using(async (directory) => {
+    const cwd = path.join(directory, "project")
+    fs.mkdirSync(cwd)
+    const env = { PATH: process.env["PATH"], HOME: directory, SYNAPSE_HOME: path.join(directory, "home") }
+    const start = (command: string, args: ReadonlyArray<string>, typed?: string) =>
+      new Promise<readonly [number | null, string, string]>((resolve, reject) => {
+        // In a session of its own, it has no terminal, wherever the tests run.
+        const child = spawn(command, args, { cwd, env, detached: true })
+        const said = { stdout: "", stderr: "" }
+        for (const stream of ["stdout", "stderr"] as const) {
+          child[stream].setEncoding("utf8").on("data", (text: string) => {
+            said[stream] += text
+            if (typed !== undefined && said.stdout.includes("[y/N] ")) child.stdin.end(typed)
+          })
+        }
+        if (typed === undefined) child.stdin.end()
+        child.on("error", reject)
+        child.on("close", (code) => resolve([code, said.stdout, said.stderr]))
+      })
+    const words = (args: ReadonlyArray<string>) => [synapse, "mcp", ...args]
+    await use({
+      directory,
+      cwd,
+      file: path.join(cwd, "mcp_servers.json"),
+      home: path.join(directory, "home", "mcp", "mcp_servers.json"),
+      mcp: (...args) => start(process.execPath, words(args)),
+      atTerminal: async (typed, ...args) =>
+        (await start("script", ["-qec", [process.execPath, ...words(args)].join(" "), "/dev/null"], typed))[1],
+      write: (name, content) => {
+        fs.mkdirSync(path.dirname(path.join(directory, name)), { recursive: true })
+        fs.writeFileSync(path.join(directory, name), typeof content === "string" ? content : JSON.stringify(content))
+      }
+    })
+  })
+
+const servers = (file: string) => JSON.parse(fs.readFileSync(file, "utf8")).mcpServers
+
+describe("synapse mcp", () => {
+  it("adds, lists and removes servers of the home file", () =>
+    using(async ({ home, mcp }) => {
+      assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
+      assert.match((await mcp("list"))[1], /^There are no servers\. .*synapse mcp add .*synapse mcp import\n$/)
+      assert.deepStrictEqual(
+        await mcp("add", "fs", "--env", "A=x=y", "--", "npx", "-y", "server", "--help", "--", "-h"),
+        [0, `added: fs, in ${home}\n`, ""]
+      )
+      const [code, , said] = await mcp(
+        "add",
+        "web",
+        "--url",
+        "https://e/?k=1",
+        "--header",
+        "Authorization: Bearer ${NO_T}"
+      )
+      assert.deepStrictEqual(
+        [code, said],
+        [0, `synapse: it can't be used yet: headers.Authorization: the variable NO_T is not set (in ${home})\n`]
+      )
+      assert.deepStrictEqual(servers(home), {
+        fs: { command: "npx", args: ["-y", "server", "--help", "--", "-h"], env: { A: "x=y" } },
+        web: { url: "https://e/?k=1", headers: { Authorization: "Bearer ${NO_T}" } }
+      })
+      assert.strictEqual(
+        (await mcp("list"))[1],
+        [
+          "fs   home  ready   npx -y server --help -- -h",
+          "web  home  broken  https://e/?k=…",
+          "",
+          `web: headers.Authorization: the variable NO_T is not set (in ${home})`,
+          ""
+        ].join("\n")
+      )
+      assert.match((await mcp("add", "fs", "--", "x"))[2], /it has a server fs already \(--force replaces it\)/)
+      assert.strictEqual((await mcp("add", "fs", "--force", "--", "x"))[0], 0)
+      assert.deepStrictEqual(await mcp("remove", "fs"), [0, `removed: fs, from ${home}\n`, ""])
+      assert.deepStrictEqual(await mcp("remove", "fs"), [1, "", `synapse: there is no server fs in ${home}.\n`])
+      assert.deepStrictEqual(Object.keys(servers(home)), ["web"])
+    }))
+
+  it("says how it is used where it is used wrongly", () =>
+    using(async ({ mcp }) => {
+      for (const [args, reason] of [
+        [[], "The subcommand is missing."],
+        [["nosuch"], "Unknown subcommand."],
+        [["add", "x"], "The command is missing, after --; or give --url."],
+        [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
+        [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
+        [["add", "../x", "--", "y"], "../x can't be added: its name can't be part of a command"]
+      ] as const) {
+        const [code, stdout, stderr] = await mcp(...args)
+        assert.deepStrictEqual([code, stdout], [2, ""])
+        assert.include(stderr, `synapse: ${reason}`)
+        assert.include(stderr, "synapse mcp add [--env name=value]... [--header name:value]...")
+      }
+    }))
+
+  it("asks at a terminal before it trusts a project's servers, and refuses without one", () =>
+    using(async ({ atTerminal, cwd, file, mcp, write }) => {
+      write("project/server.js", "1")
+      write("project/mcp_servers.json", {
+        mcpServers: {
+          "p\x1b[2J": { url: "https://e" },
+          p: { command: "node", args: ["./server.js", "\x1b[31m\u202e"], env: { KEY: "s3cret", T: "${HOME}" } }
+        }
+      })
+      const [code, stdout, stderr] = await mcp("trust")
+      assert.deepStrictEqual(
+        [code, stderr],
+        [1, "synapse: there is no terminal to ask at; --yes does it without asking.\nNothing was trusted.\n"]
+      )
+      for (const text of [
+        `${file} lists these servers. Their programs run outside of the sandbox, with all your rights:`,
+        '    runs       node ./server.js "\\u001b[31m\\u{202e}"\n',
+        `    in         ${cwd}\n    variables  KEY T\n    reads      HOME\n    file       ${cwd}/server.js\n`,
+        "  p\\u{1b}[2J\n    address    https://e\n    broken     its name can't be",
+        "What the programs load besides (modules, packages, other files of the project) is not looked at"
+      ]) {
+        assert.include(stdout, text)
+      }
+      assert.notMatch(stdout, /s3cret|\x1b|\u202e/)
+      assert.include(await atTerminal("\n", "trust"), "Nothing was trusted.")
+      assert.match((await mcp("list"))[1], /^p +project +not trusted/m)
+      assert.include(await atTerminal("y\n", "trust"), `trusted: ${file}, ${cwd}/server.js`)
+      assert.match((await mcp("list"))[1], /^p +project +ready/m)
+      assert.deepStrictEqual(await mcp("trust"), [0, `Nothing to do: ${file} is trusted already.\n`, ""])
+      write("project/server.js", "2")
+      assert.include((await mcp("list"))[1], `p: it runs what commands may write: ${cwd}/server.js has changed since`)
+      const again = await mcp("trust", "--yes")
+      assert.include(again[1], "These servers run files that commands may write.")
+      assert.include(again[1], `trusted: ${cwd}/server.js\n`)
+    }))
+
+  it("keeps the trust where it changes a trusted project's file itself, and gives none besides", () =>
+    using(async ({ cwd, file, mcp, write }) => {
+      assert.deepStrictEqual(await mcp("add", "--project", "mine", "--", "x"), [0, `added: mine, in ${file}\n`, ""])
+      assert.include((await mcp("list"))[1], "mine  project  ready")
+      write("project/mcp_servers.json", { mcpServers: { theirs: { command: "x" } } })
+      assert.match((await mcp("add", "--project", "mine", "--", "x"))[2], /it can't be used yet: .* has changed since/)
+      assert.match((await mcp("list"))[1], /mine +project +not trusted[\s\S]*theirs +project +not trusted/)
+      assert.match((await mcp("remove", "mine"))[2], /It is in .*project\/mcp_servers\.json: add --project\.\n$/)
+      write("project/s.js", "1")
+      assert.match((await mcp("add", "own", "--", "node", `${cwd}/s.js`))[2], /it runs what commands may write/)
+    }))
+
+  it("trusts nothing where the list of what is trusted is broken, and leaves that alone", () =>
+    using(async ({ directory, mcp, write }) => {
+      write("home/mcp/trust.json", "{")
+      write("project/mcp_servers.json", { mcpServers: { p: { command: "x" } } })
+      const [code, , stderr] = await mcp("trust", "--yes")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /trust\.json can't be used: it is no JSON.*Correct it, or move it away/)
+      assert.strictEqual(fs.readFileSync(path.join(directory, "home/mcp/trust.json"), "utf8"), "{")
+    }))
+
+  it("takes over what other programs have, without a word of their secrets", () =>
+    using(async ({ cwd, directory, home, mcp, write }) => {
+      write("home/mcp/mcp_servers.json", { mcpServers: { taken: { command: "mine" } } })
+      write(".cursor/mcp.json", {
+        mcpServers: { cur: { command: "c", env: { K: "s3cret" } }, taken: { command: "x" } }
+      })
+      write(".codex/config.toml", '[mcp_servers.codex]\ncommand = "x"\nenv = { K = "s3cret" }\n')
+      write(".claude.json", { mcpServers: { cur: { command: "c", env: { K: "s3cret" } } } })
+      write("project/.mcp.json", { mcpServers: { proj: { command: "node", args: ["./s.js"], env: { K: "s3cret" } } } })
+      write("project/s.js", "1")
+      write("project/.vscode/mcp.json", { servers: { vs: { url: "https://e", headers: { A: "${input:t}" } } } })
+      const lines = (project: string, others: string) => [
+        `${project}: proj, from ${cwd}/.mcp.json`,
+        `not taken over: vs, from ${cwd}/.vscode/mcp.json: \${input:t} is filled in by its editor only`,
+        `${others}: cur, from ${directory}/.claude.json`,
+        `there already: cur, from ${directory}/.cursor/mcp.json`,
+        `skipped: taken, from ${directory}/.cursor/mcp.json: the name is taken, by another server in ${home}`,
+        `${others}: codex, from ${directory}/.codex/config.toml`
+      ]
+      const before = fs.readFileSync(home, "utf8")
+      const dry = await mcp("import", "--dry-run")
+      assert.include(dry[1], lines("would be taken over", "would be taken over").join("\n"))
+      assert.include(dry[1], "    runs       node ./s.js\n")
+      assert.strictEqual(fs.readFileSync(home, "utf8"), before)
+      const [code, stdout, stderr] = await mcp("import")
+      assert.deepStrictEqual(
+        [code, stderr],
+        [1, "synapse: there is no terminal to ask at; --yes does it without asking.\n"]
+      )
+      const [declined = "", ...rest] = lines("not taken over", "taken over")
+      assert.include(stdout, [`${declined}: it is the project's`, ...rest].join("\n"))
+      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "cur", "codex"])
+      const agreed = await mcp("import", "--from", ".mcp.json", "--yes")
+      assert.strictEqual(agreed[0], 0)
+      assert.deepStrictEqual(servers(home).proj, { command: "node", args: ["./s.js"], env: { K: "s3cret" }, cwd })
+      assert.notInclude([dry, stdout, agreed].join(), "s3cret")
+      assert.match((await mcp("list"))[1], /proj: it runs what commands may write: .*s\.js is not trusted yet/)
+      assert.deepStrictEqual(await mcp("import", "--from", "none"), [1, "", `synapse: there is no ${cwd}/none\n`])
+    }))
+})
