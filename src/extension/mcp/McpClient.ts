@@ -4,7 +4,9 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as UnknownCommand from "../../command/UnknownCommand.js"
 import type { CommandError } from "../../domain/CommandError.js"
 
 /**
@@ -118,3 +120,16 @@ export class McpClient extends Context.Tag("synapse/McpClient")<
     ) => Effect.Effect<McpOutput, CommandError>
   }
 >() {}
+
+/**
+ * A layer without any servers: every name is unknown.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<McpClient> = Layer.succeed(McpClient, {
+  servers: Effect.succeed([]),
+  tools: (server) => UnknownCommand.mcpServer(`mcp:${server}`, []),
+  known: () => [],
+  call: (server, tool) => UnknownCommand.mcpServer(`mcp:${server}:${tool}`, [])
+})
