@@ -81,7 +81,9 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
               line.name,
               registry.list().map(({ name }) => name)
             )
-          : Effect.flatMap(sandbox.cwd, (cwd) => run(handler, plain, cwd, options))
+          : Effect.flatMap(sandbox.cwd, (cwd) =>
+              run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
+            )
       const noted = Effect.onExit(inProcess, (exit) =>
         // A defect is a result by now, or the program's own.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
@@ -115,13 +117,27 @@ const run = (
   handler: CommandHandler,
   plain: PlainCall.PlainCall,
   cwd: string,
-  options: RouteOptions
+  options: RouteOptions,
+  execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
     const early: Array<Uint8Array> = []
+    /** True where the shell tells the listener all of it. */
+    let isTold = false
+    const byShell = (args: ReadonlyArray<string>) =>
+      Effect.suspend(() => {
+        isTold = true
+        return Effect.tapError(
+          Effect.locally(execute(PlainCall.toLine(plain.name, args)), CommandListener.current, listener),
+          () =>
+            Effect.sync(() => {
+              isTold = false
+            })
+        )
+      })
     const withEarly = <A extends { readonly stdout: string }>(output: A): A =>
       early.length === 0 ? output : { ...output, stdout: Buffer.concat(early).toString() + output.stdout }
-    const call = PlainCall.toCommandCall(plain, cwd, (chunk) =>
+    const write = (chunk: Uint8Array) =>
       Effect.suspend(() => {
         // Whoever wrote it may use the same memory for more.
         const own = Uint8Array.from(chunk)
@@ -129,18 +145,20 @@ const run = (
         const waiting = listener.onOutput?.("stdout", own)
         return waiting === undefined ? Effect.void : Effect.promise(async () => waiting)
       })
-    )
+    const call = PlainCall.toCommandCall(plain, cwd, write, byShell)
     return inTime(
       Effect.suspend(() => handler.run(call, options)),
       options.timeout
     ).pipe(
       Effect.map((result) => CommandResult.say(result, Advice.model)),
       Effect.catchAllCause((cause) => ended(plain.name, cause)),
-      Effect.locally(CommandListener.current, {}),
+      Effect.locally(CommandListener.current, CommandListener.ofProgress(listener)),
       Effect.onInterrupt(() =>
-        Effect.sync(() => listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted }))))
+        Effect.sync(() => {
+          if (!isTold) listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted })))
+        })
       ),
-      Effect.tap(CommandListener.tell),
+      Effect.tap((result) => (isTold ? Effect.void : CommandListener.tell(result))),
       Effect.mapBoth({
         onSuccess: withEarly,
         onFailure: (error) =>

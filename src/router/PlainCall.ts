@@ -5,6 +5,7 @@
  */
 import * as Stream from "effect/Stream"
 import type { CommandLine } from "../bash/CommandLine.js"
+import * as Quote from "../bash/Quote.js"
 import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
 import { FileError, type Files } from "../files/Files.js"
 
@@ -62,15 +63,25 @@ const isUnclosed = (line: CommandLine): boolean =>
 export const toCommandCall = (
   { args, input, name }: PlainCall,
   cwd: string,
-  write: CommandCall["write"]
+  write: CommandCall["write"],
+  byShell: NonNullable<CommandCall["byShell"]>
 ): CommandCall => ({
   name,
   args,
   cwd,
   stdin: input === undefined ? undefined : Stream.succeed(new TextEncoder().encode(input)),
   write,
-  files
+  files,
+  byShell
 })
+
+/**
+ * Writes the line by which a shell makes a call.
+ *
+ * @since 0.1.0
+ * @category destructors
+ */
+export const toLine = (name: string, args: ReadonlyArray<string>): string => [name, ...args].map(Quote.word).join(" ")
 
 const refuse = (path: string) =>
   new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })
