@@ -60,10 +60,10 @@ export interface CommandCall {
   readonly room?: number
   readonly files: Files
   /**
-   * Has the shell call the same command with other words, for a result that needs the shell: files to write, or more
-   * output than fits. What it returns is the result of this call. Undefined where the shell has made this call.
+   * Has the shell call a command of ours, by its name and words, for a result that needs the shell: files to write, or
+   * more output than fits. What it returns is the result of this call. Undefined where the shell has made this call.
    */
-  readonly byShell?: (args: ReadonlyArray<string>) => Effect.Effect<CommandResult, CommandError>
+  readonly byShell?: (words: ReadonlyArray<string>) => Effect.Effect<CommandResult, CommandError>
 }
 
 /**

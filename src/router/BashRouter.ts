@@ -11,6 +11,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as CommandLine from "../bash/CommandLine.js"
+import * as Quote from "../bash/Quote.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
@@ -124,11 +125,11 @@ const run = (
     const early: Array<Uint8Array> = []
     /** True where the shell tells the listener all of it. */
     let isTold = false
-    const byShell = (args: ReadonlyArray<string>) =>
+    const byShell = (words: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         isTold = true
         return Effect.tapError(
-          Effect.locally(execute(PlainCall.toLine(plain.name, args)), CommandListener.current, listener),
+          Effect.locally(execute(words.map(Quote.word).join(" ")), CommandListener.current, listener),
           () =>
             Effect.sync(() => {
               isTold = false

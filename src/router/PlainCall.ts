@@ -5,7 +5,6 @@
  */
 import * as Stream from "effect/Stream"
 import type { CommandLine } from "../bash/CommandLine.js"
-import * as Quote from "../bash/Quote.js"
 import type { CommandCall, CommandHandler } from "../command/CommandHandler.js"
 import { FileError, type Files } from "../files/Files.js"
 
@@ -74,14 +73,6 @@ export const toCommandCall = (
   files,
   byShell
 })
-
-/**
- * Writes the line by which a shell makes a call.
- *
- * @since 0.1.0
- * @category destructors
- */
-export const toLine = (name: string, args: ReadonlyArray<string>): string => [name, ...args].map(Quote.word).join(" ")
 
 const refuse = (path: string) =>
   new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })

@@ -28,10 +28,30 @@ export const parse = (command: string): Name => {
 }
 
 /**
+ * Returns the name of a tool's command. A slash in it is a colon there: a shell takes a name with a slash for a file's.
+ *
+ * @since 0.1.0
+ */
+export const ofTool = (server: string, tool: string): string => `mcp:${server}:${tool.replaceAll("/", ":")}`
+
+/**
+ * Finds the tool that a name means: the one of that name, or else the one whose command has it.
+ *
+ * @since 0.1.0
+ */
+export const find = <Tool extends { readonly name: string }>(
+  { server, tool }: Name,
+  tools: ReadonlyArray<Tool>
+): Tool | undefined => {
+  const command = ofTool(server, tool)
+  return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => ofTool(server, name) === command)
+}
+
+/**
  * Writes the name of a server's command, or of a tool's, as a word for a shell.
  *
  * @since 0.1.0
  * @category printing
  */
 export const toWord = (server: string, tool?: string): string =>
-  FileFailure.toWord(tool === undefined ? `mcp:${server}` : `mcp:${server}:${tool}`)
+  FileFailure.toWord(tool === undefined ? `mcp:${server}` : ofTool(server, tool))

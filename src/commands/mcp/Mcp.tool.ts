@@ -5,7 +5,7 @@
  */
 import type { McpTool } from "../../extension/mcp/McpClient.js"
 import * as Name from "./Mcp.name.js"
-import { type Fields, SchemaReader } from "./Mcp.schema.js"
+import { type Fields, isRecord, SchemaReader } from "./Mcp.schema.js"
 
 /**
  * A parameter of a tool.
@@ -54,7 +54,7 @@ export interface CallableTool {
 export const make = (tool: McpTool): CallableTool => {
   const reader = new SchemaReader(tool.inputSchema)
   // A schema need not say that arguments are an object: they always are.
-  const schema = "type" in tool.inputSchema ? tool.inputSchema : { type: "object", ...tool.inputSchema }
+  const schema = { type: "object", ...(isRecord(tool.inputSchema) ? tool.inputSchema : {}) }
   const fields = reader.fields(schema)
   const { properties, required, rest } = fields
   const names = [...required, ...[...properties.keys()].filter((name) => !required.has(name))]

@@ -69,14 +69,13 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       })
     )
 
-  const find = Effect.fnUntraced(function* (command: string, { server, tool }: Name.Name) {
-    const isIt = ({ name }: McpTool) => name === tool
-    const found = (yield* toolsOf(command, server)).find(isIt)
+  const find = Effect.fnUntraced(function* (command: string, name: Name.Name) {
+    const found = Name.find(name, yield* toolsOf(command, name.server))
     if (found !== undefined) return toCallable(found)
     // It may be new.
-    const tools = yield* toolsOf(command, server, true)
-    const now = tools.find(isIt)
-    return now === undefined ? yield* unknownTool(command, server, tools) : toCallable(now)
+    const tools = yield* toolsOf(command, name.server, true)
+    const now = Name.find(name, tools)
+    return now === undefined ? yield* unknownTool(command, name, tools) : toCallable(now)
   })
 
   const list = Effect.fnUntraced(function* (command: string, { server }: Name.Name) {
@@ -103,12 +102,13 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
 
   /** Puts out a result: at once where it can be, and otherwise by a call that the shell makes. */
   const answer = (call: CommandCall, output: McpOutput): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-    const parts = Output.partsOf(output, Name.parse(call.name).tool)
+    const { server, tool } = Name.parse(call.name)
+    const parts = Output.partsOf(output, tool)
     const put = Answer.put(call, output, parts, attachments)
     if (call.byShell === undefined || !Answer.needsShell(parts)) return put
     const word = `--synapse-held=${Crypto.randomUUID()}`
     held.set(word, { output, parts })
-    return call.byShell([word]).pipe(
+    return call.byShell([Name.ofTool(server, tool), word]).pipe(
       // Without a shell, what the tool has said is not lost.
       Effect.catchIf(
         () => held.has(word),
@@ -192,8 +192,7 @@ const noTool = ({ server }: Name.Name): InvalidUsage =>
 /** The most tools that an error names. */
 const mostNamed = 20
 
-const unknownTool = (command: string, server: string, tools: ReadonlyArray<McpTool>): CommandNotFound => {
-  const { tool } = Name.parse(command)
+const unknownTool = (command: string, { server, tool }: Name.Name, tools: ReadonlyArray<McpTool>): CommandNotFound => {
   const names = tools.map(({ name }) => name)
   const nearest = Similar.nearest(tool, names) ?? names.find((name) => plain(name) === plain(tool))
   const shown = names.slice(0, mostNamed).map((name) => Visible.word(name))
@@ -216,7 +215,7 @@ const unknownTool = (command: string, server: string, tools: ReadonlyArray<McpTo
 const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
 
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
-  name: `mcp:${tool.server}:${tool.name}`,
+  name: Name.ofTool(tool.server, tool.name),
   summary: List.summaryOf(tool),
   // Of a thousand tools, the usage of few is asked for.
   get usage() {

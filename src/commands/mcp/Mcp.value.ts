@@ -139,7 +139,7 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
     return `${Visible.word(name)} must be a number up to ${Number.MAX_SAFE_INTEGER}, for JSON's readers round others; it was ${Arguments.quoted(word)}.`
   }
-  const isJson = shapes.every(({ kind }) => kind === "array" || kind === "object")
+  const isJson = shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
   const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined
   const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${Visible.word(parsed.left, 200)}` : ""
   const texts = shapes.flatMap((shape) =>
