@@ -82,5 +82,5 @@ const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<
     typeof description === "string" && description.trim() !== ""
       ? Visible.block(description, `  ${margin}`, { characters: 600, lines: 12 })
       : []
-  return [`  --${label}  ${facts.join(", ")}`, ...words]
+  return [`  ${name === "json" ? "" : "--"}${label}  ${facts.join(", ")}`, ...words]
 }

@@ -10,6 +10,9 @@ import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
 import * as Visible from "./Mcp.visible.js"
 
+/** The most optional parameters that are named in a list. */
+const mostOptions = 2
+
 /** The most characters of a summary. */
 const mostSummary = 120
 
@@ -31,7 +34,7 @@ export const tools = (all: ReadonlyArray<McpTool>): string =>
   all
     .map((tool) => {
       const summary = summaryOf(tool)
-      return `${Signature.usage(Tool.make(tool))}${summary === "" ? "" : `  # ${summary}`}\n`
+      return `${Signature.usage(Tool.make(tool), mostOptions)}${summary === "" ? "" : `  # ${summary}`}\n`
     })
     .join("")
 

@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
+import * as ShellText from "../../bash/ShellText.js"
 import * as FileFailure from "../../files/FileFailure.js"
+import * as Visible from "./Mcp.visible.js"
 
 /**
  * The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text.
@@ -47,11 +49,24 @@ export const find = <Tool extends { readonly name: string }>(
   return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => ofTool(server, name) === command)
 }
 
+/** The most characters of a name that is written whole. */
+const longest = 500
+
 /**
- * Writes the name of a server's command, or of a tool's, as a word for a shell.
+ * Writes the name of a server's command, or of a tool's, as a word for a shell, in which every character can be seen.
  *
  * @since 0.1.0
  * @category printing
  */
-export const toWord = (server: string, tool?: string): string =>
-  FileFailure.toWord(tool === undefined ? `mcp:${server}` : ofTool(server, tool))
+export const toWord = (server: string, tool?: string): string => {
+  const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)
+  if (command.length > longest) return Visible.word(command)
+  if (Visible.word(command, longest) === command) return FileFailure.toWord(command)
+  return `$'${Array.from(command, escaped).join("")}'`
+}
+
+const escaped = (char: string): string => {
+  if (char === "'" || char === "\\") return `\\${char}`
+  if (Visible.word(char) === char) return char
+  return Array.from(ShellText.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
+}

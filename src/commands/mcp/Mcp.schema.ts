@@ -86,6 +86,12 @@ export class SchemaReader {
     return { properties, required: new Set(required), rest: rest === undefined ? false : rest.rest }
   }
 
+  /** Returns the schema of the items of an array; where it may be something else as well, its own. */
+  items(schema: unknown): unknown {
+    const [only, ...more] = this.shapes(schema).filter(({ kind }) => kind !== "null")
+    return only?.kind === "array" && more.length === 0 ? only.items : schema
+  }
+
   /** Returns the schema with what it refers to: its texts, its default. */
   resolved(schema: unknown): JsonSchema {
     const resolved = this.resolve(schema, { left: mostSchemas })

@@ -50,15 +50,20 @@ export const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): 
 /**
  * Prints the usage line: `mcp:gh:search <query> [--limit <integer>]`.
  *
+ * @param most the most optional parameters that are named
  * @since 0.1.0
  * @category printing
  */
-export const usage = (tool: CallableTool): string => {
+export const usage = (tool: CallableTool, most = mostOptions): string => {
   const { isFree, parameters, word } = tool
   if (isFree) return `${word} --json '{…}'`
   const required = parameters.filter(({ isRequired }) => isRequired)
   const optional = parameters.filter(({ isRequired }) => !isRequired)
-  const options = optional.slice(0, mostOptions).map((parameter) => `[${option(tool, parameter)}]`)
+  // The option of that name is all of the arguments.
+  const options = optional
+    .filter(({ name }) => name !== "json")
+    .slice(0, most)
+    .map((parameter) => `[${option(tool, parameter)}]`)
   const more = optional.length > options.length || tool.rest !== undefined ? ["[…]"] : []
   return [
     word,
@@ -71,7 +76,7 @@ export const usage = (tool: CallableTool): string => {
 const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: ToolParameter): string => {
   const label = `--${Visible.word(name)}`
   if (isFlag) return label
-  const type = Type.print(reader, schema)
+  const type = Type.print(reader, isList ? reader.items(schema) : schema)
   return `${label} ${type.length > 24 ? "…" : `<${type}>`}${isList ? "…" : ""}`
 }
 

@@ -248,6 +248,24 @@ describe("mcp:<server>:<tool> in the shell", () => {
     })
   )
 
+  inDemo("lets a listener hear each output once, however it is put out", ({ run }) =>
+    Effect.gen(function* () {
+      for (const [command, expected] of [
+        ["mcp:demo:show 1", "issue 1\n"],
+        ["mcp:demo:big", long],
+        ["true; mcp:demo:big", long]
+      ] as const) {
+        let heard = ""
+        yield* Effect.locally(run(command), CommandListener.current, {
+          onOutput: (_, chunk) => {
+            heard += Buffer.from(chunk).toString()
+          }
+        })
+        assert.isTrue(heard === expected, `${command}: ${heard.length}`)
+      }
+    })
+  )
+
   inDemo("shows the help of a tool, and lists the tools of a server", ({ run }) =>
     Effect.gen(function* () {
       for (const command of ["mcp:demo:echo --help", "mcp:demo:echo -h", "mcp:demo:echo --help | cat"]) {
