@@ -6,10 +6,10 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Arguments from "../../command/Arguments.js"
-import * as Similar from "../../domain/Similar.js"
 import * as Json from "./Mcp.json.js"
+import * as Option from "./Mcp.option.js"
 import { isRecord } from "./Mcp.schema.js"
-import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
+import type { CallableTool } from "./Mcp.tool.js"
 import * as Value from "./Mcp.value.js"
 import * as Visible from "./Mcp.visible.js"
 
@@ -158,7 +158,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       sorted.whole.push(json)
       continue
     }
-    const option = optionOf(tool, name)
+    const option = Option.find(tool, name)
     if (Either.isLeft(option)) return Either.left(option.left)
     const { right } = option
     if (right === undefined) {
@@ -170,7 +170,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
         add(sorted.extra, name.slice(2), text)
         continue
       }
-      if (optionLike.test(word)) return Either.left(unknown(tool, name))
+      if (optionLike.test(word)) return Either.left(Option.unknown(tool, name))
       sorted.positional.push(word)
       continue
     }
@@ -192,7 +192,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       continue
     }
     if (next === undefined) return Either.left(`${Visible.word(name)} needs a value after it.`)
-    if (isOption(tool, next)) {
+    if (Option.isOption(tool, next)) {
       return Either.left(
         `${Visible.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${Visible.word(name)}=${Visible.word(next, 40)}.`
       )
@@ -207,60 +207,4 @@ const add = (to: Map<string, Array<string>>, name: string, word: string): void =
   const before = to.get(name)
   if (before === undefined) to.set(name, [word])
   else before.push(word)
-}
-
-const isOption = (tool: CallableTool, word: string): boolean => {
-  if (word === "--" || /^--[A-Za-z][\w-]*(?:=|$)/.test(word)) return true
-  return word.startsWith("-") && Either.getOrElse(optionOf(tool, word), () => undefined) !== undefined
-}
-
-interface Option {
-  readonly parameter: ToolParameter
-  /** True where it is `--no-<name>`. */
-  readonly isOff: boolean
-}
-
-/** Finds the parameter that an option names; on the left, that it may mean several. */
-const optionOf = (tool: CallableTool, option: string): Either.Either<Option | undefined, string> => {
-  if (!option.startsWith("--")) {
-    const short = tool.parameters.find(({ name }) => /^[A-Za-z]$/.test(name) && option === `-${name}`)
-    return Either.right(short === undefined ? undefined : { parameter: short, isOff: false })
-  }
-  const name = option.slice(2)
-  return Either.flatMap(named(tool, name), (parameter): Either.Either<Option | undefined, string> => {
-    if (parameter !== undefined) return Either.right({ parameter, isOff: false })
-    if (!name.startsWith("no-")) return Either.right(undefined)
-    return Either.map(named(tool, name.slice(3)), (off) =>
-      off?.isSwitch === true ? { parameter: off, isOff: true } : undefined
-    )
-  })
-}
-
-/** Finds a parameter by its name, or by one that is written in another way and can mean no other. */
-const named = ({ parameters }: CallableTool, name: string): Either.Either<ToolParameter | undefined, string> => {
-  if (name === "") return Either.right(undefined)
-  const same = parameters.find((parameter) => parameter.name === name)
-  if (same !== undefined) return Either.right(same)
-  const alike = parameters.filter((parameter) => plain(parameter.name) === plain(name))
-  if (alike.length < 2) return Either.right(alike[0])
-  const names = alike.map((parameter) => `--${Visible.word(parameter.name)}`)
-  return Either.left(`--${Visible.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
-}
-
-/** A name without what sets `maxResults`, `max_results` and `max-results` apart. */
-const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "")
-
-const unknown = ({ parameters }: CallableTool, option: string): string => {
-  const name = option.replace(/^--?/, "")
-  const names = parameters.map((parameter) => parameter.name)
-  const nearest =
-    Similar.nearest(name, names) ?? names.find((one) => name.length > 2 && plain(one).startsWith(plain(name)))
-  const known = names.slice(0, 20).map((one) => `--${Visible.word(one)}`)
-  const there =
-    nearest !== undefined
-      ? `did you mean --${Visible.word(nearest)}?`
-      : names.length === 0
-        ? "there is --json only."
-        : `there are ${known.join(", ")}${names.length > known.length ? ", …" : ""}.`
-  return `Unknown option ${Visible.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
 }

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import * as ImageSize from "../../../src/files/ImageSize.js"
 import * as Read from "../../../src/commands/read/Read.js"
+import * as ImageSize from "../../../src/files/ImageSize.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
