@@ -14,10 +14,12 @@ import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
+import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
+import * as McpClient from "./extension/mcp/McpClient.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
@@ -64,6 +66,7 @@ export type Services = Tools | SandboxManager.SandboxManager
 export const commands = {
   bash: Bash.make,
   edit: Edit.make,
+  "mcp:*": Mcp.make,
   read: Read.make,
   TodoWrite: TodoWrite.make,
   write: Write.make
@@ -80,7 +83,7 @@ export type Commands = {
   readonly [Name in keyof typeof commands]?:
     | false
     | Handler
-    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore>
+    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore | McpClient.McpClient>
 }
 
 const layerCommands = (changes: Commands) =>
@@ -108,6 +111,7 @@ export const layerTools = (changes: Commands = {}): Layer.Layer<Tools, never, Sa
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),
     Layer.provideMerge(layerCommands(changes)),
+    Layer.provide(McpClient.layerNone),
     Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer))
   )
 

@@ -13,6 +13,7 @@ import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as FileFailure from "../files/FileFailure.js"
 import { FileTurns } from "../files/FileTurns.js"
@@ -53,7 +54,11 @@ export const make = Effect.fnUntraced(function* (
     prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
     run: (call, request, around) => {
       const fiber = Runtime.runFork(runtime)(
-        within(run(registry.find(request.name), toCommandCall(call, request, around, turns), registry.list()))
+        Effect.locally(
+          within(run(registry.find(request.name), toCommandCall(call, request, around, turns), registry.list())),
+          CommandListener.current,
+          CommandListener.ofProgress(around.listener ?? {})
+        )
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {

@@ -59,6 +59,11 @@ export interface CommandCall {
    */
   readonly room?: number
   readonly files: Files
+  /**
+   * Has the shell call a command of ours, by its name and words, for a result that needs the shell: files to write, or
+   * more output than fits. What it returns is the result of this call. Undefined where the shell has made this call.
+   */
+  readonly byShell?: (words: ReadonlyArray<string>) => Effect.Effect<CommandResult, CommandError>
 }
 
 /**

@@ -9,6 +9,20 @@ import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
 
 /**
+ * The progress of a command of ours which waits for something else, as that tells it. The message is one harmless line.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CommandProgress {
+  /** The name that the command was called by. */
+  readonly command: string
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
+/**
  * Hears the output of a command while it runs.
  *
  * @since 0.1.0
@@ -29,6 +43,8 @@ export interface CommandListener {
    * false where it is known that the command did not begin.
    */
   readonly onInterrupted?: (result: CommandResult) => void
+  /** Called with the progress of a command of ours (`mcp:<server>:<tool>`), as often as it is told. */
+  readonly onProgress?: (progress: CommandProgress) => void
 }
 
 /**
@@ -40,6 +56,15 @@ export interface CommandListener {
 export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalValue("synapse/CommandListener", () =>
   FiberRef.unsafeMake<CommandListener>({})
 )
+
+/**
+ * Returns the part of a listener that a command of ours hears: its output is told by who runs it.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const ofProgress = ({ onProgress }: CommandListener): CommandListener =>
+  onProgress === undefined ? {} : { onProgress }
 
 const encoder = new TextEncoder()
 

@@ -11,6 +11,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as CommandLine from "../bash/CommandLine.js"
+import * as Quote from "../bash/Quote.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
@@ -81,7 +82,9 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
               line.name,
               registry.list().map(({ name }) => name)
             )
-          : Effect.flatMap(sandbox.cwd, (cwd) => run(handler, plain, cwd, options))
+          : Effect.flatMap(sandbox.cwd, (cwd) =>
+              run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
+            )
       const noted = Effect.onExit(inProcess, (exit) =>
         // A defect is a result by now, or the program's own.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
@@ -115,13 +118,27 @@ const run = (
   handler: CommandHandler,
   plain: PlainCall.PlainCall,
   cwd: string,
-  options: RouteOptions
+  options: RouteOptions,
+  execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
   Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
     const early: Array<Uint8Array> = []
+    /** True where the shell tells the listener all of it. */
+    let isTold = false
+    const byShell = (words: ReadonlyArray<string>) =>
+      Effect.suspend(() => {
+        isTold = true
+        return Effect.tapError(
+          Effect.locally(execute(words.map(Quote.word).join(" ")), CommandListener.current, listener),
+          () =>
+            Effect.sync(() => {
+              isTold = false
+            })
+        )
+      })
     const withEarly = <A extends { readonly stdout: string }>(output: A): A =>
       early.length === 0 ? output : { ...output, stdout: Buffer.concat(early).toString() + output.stdout }
-    const call = PlainCall.toCommandCall(plain, cwd, (chunk) =>
+    const write = (chunk: Uint8Array) =>
       Effect.suspend(() => {
         // Whoever wrote it may use the same memory for more.
         const own = Uint8Array.from(chunk)
@@ -129,18 +146,20 @@ const run = (
         const waiting = listener.onOutput?.("stdout", own)
         return waiting === undefined ? Effect.void : Effect.promise(async () => waiting)
       })
-    )
+    const call = PlainCall.toCommandCall(plain, cwd, write, byShell)
     return inTime(
       Effect.suspend(() => handler.run(call, options)),
       options.timeout
     ).pipe(
       Effect.map((result) => CommandResult.say(result, Advice.model)),
       Effect.catchAllCause((cause) => ended(plain.name, cause)),
-      Effect.locally(CommandListener.current, {}),
+      Effect.locally(CommandListener.current, CommandListener.ofProgress(listener)),
       Effect.onInterrupt(() =>
-        Effect.sync(() => listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted }))))
+        Effect.sync(() => {
+          if (!isTold) listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted })))
+        })
       ),
-      Effect.tap(CommandListener.tell),
+      Effect.tap((result) => (isTold ? Effect.void : CommandListener.tell(result))),
       Effect.mapBoth({
         onSuccess: withEarly,
         onFailure: (error) =>

@@ -62,14 +62,16 @@ const isUnclosed = (line: CommandLine): boolean =>
 export const toCommandCall = (
   { args, input, name }: PlainCall,
   cwd: string,
-  write: CommandCall["write"]
+  write: CommandCall["write"],
+  byShell: NonNullable<CommandCall["byShell"]>
 ): CommandCall => ({
   name,
   args,
   cwd,
   stdin: input === undefined ? undefined : Stream.succeed(new TextEncoder().encode(input)),
   write,
-  files
+  files,
+  byShell
 })
 
 const refuse = (path: string) =>

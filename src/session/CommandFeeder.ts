@@ -120,7 +120,7 @@ export class CommandFeeder {
   /** The facts about the command that runs, for the calls from within it. */
   get surroundings(): Surroundings {
     const { input, listener } = this.job ?? {}
-    return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit }
+    return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
   }
 
   /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */

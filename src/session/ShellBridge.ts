@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { FailureCategory } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
+import type { CommandListener } from "../domain/CommandListener.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
@@ -33,6 +34,8 @@ export interface Surroundings {
   readonly input: CommandInput | undefined
   /** The most characters of standard output that the result shows; undefined where all of it is taken as it comes. */
   readonly room: number | undefined
+  /** Hears the progress of the calls; undefined where nobody does. */
+  readonly listener: CommandListener | undefined
 }
 
 /**

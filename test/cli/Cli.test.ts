@@ -84,7 +84,7 @@ describe("synapse tools", () => {
       assert.strictEqual(exitCode, 0)
       assert.deepStrictEqual(
         commands.map(({ name }: { name: string }) => name),
-        ["TodoWrite", "bash", "edit", "read", "write"]
+        ["TodoWrite", "bash", "edit", "mcp:*", "read", "write"]
       )
       assert.deepStrictEqual(commands[1], {
         name: "bash",

@@ -75,6 +75,7 @@ describe("BashTool", () => {
         - TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}': Replaces the list of tasks: what is done, what is being done, what is still to do.
         - bash <command>: Runs a command in this session; the same as the command without the word bash.
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
+        - mcp:<server>:<tool> [<value> …] [--name <value> …]: Calls a tool of an MCP server; mcp: lists the servers, mcp:<server> its tools.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
         - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
       `)

@@ -10,16 +10,10 @@ import type { ExecutionFailed } from "../../domain/CommandError.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { Files } from "../../files/Files.js"
-import * as Dimensions from "./Read.dimensions.js"
-import * as FileType from "./Read.type.js"
+import * as FileType from "../../files/FileType.js"
+import * as ImageSize from "../../files/ImageSize.js"
 
 const megabyte = 1024 ** 2
-
-/** The most megabytes of an image that is shown: models take no larger ones. */
-const largestImage = 5
-
-/** The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions. */
-const largestSide = 8000
 
 /** The most megabytes of a file that are counted. */
 const mostCounted = 64
@@ -47,7 +41,7 @@ export const describe = Effect.fnUntraced(function* (
   const type = FileType.of(bytes)
   const { mediaType, name, program = "od -A d -c -N 256" } = type ?? { name: "binary file" }
   const sized = size > mostCounted * megabyte ? `more than ${mostCounted} MiB` : `${size} bytes`
-  const dimensions = mediaType === undefined ? undefined : Dimensions.of(mediaType, bytes)
+  const dimensions = mediaType === undefined ? undefined : ImageSize.of(mediaType, bytes)
   if (mediaType === undefined || dimensions === undefined) {
     const what = mediaType === undefined ? name : `${name} with a broken header`
     return yield* FileFailure.make("read", path, size === 0 ? what : `${what}, ${sized}`, {
@@ -57,9 +51,10 @@ export const describe = Effect.fnUntraced(function* (
     })
   }
   const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
-  if (size > largestImage * megabyte) return { text: `${text}, too large to be shown (${largestImage} MiB)\n` }
-  if (Math.max(dimensions.width, dimensions.height) > largestSide) {
-    return { text: `${text}, too large to be shown (${largestSide}x${largestSide})\n` }
+  if (size > ImageSize.largestImage * megabyte)
+    return { text: `${text}, too large to be shown (${ImageSize.largestImage} MiB)\n` }
+  if (Math.max(dimensions.width, dimensions.height) > ImageSize.largestSide) {
+    return { text: `${text}, too large to be shown (${ImageSize.largestSide}x${ImageSize.largestSide})\n` }
   }
   return { text: `${text}\n`, image: { path, mediaType, base64: bytes.toString("base64") } }
 })
@@ -72,7 +67,7 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
       0,
       (size) => size <= mostCounted * megabyte,
       (size, chunk) => {
-        if (size <= largestImage * megabyte) chunks.push(chunk.slice())
+        if (size <= ImageSize.largestImage * megabyte) chunks.push(chunk.slice())
         return size + chunk.length
       }
     ),

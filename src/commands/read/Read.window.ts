@@ -5,9 +5,9 @@
  * @since 0.1.0
  */
 import { StringDecoder } from "node:string_decoder"
+import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
 import { UnendedLine } from "./Read.line.js"
-import * as FileType from "./Read.type.js"
 
 /**
  * The number of bytes, at the beginning of the file and of the window, in which a NUL means that the file is binary.

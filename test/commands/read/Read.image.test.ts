@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
-import * as Dimensions from "../../../src/commands/read/Read.dimensions.js"
 import * as Read from "../../../src/commands/read/Read.js"
+import * as ImageSize from "../../../src/files/ImageSize.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
@@ -132,7 +132,7 @@ describe("read of an image", () => {
     )
     FastCheck.assert(
       FastCheck.property(types, begun, (type, bytes) => {
-        const found = Dimensions.of(type, bytes)
+        const found = ImageSize.of(type, bytes)
         assert.isTrue(found === undefined || (found.width > 0 && found.height > 0))
       })
     )

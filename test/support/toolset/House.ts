@@ -45,8 +45,9 @@ const seen = ({ extras: { exitCode, stderr, stdout } }: ToolReturn): Seen => ({ 
 export const inHouse = (
   name: string,
   use: (house: House) => Effect.Effect<unknown>,
-  enabled: boolean = isSandboxed
-): void => inHouseOf(enabled, name, use)
+  enabled: boolean = isSandboxed,
+  commands: Synapse.Commands = {}
+): void => inHouseOf(enabled, name, use, commands)
 
 /** Two tests, each with a house of its own: with and without a sandbox. */
 export const inHouses = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
@@ -54,7 +55,12 @@ export const inHouses = (name: string, use: (house: House) => Effect.Effect<unkn
   inHouseOf(false, name, use)
 }
 
-const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect.Effect<unknown>): void =>
+const inHouseOf = (
+  enabled: boolean,
+  name: string,
+  use: (house: House) => Effect.Effect<unknown>,
+  commands: Synapse.Commands = {}
+): void =>
   it.live(
     enabled ? name : `${name} (without a sandbox)`,
     () =>
@@ -76,7 +82,7 @@ const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect
                 bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
               })
             }),
-            Synapse.layer({ cwd }, { sandbox })
+            Synapse.layer({ cwd }, { sandbox, commands })
           )
         })
       ),

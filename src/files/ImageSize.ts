@@ -1,8 +1,22 @@
 /**
- * Reads the width and the height of an image from its header.
+ * Reads the width and the height of an image from its header, and tells which images models take.
  *
  * @since 0.1.0
  */
+
+/**
+ * The most megabytes of an image that is shown: models take no larger ones.
+ *
+ * @since 0.1.0
+ */
+export const largestImage = 5
+
+/**
+ * The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions.
+ *
+ * @since 0.1.0
+ */
+export const largestSide = 8000
 
 /**
  * The width and the height of an image, in pixels.

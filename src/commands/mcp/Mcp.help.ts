@@ -1,0 +1,86 @@
+/**
+ * Writes the help of a tool from what its server says of it. The server's own words stand behind a margin, so that they
+ * can't be taken for ours.
+ *
+ * @since 0.1.0
+ */
+import * as Signature from "./Mcp.signature.js"
+import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
+import * as Type from "./Mcp.type.js"
+import * as Visible from "./Mcp.visible.js"
+
+/** The most parameters that are described. */
+const mostParameters = 80
+
+const margin = "  | "
+
+/**
+ * Writes the help.
+ *
+ * @since 0.1.0
+ */
+export const help = (tool: CallableTool): string => {
+  const { description = "", title } = tool.tool
+  const described = description.trim() === "" ? (title ?? "") : description
+  const words = Visible.block(described, margin, { characters: 4000, lines: 80 })
+  return [
+    Signature.signature(tool),
+    "",
+    "USAGE",
+    `  ${Signature.usage(tool)}`,
+    ...(described.trim() === "" ? [] : ["", `DESCRIPTION (the server's words)`, ...words]),
+    ...parameters(tool),
+    "",
+    "OPTIONS",
+    "  --json <object>  All arguments at once, as JSON; --json - takes them from standard input.",
+    ...(tool.parameters.some(({ isRequired }) => isRequired)
+      ? ["                   So does a call without any words, for some are required."]
+      : ["                   A call without it never reads standard input."]),
+    ...(tool.parameters.length === 0 || tool.isFree
+      ? []
+      : ["  --               What follows are values, in the order above, also where they begin with a dash."]),
+    "  -h, --help       This text.",
+    ...reserved(tool),
+    ""
+  ].join("\n")
+}
+
+/** What is said of parameters whose names are options of ours. */
+const reserved = ({ parameters }: CallableTool): ReadonlyArray<string> =>
+  parameters.flatMap(({ name }) => {
+    if (name === "json") return ["  The parameter json is given by its place, or within --json '{\"json\": …}'."]
+    return name === "help" ? ["  The parameter help is given as --help=<value>, or by its place."] : []
+  })
+
+const parameters = (tool: CallableTool): ReadonlyArray<string> => {
+  if (tool.isFree) return ["", "PARAMETERS", "  The server does not say which: they are given with --json."]
+  const shown = tool.parameters.slice(0, mostParameters)
+  const left = tool.parameters.length - shown.length
+  if (shown.length === 0 && tool.rest === undefined) return ["", "PARAMETERS", "  none"]
+  return [
+    "",
+    "PARAMETERS (in the order of values without a name)",
+    ...shown.flatMap((parameter) => described(tool, parameter)),
+    ...(left > 0 ? [`  … and ${left} more`] : []),
+    ...(tool.rest === undefined ? [] : ["  --<any name>: further ones as the server knows them"])
+  ]
+}
+
+const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<string> => {
+  const { isFlag, isList, isRequired, name, schema } = parameter
+  const { description } = tool.reader.resolved(schema)
+  const preset = Signature.defaultOf(tool, parameter)
+  const label = Visible.word(name)
+  const facts = [
+    Type.print(tool.reader, schema),
+    ...(isRequired ? ["required"] : []),
+    ...(preset === undefined ? [] : [`by default ${preset}`]),
+    ...(isFlag ? [`--no-${label} turns it off`] : []),
+    ...(isList ? ["may be repeated"] : [])
+  ]
+  const words =
+    typeof description === "string" && description.trim() !== ""
+      ? Visible.block(description, `  ${margin}`, { characters: 600, lines: 12 })
+      : []
+  return [`  ${name === "json" ? "" : "--"}${label}  ${facts.join(", ")}`, ...words]
+}

@@ -1,0 +1,75 @@
+/**
+ * Parses JSON for a server: nothing of it may change on the way, neither a number nor a character.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as HalfCharacter from "../../domain/HalfCharacter.js"
+import * as JsonText from "../../domain/JsonText.js"
+import * as Slices from "../../domain/Slices.js"
+
+/**
+ * Parses JSON; on the left, why it can't be passed on as it is written.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const parse = (text: string): Either.Either<unknown, string> => Slices.now(steps(text))
+
+/**
+ * Does the work of `parse`, with rests.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export function* steps(text: string): Slices.Steps<Either.Either<unknown, string>> {
+  const parsed = yield* JsonText.steps(text)
+  if (Either.isLeft(parsed)) {
+    const { path, reason } = parsed.left
+    return Either.left(path === "" ? reason : `${path}: ${reason}`)
+  }
+  const number = yield* inexact(text)
+  if (number !== undefined) return Either.left(`${number} is a number that JSON's readers round: pass it as a string`)
+  const half = HalfCharacter.findInJson(text, parsed.right)
+  return half === undefined ? Either.right(parsed.right) : Either.left(half)
+}
+
+/** Matches the beginning of a string, or a number, which may be one that JavaScript has not. */
+const sign = /"|-?\d[\d.eE+-]*/g
+
+/** The number of signs and strings that are passed between two rests. */
+const stride = 10_000
+
+/** Returns the first number that would be another one. */
+function* inexact(json: string): Slices.Steps<string | undefined> {
+  if (!/\d{16}|[eE]\+?\d{2}/.test(json)) return undefined
+  sign.lastIndex = 0
+  let at = 0
+  for (let passed = 1; ; passed++) {
+    sign.lastIndex = at
+    const found = sign.exec(json)
+    if (found === null) return undefined
+    const [text] = found
+    at = text === '"' ? endOfString(json, sign.lastIndex) : sign.lastIndex
+    if (text !== '"' && !isExact(text)) return text.slice(0, 60)
+    if (passed % stride === 0) yield
+  }
+}
+
+const endOfString = (json: string, from: number): number => {
+  for (let quote = json.indexOf('"', from); ; quote = json.indexOf('"', quote + 1)) {
+    let start = quote
+    while (json[start - 1] === "\\") start--
+    if ((quote - start) % 2 === 0) return quote + 1
+  }
+}
+
+/**
+ * Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range.
+ *
+ * @since 0.1.0
+ */
+export const isExact = (text: string): boolean => {
+  const value = Number(text)
+  return /^[+-]?\d+$/.test(text) ? Number.isSafeInteger(value) : Number.isFinite(value)
+}

@@ -1,0 +1,64 @@
+/**
+ * Lists servers and their tools, one line each.
+ *
+ * @since 0.1.0
+ */
+import * as Advice from "../../domain/Advice.js"
+import type { McpServer, McpTool } from "../../extension/mcp/McpClient.js"
+import * as Name from "./Mcp.name.js"
+import * as Signature from "./Mcp.signature.js"
+import * as Tool from "./Mcp.tool.js"
+import * as Visible from "./Mcp.visible.js"
+
+/** The most optional parameters that are named in a list. */
+const mostOptions = 2
+
+/** The most characters of a summary. */
+const mostSummary = 120
+
+/**
+ * Returns the purpose of a tool in one line; empty where its server says nothing.
+ *
+ * @since 0.1.0
+ */
+export const summaryOf = ({ description = "", title = "" }: McpTool): string =>
+  Visible.first(description.trim() === "" ? title : description, mostSummary)
+
+/**
+ * Lists the tools of a server: how each is called, and what for.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const tools = (all: ReadonlyArray<McpTool>): string =>
+  all
+    .map((tool) => {
+      const summary = summaryOf(tool)
+      return `${Signature.usage(Tool.make(tool), mostOptions)}${summary === "" ? "" : `  # ${summary}`}\n`
+    })
+    .join("")
+
+/**
+ * Lists the servers: how the tools of each are listed, what it runs, and why it can't be used.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const servers = (all: ReadonlyArray<McpServer>): string =>
+  all
+    .map(({ name, problem, source, target }) => {
+      const what =
+        problem === undefined ? Visible.line(target, mostSummary) : `not usable: ${Visible.line(problem, 300)}`
+      return `${Name.toWord(name)}  # ${source}: ${what}\n`
+    })
+    .join("")
+
+/**
+ * Returns what is said where there are no tools or servers to list.
+ *
+ * @since 0.1.0
+ */
+export const none = (server?: string): Advice.Advice =>
+  server === undefined
+    ? Advice.line`mcp: no servers are configured.`
+    : Advice.line`${Name.toWord(server)}: the server has no tools.`

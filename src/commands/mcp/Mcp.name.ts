@@ -1,0 +1,72 @@
+/**
+ * Splits the names of MCP commands, and writes them as words for a shell.
+ *
+ * @since 0.1.0
+ */
+import * as ShellText from "../../bash/ShellText.js"
+import * as FileFailure from "../../files/FileFailure.js"
+import * as Visible from "./Mcp.visible.js"
+
+/**
+ * The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Name {
+  readonly server: string
+  readonly tool: string
+}
+
+/**
+ * Splits a name.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const parse = (command: string): Name => {
+  const [, server = "", tool = ""] = /^mcp:([^:]*):?([\s\S]*)$/.exec(command) ?? []
+  return { server, tool }
+}
+
+/**
+ * Returns the name of a tool's command. A slash in it is a colon there: a shell takes a name with a slash for a file's.
+ *
+ * @since 0.1.0
+ */
+export const ofTool = (server: string, tool: string): string => `mcp:${server}:${tool.replaceAll("/", ":")}`
+
+/**
+ * Finds the tool that a name means: the one of that name, or else the one whose command has it.
+ *
+ * @since 0.1.0
+ */
+export const find = <Tool extends { readonly name: string }>(
+  { server, tool }: Name,
+  tools: ReadonlyArray<Tool>
+): Tool | undefined => {
+  const command = ofTool(server, tool)
+  return tools.find(({ name }) => name === tool) ?? tools.find(({ name }) => ofTool(server, name) === command)
+}
+
+/** The most characters of a name that is written whole. */
+const longest = 500
+
+/**
+ * Writes the name of a server's command, or of a tool's, as a word for a shell, in which every character can be seen.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const toWord = (server: string, tool?: string): string => {
+  const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)
+  if (command.length > longest) return Visible.word(command)
+  if (Visible.word(command, longest) === command) return FileFailure.toWord(command)
+  return `$'${Array.from(command, escaped).join("")}'`
+}
+
+const escaped = (char: string): string => {
+  if (char === "'" || char === "\\") return `\\${char}`
+  if (Visible.word(char) === char) return char
+  return Array.from(ShellText.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
+}

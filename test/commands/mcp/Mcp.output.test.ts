@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Answer from "../../../src/commands/mcp/Mcp.answer.js"
+import * as Output from "../../../src/commands/mcp/Mcp.output.js"
+import { Attachments } from "../../../src/commands/mcp/Mcp.saved.js"
+import type { McpOutput } from "../../../src/extension/mcp/McpClient.js"
+import { FileError } from "../../../src/files/Files.js"
+import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
+
+const files = MemoryFiles.make()
+
+const put = (output: McpOutput, given = files) =>
+  Answer.put(
+    { name: "mcp:demo:t", args: [], cwd: "/", stdin: undefined, write: () => Effect.void, files: given, room: 1000 },
+    output,
+    Output.partsOf(output, "t"),
+    new Attachments()
+  )
+
+/** What a result is put out as, without the random part of paths. */
+const shown = (output: McpOutput, given = files) =>
+  Effect.map(put(output, given), ({ exitCode, stderr, stdout }) => [
+    exitCode,
+    `${stdout}${stderr}`.replaceAll(/\S*synapse-mcp-[0-9a-f]{12}/g, "<tmp>")
+  ])
+
+const blocks = (...content: McpOutput["content"]): McpOutput => ({ content })
+
+describe("the result of an MCP tool", () => {
+  it.effect("S29: is text as it is, and other blocks as JSON after it, in their order", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* shown(
+          blocks(
+            { type: "text", text: "a" },
+            { type: "object", value: { b: 1 } },
+            { type: "text", text: "c\n" },
+            { type: "text", text: "" },
+            { type: "resource", resource: { uri: "file:///x", text: "d" } },
+            { type: "text" }
+          )
+        ),
+        [0, 'a\n{"type":"object","value":{"b":1}}\nc\nd\n{"type":"text"}\n']
+      )
+      assert.deepStrictEqual(yield* shown(blocks()), [0, ""])
+    })
+  )
+
+  it.effect("says structured content once", () =>
+    Effect.gen(function* () {
+      const of = (structuredContent: unknown, ...texts: ReadonlyArray<string>) =>
+        Effect.map(
+          shown({ content: texts.map((text) => ({ type: "text", text })), structuredContent }),
+          ([, text]) => text
+        )
+      assert.strictEqual(yield* of({ a: 1 }), '{"a":1}\n')
+      assert.strictEqual(yield* of({ a: 1 }, '{\n  "a": 1\n}'), '{\n  "a": 1\n}\n')
+      assert.strictEqual(yield* of({ a: 1 }, '{"a":2}'), '{"a":2}\n{"a":1}\n')
+      assert.strictEqual(yield* of({ a: 1 }, "{a"), '{a\n{"a":1}\n')
+      assert.strictEqual(yield* of({ result: "done" }, "done"), "done\n")
+      assert.strictEqual(yield* of({ result: ["a", { b: 1 }] }, "a", '{"b": 1}'), 'a\n{"b": 1}\n')
+      assert.strictEqual(yield* of({ result: 4 }, "four"), 'four\n{"result":4}\n')
+      assert.strictEqual(yield* of(null, "x"), "x\n")
+    })
+  )
+
+  it.effect("saves what is no text, and names it", () =>
+    Effect.gen(function* () {
+      const base64 = Buffer.from("some bytes").toString("base64")
+      assert.deepStrictEqual(
+        yield* shown(
+          blocks(
+            { type: "image", data: base64, mimeType: "image/png" },
+            { type: "audio", data: base64, mimeType: "audio/wav; rate=1" },
+            { type: "resource", resource: { uri: "x:///a/../b c.tar.gz?q", blob: base64 } },
+            { type: "resource", resource: { uri: "", blob: base64, mimeType: "evil\u001b[2J\n" } },
+            { type: "image", data: "!", mimeType: "image/png" },
+            { type: "image", data: 5 }
+          )
+        ),
+        [
+          0,
+          [
+            "[image saved: <tmp>/t-1.png (image/png, 10 bytes)]",
+            "[audio saved: <tmp>/t-2.wav (audio/wav; rate=1, 10 bytes)]",
+            "[resource x:///a/../b c.tar.gz?q saved: <tmp>/b-c-tar-3.gz (unknown type, 10 bytes)]",
+            "[resource saved: <tmp>/t-4.bin (evil\\x1b[2J\\n, 10 bytes)]",
+            "[image not saved: its data is no base64 (image/png, 0 bytes)]",
+            '{"type":"image","data":5}',
+            ""
+          ].join("\n")
+        ]
+      )
+      // What calls itself an image, and is none, is not shown as one.
+      assert.notProperty(yield* put(blocks({ type: "image", data: base64, mimeType: "image/png" })), "images")
+    })
+  )
+
+  it.effect("says why it can't save", () =>
+    Effect.gen(function* () {
+      const denied = (path: string) => new FileError({ path, kind: "denied", reason: "Permission denied" })
+      const refusing = { ...files, read: () => Stream.empty, write: denied }
+      assert.deepStrictEqual(yield* shown(blocks({ type: "image", data: "AAAA", mimeType: "image/png" }), refusing), [
+        0,
+        "[image not saved: <tmp>/t-1.png: Permission denied (image/png, 3 bytes)]\n"
+      ])
+    })
+  )
+
+  it.effect("is exit code 1 and standard error where the tool has failed", () =>
+    Effect.gen(function* () {
+      const result = yield* put({ content: [{ type: "text", text: "no" }], isError: true, structuredContent: { a: 1 } })
+      assert.deepStrictEqual(result, { stdout: "", stderr: 'no\n{"a":1}\n', exitCode: 1 })
+      assert.strictEqual(
+        (yield* put({ content: [], isError: true })).stderr,
+        "mcp:demo:t: the tool failed, and its server does not say why.\n"
+      )
+    })
+  )
+})
