@@ -7,13 +7,14 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
-import { type CommandCall, type Handler, isLineHandler } from "../command/CommandHandler.js"
+import { type CommandCall, type Handler, isLineHandler, type Program } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
-import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import { type CommandError, CommandNotFound, type FailureCategory } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as FileFailure from "../files/FileFailure.js"
 import { FileTurns } from "../files/FileTurns.js"
 import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
@@ -21,6 +22,7 @@ import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import * as BridgeFiles from "./BridgeFiles.js"
 import type { CallRequest } from "./CallRequest.js"
+import { Refused } from "./StubDialog.js"
 
 /**
  * Makes the commands of the registry callable, as they are registered at the time of each call.
@@ -53,7 +55,7 @@ export const make = Effect.fnUntraced(function* (
     prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
     run: (call, request, around) => {
       const fiber = Runtime.runFork(runtime)(
-        within(run(registry.find(request.name), toCommandCall(call, request, around, turns), registry.list()))
+        within(run(registry.find(request.name), call, toCommandCall(call, request, around, turns), registry.list()))
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
@@ -76,6 +78,7 @@ export const make = Effect.fnUntraced(function* (
 
 const run = (
   handler: Handler | undefined,
+  caller: BridgeCall,
   call: CommandCall,
   known: ReadonlyArray<Handler>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
@@ -85,9 +88,47 @@ const run = (
         known.map(({ name }) => name)
       )
     : Effect.tapDefect(
-        Effect.suspend(() => handler.run(call, {})),
+        Effect.suspend(() =>
+          handler.program === undefined
+            ? handler.run(call, {})
+            : Effect.flatMap(handler.program(call), (program) =>
+                program === undefined ? handler.run(call, {}) : become(caller, call.name, program)
+              )
+        ),
         (cause) => CommandExit.logDefect(call.name, cause)
       )
+
+/** Makes the caller become a program. It has an end of its own then, and this result is for nobody. */
+const become = (
+  caller: BridgeCall,
+  name: string,
+  program: Program
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
+  Effect.matchEffect(
+    Effect.tryPromise({ try: () => caller.become(program), catch: (error) => error }),
+    {
+      onSuccess: () => Effect.succeed(CommandResult.make()),
+      onFailure: (error) => (error instanceof Refused ? notBecome(name, program, error) : Effect.die(error))
+    }
+  )
+
+const notBecome = (
+  name: string,
+  { args, names }: Program,
+  { kind, reason }: Refused
+): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+  if (kind === "denied") {
+    const stderr = `${name}: ${FileFailure.printable(reason)}: Permission denied\n`
+    return Effect.succeed(CommandResult.make({ exitCode: ExitCode.blocked, stderr }))
+  }
+  const [file] = args
+  return new CommandNotFound({
+    command: name,
+    reason: `${name}: there is no ${names.map(FileFailure.printable).join(" and no ")} here${
+      file === undefined ? "" : `, which runs ${FileFailure.printable(file)}`
+    }.`
+  })
+}
 
 const toCommandCall = (
   call: BridgeCall,

@@ -87,10 +87,17 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
       // A standard input comes to the command by way of the shell.
-      return Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+      const here = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined
           ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
           : sandbox.execute(command, options)
+      )
+      if (handler?.program === undefined) return here
+      // Where it fails, the handler says so in its turn.
+      return sandbox.cwd.pipe(
+        Effect.flatMap((cwd) => handler.program?.({ ...plain, cwd }) ?? Effect.succeed(undefined)),
+        Effect.catchAllCause(() => Effect.succeed(undefined)),
+        Effect.flatMap((program) => (program === undefined ? here : sandbox.execute(command, options)))
       )
     }
 
