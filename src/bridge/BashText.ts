@@ -610,7 +610,6 @@ become() {
     return
   fi
   if [[ \${callers[2]} ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
-  if [[ \${SHLVL-} == +([0-9]) ]]; then SHLVL=$((SHLVL + 1)); fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
   exec -- "$name" "\${words[@]:count + 1}"

@@ -104,13 +104,10 @@ const become = (
   name: string,
   program: Program
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
-  Effect.matchEffect(
-    Effect.tryPromise({ try: () => caller.become(program), catch: (error) => error }),
-    {
-      onSuccess: () => Effect.succeed(CommandResult.make()),
-      onFailure: (error) => (error instanceof Refused ? notBecome(name, program, error) : Effect.die(error))
-    }
-  )
+  Effect.matchEffect(Effect.tryPromise({ try: () => caller.become(program), catch: (error) => error }), {
+    onSuccess: () => Effect.succeed(CommandResult.make()),
+    onFailure: (error) => (error instanceof Refused ? notBecome(name, program, error) : Effect.die(error))
+  })
 
 const notBecome = (
   name: string,

@@ -325,8 +325,6 @@ become() {
     return
   fi
   if [[ ${callers[2]} ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
-  # bash takes one off where it is replaced, as it was when this one was started.
-  if [[ ${SHLVL-} == +([0-9]) ]]; then SHLVL=$((SHLVL + 1)); fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
   exec -- "$name" "${words[@]:count + 1}"
