@@ -15,9 +15,12 @@ import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
 import * as Read from "./commands/read/Read.js"
+import * as Skill from "./commands/skill/Skill.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
+import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
+import type { SkillStore } from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
@@ -65,6 +68,7 @@ export const commands = {
   bash: Bash.make,
   edit: Edit.make,
   read: Read.make,
+  "skill:*": Skill.make,
   TodoWrite: TodoWrite.make,
   write: Write.make
 }
@@ -80,7 +84,7 @@ export type Commands = {
   readonly [Name in keyof typeof commands]?:
     | false
     | Handler
-    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore>
+    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore | SkillStore>
 }
 
 const layerCommands = (changes: Commands) =>
@@ -98,12 +102,14 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
- * A layer of the tools over any shell.
+ * A layer of the tools over any shell, and over the extensions that their commands stand on.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerTools = (changes: Commands = {}): Layer.Layer<Tools, never, SandboxManager.SandboxManager> =>
+export const layerTools = (
+  changes: Commands = {}
+): Layer.Layer<Tools, never, SandboxManager.SandboxManager | SkillStore> =>
   Toolset.layer.pipe(
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),
@@ -190,6 +196,9 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
     Layer.provide(SandboxSettings.layerFromEnv(sandbox))
   )
 
+const layerExtensions = ({ sandbox }: Options) =>
+  LocalSkillStore.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv(sandbox)))
+
 /**
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
  * would, nor is it built twice where it is used twice, as with `Layer.fresh`.
@@ -238,6 +247,7 @@ export const layer = <
 ): Layer.Layer<Services, ConfigError> =>
   own(
     layerTools(options?.commands).pipe(
+      Layer.provide(layerExtensions(options ?? {})),
       Layer.provideMerge(layerSandbox(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
