@@ -111,14 +111,13 @@ const become = (
 
 const notBecome = (
   name: string,
-  { args, names }: Program,
+  { file, names }: Program,
   { kind, reason }: Refused
 ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
   if (kind === "denied") {
     const stderr = `${name}: ${FileFailure.printable(reason)}: Permission denied\n`
     return Effect.succeed(CommandResult.make({ exitCode: ExitCode.blocked, stderr }))
   }
-  const [file] = args
   return new CommandNotFound({
     command: name,
     reason: `${name}: there is no ${names.map(FileFailure.printable).join(" and no ")} here${

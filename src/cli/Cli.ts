@@ -25,12 +25,13 @@ import * as FileCommands from "./FileCommands.js"
 import { type House, type Invocation, WrongUsage, wrongSettings } from "./Invocation.js"
 import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
+import * as Skill from "./Skill.js"
 import { Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, doctor])
+  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, Skill.skill, doctor])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -86,7 +87,8 @@ const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g,
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
-  if (error._tag === "CommandMismatch" && args[0] === "sandbox") return `synapse: Unknown subcommand.\n${usage(args)}`
+  if (error._tag === "CommandMismatch" && ["sandbox", "skill"].includes(args[0] ?? ""))
+    return `synapse: Unknown subcommand.\n${usage(args)}`
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return wrongSettings(error)
 }
@@ -100,6 +102,7 @@ const usages = () =>
     ["call", [toLine(Command.getUsage(call))]],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
+    ["skill", Skill.usages.map((usage) => `skill ${toLine(usage)}`)],
     ...FileCommands.usages,
     ["doctor", [toLine(Command.getUsage(doctor))]]
   ])
@@ -110,7 +113,8 @@ const options = () =>
     Command.getUsage(call),
     Command.getUsage(tools),
     Command.getUsage(doctor),
-    ...Sandbox.usages
+    ...Sandbox.usages,
+    ...Skill.usages
   ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {

@@ -73,6 +73,8 @@ export interface Program {
   readonly names: ReadonlyArray<string>
   /** Its words, passed as they are. */
   readonly args: ReadonlyArray<string>
+  /** The file that it is an interpreter of, for who is told that the interpreter is missing. */
+  readonly file?: string
 }
 
 /**

@@ -139,7 +139,7 @@ describe("a call that runs as a program", () => {
       const missing = yield* run("go:by:nosuch+nothing x")
       assert.deepStrictEqual(
         [missing.exitCode, missing.category, missing.stderr],
-        [127, "command_not_found", "go:by:nosuch+nothing: there is no nosuch and no nothing here, which runs x.\n"]
+        [127, "command_not_found", "go:by:nosuch+nothing: there is no nosuch and no nothing here.\n"]
       )
       Fs.writeFileSync(`${directory}/plain`, "")
       const denied = yield* run("go:plain")

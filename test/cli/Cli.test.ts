@@ -13,6 +13,10 @@ const usage = [
   "  synapse sandbox allow <path>",
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
+  "  synapse skill list [--json]",
+  "  synapse skill info <name>",
+  "  synapse skill add [--force] <dir>",
+  "  synapse skill remove <name>",
   "  synapse edit <file> <old> <new> [--all] | --patch < <patch>",
   "  synapse read <file>... [--offset N] [--limit N]",
   "  synapse write <file> <content>",
@@ -52,7 +56,7 @@ describe("synapse", () => {
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
       const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'doctor'\n"
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'skill', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,
@@ -78,7 +82,7 @@ describe("synapse tools", () => {
       assert.strictEqual(exitCode, 0)
       assert.deepStrictEqual(
         commands.map(({ name }: { name: string }) => name),
-        ["TodoWrite", "bash", "edit", "read", "write"]
+        ["TodoWrite", "bash", "edit", "read", "skill:*", "write"]
       )
       assert.deepStrictEqual(commands[1], {
         name: "bash",

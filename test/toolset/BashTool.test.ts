@@ -76,6 +76,7 @@ describe("BashTool", () => {
         - bash <command>: Runs a command in this session; the same as the command without the word bash.
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
+        - skill:list, skill:load <name>, skill:<name>:<tool>: Skills: instructions and programs for special tasks; skill:list shows them.
         - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
       `)
     }).pipe(Effect.provide(layer))

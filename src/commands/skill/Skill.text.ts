@@ -18,7 +18,7 @@ const mostTools = 50
  */
 export const line = ({ description, name, problem, tools }: Skill): string => {
   const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
-  const about = description === "" && problem !== undefined ? `- ${problem}` : description
+  const about = description === "" && problem !== undefined ? `(${problem})` : description
   return `${OneLine.of(name, longestListed)}${count}: ${OneLine.of(about, longestListed)}`
 }
 

@@ -29,9 +29,11 @@ export interface FrontMatter {
 export type Parser = Pick<typeof Yaml, "parseDocument">
 
 /** The most characters of a front matter: parsing takes longer than its length tells. */
-const longest = 16 * 1024
+const longest = 8 * 1024
 /** The most values that an alias may stand for, as `yaml` counts them. */
 const mostAliases = 20
+/** The most lists and objects in brackets: the parser takes long to give up on what is nested too deeply. */
+const mostBrackets = 200
 
 const fence = /^---[ \t]*$/
 const end = /^(?:---|\.\.\.)[ \t]*$/
@@ -55,7 +57,8 @@ export const read = (markdown: string, parser: Parser | undefined): FrontMatter 
     text,
     ...(problem === undefined ? undefined : { problem })
   })
-  if (parser === undefined || problem !== undefined) return given(byLines(matter), problem)
+  if (parser === undefined || problem !== undefined || matter.split(/[[{]/).length > mostBrackets)
+    return given(byLines(matter), problem)
   try {
     const document = parser.parseDocument(matter, {
       // Every value is the text that its author wrote: a version `1.0`, a description `yes`.
@@ -98,7 +101,8 @@ const split = (markdown: string): Parts => {
     line = next()
     if (line === undefined) break
     if (end.test(line)) return { matter: lines.join("\n"), text: markdown.slice(at).replace(/^(?:[ \t]*\r?\n)+/, "") }
-    if (open === undefined && !/^(?:[ \t]|#(?![ \t]*#)|[\w.-]+[ \t]*:|- |$)/.test(line))
+    const isComment = line.startsWith("#") && lines.at(-1)?.trim() !== ""
+    if (open === undefined && !isComment && !/^(?:[ \t]|[\w.-]+[ \t]*:|- |$)/.test(line))
       open = { at: begin, count: lines.length }
     lines.push(line)
   }

@@ -61,9 +61,9 @@ export const programOf = (path: string, real: string, args: ReadonlyArray<string
     onRight: ({ bytes }) => bytes
   })
   const first = shebang(head.toString().split(/\r?\n/, 1)[0] ?? "")
-  if (first !== undefined) return { names: first.names, args: [...first.args, path, ...args] }
+  if (first !== undefined) return { names: first.names, args: [...first.args, path, ...args], file: path }
   const names = interpretersOf(path)
-  return names === undefined ? { names: [path], args } : { names, args: [path, ...args] }
+  return names === undefined ? { names: [path], args } : { names, args: [path, ...args], file: path }
 }
 
 /**
