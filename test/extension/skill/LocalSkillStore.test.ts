@@ -192,10 +192,12 @@ describe("the skills of this machine", () => {
         Fs.mkdirSync(`${project}/.agents/skills/two`)
         Fs.symlinkSync(secret, `${project}/.agents/skills/two/SKILL.md`)
         Fs.symlinkSync(`${home}/elsewhere`, `${project}/.agents/skills/three`)
-        Fs.symlinkSync(`../.agents/skills`, `${(Fs.mkdirSync(`${project}/.claude`), project)}/.claude/skills`)
+        Fs.mkdirSync(`${project}/.claude`)
+        Fs.symlinkSync("../.agents/skills", `${project}/.claude/skills`)
         Fs.mkdirSync(`${project}/.agents/skills/four`)
         Fs.symlinkSync("../one/.env", `${project}/.agents/skills/four/SKILL.md`)
-        Fs.symlinkSync(one, `${(Fs.mkdirSync(`${home}/skills`), home)}/skills/linked`)
+        Fs.mkdirSync(`${home}/skills`)
+        Fs.symlinkSync(one, `${home}/skills/linked`)
 
         const skills = yield* store.list
         const problems = Object.fromEntries(skills.map(({ name, problem }) => [name, problem]))
