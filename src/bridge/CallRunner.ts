@@ -104,10 +104,19 @@ const become = (
   name: string,
   program: Program
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
-  Effect.matchEffect(Effect.tryPromise({ try: () => caller.become(program), catch: (error) => error }), {
-    onSuccess: () => Effect.succeed(CommandResult.make()),
-    onFailure: (error) => (error instanceof Refused ? notBecome(name, program, error) : Effect.die(error))
-  })
+  Effect.flatMap(
+    Effect.promise(
+      (): Promise<Refused | undefined> =>
+        caller.become(program).then(
+          () => undefined,
+          (error: unknown) => {
+            if (error instanceof Refused) return error
+            throw error
+          }
+        )
+    ),
+    (refused) => (refused === undefined ? Effect.succeed(CommandResult.make()) : notBecome(name, program, refused))
+  )
 
 const notBecome = (
   name: string,

@@ -92,12 +92,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
           ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
           : sandbox.execute(command, options)
       )
-      if (handler?.program === undefined) return here
+      const program = handler?.program
+      if (program === undefined) return here
       // Where it fails, the handler says so in its turn.
       return sandbox.cwd.pipe(
-        Effect.flatMap((cwd) => handler.program?.({ ...plain, cwd }) ?? Effect.succeed(undefined)),
-        Effect.catchAllCause(() => Effect.succeed(undefined)),
-        Effect.flatMap((program) => (program === undefined ? here : sandbox.execute(command, options)))
+        Effect.flatMap((cwd) => program({ ...plain, cwd })),
+        Effect.map((found) => found !== undefined),
+        Effect.catchAllCause(() => Effect.succeed(false)),
+        Effect.flatMap((isProgram) => (isProgram ? sandbox.execute(command, options) : here))
       )
     }
 
