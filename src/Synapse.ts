@@ -16,10 +16,13 @@ import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
 import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
+import * as Skill from "./commands/skill/Skill.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
+import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
+import type { SkillStore } from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
@@ -68,6 +71,7 @@ export const commands = {
   edit: Edit.make,
   "mcp:*": Mcp.make,
   read: Read.make,
+  "skill:*": Skill.make,
   TodoWrite: TodoWrite.make,
   write: Write.make
 }
@@ -83,7 +87,11 @@ export type Commands = {
   readonly [Name in keyof typeof commands]?:
     | false
     | Handler
-    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore | McpClient.McpClient>
+    | Effect.Effect<
+        Handler,
+        never,
+        SandboxManager.SandboxManager | TodoStore.TodoStore | McpClient.McpClient | SkillStore
+      >
 }
 
 const layerCommands = (changes: Commands) =>
@@ -101,12 +109,14 @@ const layerCommands = (changes: Commands) =>
   ).pipe(Layer.orDie)
 
 /**
- * A layer of the tools over any shell.
+ * A layer of the tools over any shell, and over the extensions that their commands stand on.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layerTools = (changes: Commands = {}): Layer.Layer<Tools, never, SandboxManager.SandboxManager> =>
+export const layerTools = (
+  changes: Commands = {}
+): Layer.Layer<Tools, never, SandboxManager.SandboxManager | SkillStore> =>
   Toolset.layer.pipe(
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),
@@ -194,6 +204,9 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
     Layer.provide(SandboxSettings.layerFromEnv(sandbox))
   )
 
+const layerExtensions = ({ sandbox }: Options) =>
+  LocalSkillStore.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv(sandbox)))
+
 /**
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
  * would, nor is it built twice where it is used twice, as with `Layer.fresh`.
@@ -242,6 +255,7 @@ export const layer = <
 ): Layer.Layer<Services, ConfigError> =>
   own(
     layerTools(options?.commands).pipe(
+      Layer.provide(layerExtensions(options ?? {})),
       Layer.provideMerge(layerSandbox(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.

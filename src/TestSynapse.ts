@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
+import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
@@ -100,4 +101,9 @@ export const layer = (
   script: Script = () => ({}),
   options: { readonly cwd?: string } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.own(Synapse.layerTools().pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))
+  Synapse.own(
+    Synapse.layerTools().pipe(
+      Layer.provide(SkillStore.layerNone),
+      Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
+    )
+  )

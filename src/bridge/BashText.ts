@@ -317,7 +317,8 @@ undo() {
  * @since 0.1.0
  * @category texts
  */
-export const stub = `PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
+export const stub = `callers=("$PATH" "\${LC_ALL-}" "\${LC_ALL+set}")
+PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 export LC_ALL=C
 slot=@directory@/slot-$1
 exec 41<"$slot-answer" || exit
@@ -604,6 +605,29 @@ mode() {
   local known
   if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
+become() {
+  local words=() name='' own=$PATH
+  exec 40<"$slot-down"
+  reply ok
+  mapfile -d '' -t -u 40 words
+  exec 40<&-
+  local count=\${words[0]-0}
+  PATH=\${callers[0]}
+  for name in "\${words[@]:1:count}" ''; do
+    if [[ $name == */* ]]; then
+      if [[ -e $name ]]; then break; fi
+    elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
+  done
+  if [[ ! $name || $name == */* && ( -d $name || ! -x $name ) ]]; then
+    PATH=$own
+    if [[ $name ]]; then reply denied "$name"; else reply missing; fi
+    return
+  fi
+  if [[ \${callers[2]} ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
+  trap - EXIT
+  exec 41<&- 42<&- 43<&- 44>&- 46>&-
+  exec -- "$name" "\${words[@]:count + 1}"
+}
 several() {
   if [[ ! \${isSeveral-} ]]; then
     isSeveral=yes
@@ -634,6 +658,7 @@ while next what; do
     commit) commit ;;
     discard) discard; reply ok ;;
     mode) next path && mode "$path" ;;
+    become) become ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac
 done

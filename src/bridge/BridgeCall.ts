@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as ShellText from "../bash/ShellText.js"
+import type { Program } from "../command/CommandHandler.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ReadOptions } from "../files/Files.js"
 import type { Budget, CallRequest } from "./CallRequest.js"
@@ -177,6 +178,22 @@ export class BridgeCall {
     return await this.dialog.request("mode", path)
   }
 
+  /**
+   * Makes the caller become a program, which ends this call; rejects with Refused where the program is not there
+   * (`missing`), or can't be run (`denied`, with its path).
+   */
+  async become({ args, names }: Program): Promise<void> {
+    const words = ShellText.encode([String(names.length), ...names, ...args].map((word) => `${word}\0`).join(""))
+    try {
+      const sink = await this.pouring("become")
+      // It replies only where it could not become the program.
+      const refused = this.dialog.request()
+      await Promise.all([refused, sink.write(words).then(() => sink.end())])
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error
+    }
+  }
+
   /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */
   async put(chunk: Uint8Array): Promise<void> {
     this.output ??= this.pour("stdout")
@@ -244,15 +261,20 @@ export class BridgeCall {
     else if (status !== "0") this.failed = true
   }
 
+  /** Opens a FIFO that the caller copies to a descriptor. */
+  private pour(to: keyof typeof targets): Promise<FifoSink> {
+    return this.pouring("pour", targets[to])
+  }
+
   /**
-   * Opens a FIFO that the caller copies to a descriptor. It is opened for both ends first, so that neither side waits
-   * for the other; only one can be open at a time.
+   * Opens a FIFO that the caller reads where it is told this. It is opened for both ends first, so that neither side
+   * waits for the other; only one can be open at a time.
    */
-  private async pour(to: keyof typeof targets): Promise<FifoSink> {
+  private async pouring(...told: ReadonlyArray<string>): Promise<FifoSink> {
     if (this.dialog.isGone) throw new Gone()
     const both = Fifo.openBoth(this.path("down"))
     try {
-      await this.dialog.request("pour", targets[to])
+      await this.dialog.request(...told)
       const socket = Fifo.writer(this.path("down"))
       const close = () => void socket.destroy()
       this.closers.add(close)

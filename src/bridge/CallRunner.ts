@@ -7,14 +7,15 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
-import { type CommandCall, type Handler, isLineHandler } from "../command/CommandHandler.js"
+import { type CommandCall, type Handler, isLineHandler, type Program } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
-import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import { type CommandError, CommandNotFound, type FailureCategory } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as FileFailure from "../files/FileFailure.js"
 import { FileTurns } from "../files/FileTurns.js"
 import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
@@ -22,6 +23,7 @@ import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import * as BridgeFiles from "./BridgeFiles.js"
 import type { CallRequest } from "./CallRequest.js"
+import { Refused } from "./StubDialog.js"
 
 /**
  * Makes the commands of the registry callable, as they are registered at the time of each call.
@@ -55,7 +57,7 @@ export const make = Effect.fnUntraced(function* (
     run: (call, request, around) => {
       const fiber = Runtime.runFork(runtime)(
         Effect.locally(
-          within(run(registry.find(request.name), toCommandCall(call, request, around, turns), registry.list())),
+          within(run(registry.find(request.name), call, toCommandCall(call, request, around, turns), registry.list())),
           CommandListener.current,
           CommandListener.ofProgress(around.listener ?? {})
         )
@@ -81,6 +83,7 @@ export const make = Effect.fnUntraced(function* (
 
 const run = (
   handler: Handler | undefined,
+  caller: BridgeCall,
   call: CommandCall,
   known: ReadonlyArray<Handler>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
@@ -90,9 +93,52 @@ const run = (
         known.map(({ name }) => name)
       )
     : Effect.tapDefect(
-        Effect.suspend(() => handler.run(call, {})),
+        Effect.suspend(() =>
+          handler.program === undefined
+            ? handler.run(call, {})
+            : Effect.flatMap(handler.program(call), (program) =>
+                program === undefined ? handler.run(call, {}) : become(caller, call.name, program)
+              )
+        ),
         (cause) => CommandExit.logDefect(call.name, cause)
       )
+
+/** Makes the caller become a program. It has an end of its own then, and this result is for nobody. */
+const become = (
+  caller: BridgeCall,
+  name: string,
+  program: Program
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
+  Effect.flatMap(
+    Effect.promise(
+      (): Promise<Refused | undefined> =>
+        caller.become(program).then(
+          () => undefined,
+          (error: unknown) => {
+            if (error instanceof Refused) return error
+            throw error
+          }
+        )
+    ),
+    (refused) => (refused === undefined ? Effect.succeed(CommandResult.make()) : notBecome(name, program, refused))
+  )
+
+const notBecome = (
+  name: string,
+  { file, names }: Program,
+  { kind, reason }: Refused
+): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+  if (kind === "denied") {
+    const stderr = `${name}: ${FileFailure.printable(reason)}: Permission denied\n`
+    return Effect.succeed(CommandResult.make({ exitCode: ExitCode.blocked, stderr }))
+  }
+  return new CommandNotFound({
+    command: name,
+    reason: `${name}: there is no ${names.map(FileFailure.printable).join(" and no ")} here${
+      file === undefined ? "" : `, which runs ${FileFailure.printable(file)}`
+    }.`
+  })
+}
 
 const toCommandCall = (
   call: BridgeCall,

@@ -4,6 +4,7 @@
 # open as long as the caller lives, which says so to the other side: no child may hold it. With a limit of 47, bash itself
 # takes 45, for this file. They are high enough not to be a user's, and low enough for most limits: a caller's own must be
 # there for what it reads and writes (`read <(command)`).
+callers=("$PATH" "${LC_ALL-}" "${LC_ALL+set}")
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 # Programs that read no locale start in four fifths of the time.
 export LC_ALL=C
@@ -320,6 +321,31 @@ mode() {
   local known
   if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
+# Becomes a program, as the caller would run it: with its PATH, its locale and its descriptors. What comes down are the number
+# of the names that the program may have, of which the first that is there counts, the names, and its words.
+become() {
+  local words=() name='' own=$PATH
+  exec 40<"$slot-down"
+  reply ok
+  mapfile -d '' -t -u 40 words
+  exec 40<&-
+  local count=${words[0]-0}
+  PATH=${callers[0]}
+  for name in "${words[@]:1:count}" ''; do
+    if [[ $name == */* ]]; then
+      if [[ -e $name ]]; then break; fi
+    elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
+  done
+  if [[ ! $name || $name == */* && ( -d $name || ! -x $name ) ]]; then
+    PATH=$own
+    if [[ $name ]]; then reply denied "$name"; else reply missing; fi
+    return
+  fi
+  if [[ ${callers[2]} ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
+  trap - EXIT
+  exec 41<&- 42<&- 43<&- 44>&- 46>&-
+  exec -- "$name" "${words[@]:count + 1}"
+}
 # The functions for several files.
 several() {
   if [[ ! ${isSeveral-} ]]; then
@@ -351,6 +377,7 @@ while next what; do
     commit) commit ;;
     discard) discard; reply ok ;;
     mode) next path && mode "$path" ;;
+    become) become ;;
     exit) next code && exit "$((code ? code : failed))" ;;
   esac
 done

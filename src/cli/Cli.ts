@@ -26,12 +26,13 @@ import { type House, type Invocation, WrongUsage, wrongSettings } from "./Invoca
 import * as Mcp from "./Mcp.js"
 import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
+import * as Skill from "./Skill.js"
 import { Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
 
 const root = Command.make("synapse").pipe(
   Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, Mcp.mcp, doctor])
+  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, Mcp.mcp, Skill.skill, doctor])
 )
 
 const app = Command.run(root, { name: "synapse", version: Version.current })
@@ -87,9 +88,8 @@ const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g,
 const complaint = (error: ValidationError | WrongUsage | ConfigError, args: ReadonlyArray<string>): string => {
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
-  if (error._tag === "CommandMismatch" && (args[0] === "sandbox" || args[0] === "mcp")) {
+  if (error._tag === "CommandMismatch" && ["sandbox", "mcp", "skill"].includes(args[0] ?? ""))
     return `synapse: Unknown subcommand.\n${usage(args)}`
-  }
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return wrongSettings(error)
 }
@@ -104,6 +104,7 @@ const usages = () =>
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
     ["mcp", Mcp.usages.map((usage) => `mcp ${toLine(usage).replace("<words>...", "[-- <words>...]")}`)],
+    ["skill", Skill.usages.map((usage) => `skill ${toLine(usage)}`)],
     ...FileCommands.usages,
     ["doctor", [toLine(Command.getUsage(doctor))]]
   ])
@@ -115,7 +116,8 @@ const options = () =>
     Command.getUsage(tools),
     Command.getUsage(doctor),
     ...Sandbox.usages,
-    ...Mcp.usages
+    ...Mcp.usages,
+    ...Skill.usages
   ])
 
 const usage = ([name = ""]: ReadonlyArray<string>): string => {

@@ -67,6 +67,22 @@ export interface CommandCall {
 }
 
 /**
+ * A program that a call runs as: in the caller's own process, so that it has the caller's rights, directory,
+ * environment, streams and signals, and the caller has its exit code.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Program {
+  /** The paths or names that it may have, of which the first that is there counts; a name is looked up in the PATH. */
+  readonly names: ReadonlyArray<string>
+  /** Its words, passed as they are. */
+  readonly args: ReadonlyArray<string>
+  /** The file that it is an interpreter of, for who is told that the interpreter is missing. */
+  readonly file?: string
+}
+
+/**
  * A command of ours, which can be called wherever a command can stand in a line.
  *
  * @since 0.1.0
@@ -83,6 +99,13 @@ export interface CommandHandler extends Described {
    * A command with this test also gets a text whose quotes do not match as it is written.
    */
   readonly takesBare?: (rest: string) => boolean
+  /**
+   * Returns the program that a call runs as; undefined where `run` answers it. Only the shell runs programs: a call that
+   * needs no shell otherwise is made by the shell as well where it is a program.
+   */
+  readonly program?: (
+    call: Pick<CommandCall, "name" | "args" | "cwd">
+  ) => Effect.Effect<Program | undefined, CommandError>
   /**
    * Runs the command. A wrong call fails with InvalidUsage, which holds the usage. Within a longer line, the shell gets
    * an error as text on standard error, and as the exit code.

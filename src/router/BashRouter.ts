@@ -90,10 +90,19 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
       // A standard input comes to the command by way of the shell.
-      return Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+      const here = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined
           ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
           : sandbox.execute(command, options)
+      )
+      const program = handler?.program
+      if (program === undefined) return here
+      // Where it fails, the handler says so in its turn.
+      return sandbox.cwd.pipe(
+        Effect.flatMap((cwd) => program({ ...plain, cwd })),
+        Effect.map((found) => found !== undefined),
+        Effect.catchAllCause(() => Effect.succeed(false)),
+        Effect.flatMap((isProgram) => (isProgram ? sandbox.execute(command, options) : here))
       )
     }
 

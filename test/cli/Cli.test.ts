@@ -19,6 +19,10 @@ const usage = [
   "  synapse mcp trust [--yes]",
   "  synapse mcp test <name>",
   "  synapse mcp import [--from file] [--dry-run] [--yes]",
+  "  synapse skill list [--json]",
+  "  synapse skill info <name>",
+  "  synapse skill add [--force] <dir>",
+  "  synapse skill remove <name>",
   "  synapse edit <file> <old> <new> [--all] | --patch < <patch>",
   "  synapse read <file>... [--offset N] [--limit N]",
   "  synapse write <file> <content>",
@@ -58,7 +62,7 @@ describe("synapse", () => {
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
       const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'doctor'\n"
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'skill', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,
@@ -84,7 +88,7 @@ describe("synapse tools", () => {
       assert.strictEqual(exitCode, 0)
       assert.deepStrictEqual(
         commands.map(({ name }: { name: string }) => name),
-        ["TodoWrite", "bash", "edit", "mcp:*", "read", "write"]
+        ["TodoWrite", "bash", "edit", "mcp:*", "read", "skill:*", "write"]
       )
       assert.deepStrictEqual(commands[1], {
         name: "bash",

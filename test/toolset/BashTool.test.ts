@@ -77,6 +77,7 @@ describe("BashTool", () => {
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
         - mcp:<server>:<tool> [<value> …] [--name <value> …]: Calls a tool of an MCP server; mcp: lists the servers, mcp:<server> its tools.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
+        - skill:list, skill:load <name>, skill:<name>:<tool>: Skills: instructions and programs for special tasks; skill:list shows them.
         - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
       `)
     }).pipe(Effect.provide(layer))

@@ -4,8 +4,11 @@
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Program } from "../../command/CommandHandler.js"
 import type { CommandError } from "../../domain/CommandError.js"
+import * as UnknownSkill from "./UnknownSkill.js"
 
 /**
  * A skill, from the front matter of its `SKILL.md`. All texts are its author's: who shows them makes control characters
@@ -23,6 +26,9 @@ export interface Skill {
   readonly source: "project" | "home"
   /** The programs of its `scripts`, by the names they are called by. */
   readonly tools: ReadonlyArray<SkillTool>
+  /** The license and the requirements that it names. */
+  readonly license?: string
+  readonly compatibility?: string
   /** Why it can't be used, or what of it was ignored. */
   readonly problem?: string
 }
@@ -34,7 +40,10 @@ export interface Skill {
  * @category models
  */
 export interface SkillTool {
-  /** Its file's path below `scripts`, without the extension where that leaves it unambiguous. */
+  /**
+   * Its file's path below `scripts` with `:` for each `/`, which no command's name can hold, and without the extension
+   * where that leaves it unambiguous.
+   */
   readonly name: string
   readonly path: string
 }
@@ -64,7 +73,30 @@ export class SkillStore extends Context.Tag("synapse/SkillStore")<
     readonly list: Effect.Effect<ReadonlyArray<Skill>>
     readonly find: (name: string) => Effect.Effect<Skill, CommandError>
     readonly load: (name: string) => Effect.Effect<SkillInstructions, CommandError>
-    /** Returns the skills that were found last, without looking again; the same array until they change. */
+    /** Returns the program that one of a skill's tools runs as, with words that are passed as they are. */
+    readonly program: (skill: Skill, tool: SkillTool, args: ReadonlyArray<string>) => Program
+    /**
+     * Returns the skills that there are, without waiting: it looks no more than it must, and reads descriptions that are
+     * new more simply than `list`. The same array until they change.
+     */
     readonly known: () => ReadonlyArray<Skill>
   }
 >() {}
+
+/**
+ * A layer of no skills.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerNone: Layer.Layer<SkillStore> = Layer.sync(SkillStore, () => {
+  const none: ReadonlyArray<Skill> = []
+  const unknown = (name: string) => Effect.suspend(() => UnknownSkill.make(name, none))
+  return SkillStore.of({
+    list: Effect.succeed(none),
+    find: unknown,
+    load: unknown,
+    program: (_, { path }, args) => ({ names: [path], args }),
+    known: () => none
+  })
+})

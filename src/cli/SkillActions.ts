@@ -1,0 +1,112 @@
+/**
+ * The actions of `synapse skill`.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as SkillText from "../commands/skill/Skill.text.js"
+import * as Advice from "../domain/Advice.js"
+import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as OneLine from "../domain/OneLine.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
+import * as OwnSkills from "../extension/skill/OwnSkills.js"
+import { SkillStore } from "../extension/skill/SkillStore.js"
+import * as UnknownSkill from "../extension/skill/UnknownSkill.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as SessionSettings from "../session/SessionSettings.js"
+import { Invocation, type WrongUsage } from "./Invocation.js"
+import { Stdio } from "./Stdio.js"
+
+type Services = SkillStore | SandboxSettings.SandboxSettings
+
+const layer: Layer.Layer<Services, ConfigError> = LocalSkillStore.layer.pipe(
+  Layer.provideMerge(SandboxSettings.layerFromEnv()),
+  Layer.provide(SessionSettings.layer()),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
+)
+
+const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
+  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, text)))
+
+/** A person lists skills on the command line, and calls them nowhere. */
+const audience: Advice.Audience = {
+  ...Advice.person([]),
+  run: (command) => `\`synapse ${command.replace(/^skill:/, "skill ")}\``
+}
+
+/** Runs an action; prints what it answers, or why it failed, and sets the exit code. */
+const run = <R>(
+  action: Effect.Effect<string, CommandError, R>
+): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | Invocation | Stdio> =>
+  action.pipe(
+    Effect.matchEffect({
+      onSuccess: (text) => Effect.as(print("stdout", text), ExitCode.success),
+      onFailure: (error) => Effect.as(print("stderr", `synapse: ${toText(error, audience)}\n`), ExitCode.failure)
+    }),
+    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    Effect.provide(layer)
+  )
+
+/**
+ * Prints a line for each skill.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const list = ({ json }: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const skills = yield* (yield* SkillStore).list
+    if (json) return `${JSON.stringify({ skills })}\n`
+    return skills.length === 0 ? "There are no skills.\n" : skills.map((skill) => `${SkillText.line(skill)}\n`).join("")
+  }).pipe(run)
+
+/**
+ * Prints all about a skill.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const info = ({ name }: { readonly name: string }) =>
+  Effect.gen(function* () {
+    const store = yield* SkillStore
+    const unknown = () => UnknownSkill.make(name, store.known(), "synapse skill info")
+    return SkillText.info(yield* Effect.mapError(store.find(name), unknown))
+  }).pipe(run)
+
+const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkillStore.homeDirectory(home))
+
+const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
+
+/**
+ * Copies a skill to the user's own.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const add = (given: { readonly dir: string; readonly force: boolean }) =>
+  Effect.gen(function* () {
+    const from = Path.resolve(given.dir)
+    const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
+    const skill = yield* (yield* SkillStore).find(added.name)
+    const left = added.leftOut.map((what) => `Left out: ${OneLine.of(what, 300)}\n`).join("")
+    const hidden =
+      skill.source === "project" ? "The current directory has one of the same name, which comes first.\n" : ""
+    return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`
+  }).pipe(run)
+
+/**
+ * Removes a skill of the user's own.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const remove = ({ name }: { readonly name: string }) =>
+  Effect.gen(function* () {
+    const path = yield* Effect.mapError(OwnSkills.remove(yield* own, name), failed)
+    return `Removed ${path}\n`
+  }).pipe(run)

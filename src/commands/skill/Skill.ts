@@ -1,0 +1,154 @@
+/**
+ * `skill:*`: lists skills, prints their instructions, and runs their programs.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
+import type { CommandHandler, Described, Program } from "../../command/CommandHandler.js"
+import * as Advice from "../../domain/Advice.js"
+import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as OneLine from "../../domain/OneLine.js"
+import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
+import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
+import { help } from "./Skill.help.js"
+import * as SkillText from "./Skill.text.js"
+
+const described: Described = {
+  name: "skill:*",
+  summary: "Skills: instructions and programs for special tasks; skill:list shows them.",
+  usage: "skill:list, skill:load <name>, skill:<name>:<tool>"
+}
+
+/** The commands of two parts, with what stands behind them. */
+const own: ReadonlyArray<Described> = [
+  { name: "skill:list", summary: "Lists the skills.", usage: "skill:list" },
+  { name: "skill:info", summary: "Shows what a skill is for, and its tools.", usage: "skill:info <name>" },
+  { name: "skill:load", summary: "Prints the instructions of a skill.", usage: "skill:load <name>" }
+]
+
+/** The most characters of a description in the summary of a tool. */
+const longestSummary = 200
+
+/**
+ * Makes the handler of `skill:*`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
+  const store = yield* SkillStore
+  let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined
+
+  /** Finds a skill for a command; says which command it was where there is none. */
+  const findFor = (command: string, name: string) => Effect.mapError(store.find(name), asked(command, name))
+
+  const asked =
+    (command: string, name: string) =>
+    (error: CommandError): CommandError =>
+      error._tag === "CommandNotFound" ? UnknownSkill.make(name, store.known(), command) : error
+
+  /** Finds the tool that a name of three parts stands for. */
+  const findTool = Effect.fnUntraced(function* (command: string) {
+    const { name, tool } = partsOf(command)
+    const skill = yield* findFor(command, name)
+    const found = toolOf(skill, tool)
+    return found === undefined ? yield* UnknownSkill.tool(skill, tool, command) : { skill, tool: found }
+  })
+
+  const program = Effect.fnUntraced(function* (
+    command: string,
+    args: ReadonlyArray<string>
+  ): Effect.fn.Return<Program | undefined, CommandError> {
+    if (!isTool(command)) return undefined
+    const { skill, tool } = yield* findTool(command)
+    return command.includes("/") ? undefined : store.program(skill, tool, args)
+  })
+
+  const notRun = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
+    const { skill, tool } = yield* findTool(command)
+    return yield* new InvalidUsage({
+      reason: `${command}: not run: a shell takes a name with a / for a path.`,
+      advice: [Advice.line`It is called ${Advice.typed(`skill:${skill.name}:${tool.name}`)}.`]
+    })
+  })
+
+  const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
+    const { name } = partsOf(command)
+    const skill = yield* findFor(command, name)
+    return yield* new CommandNotFound({
+      command,
+      reason: `Unknown command: ${command}. There is a skill of this name.`,
+      advice: [Advice.line`${Advice.run(`skill:load ${skill.name}`)} prints its instructions.`]
+    })
+  })
+
+  return {
+    ...described,
+    known: () => {
+      const skills = store.known()
+      if (known?.skills !== skills) known = { skills, commands: [...own, ...skills.flatMap(commandsOf)] }
+      return known.commands
+    },
+    program: ({ args, name }) => program(name, args),
+    run: ({ args, name }): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+      const command = own.find((one) => one.name === name)
+      if (command === undefined) {
+        if (isTool(name)) return notRun(name)
+        return name === "skill:help" ? print(help) : unknown(name)
+      }
+      if (args.length === 1 && (args[0] === "--help" || args[0] === "-h")) return print(help)
+      const [skill, extra] = args[0] === "--" ? args.slice(1) : args
+      if (name === "skill:list") {
+        return skill === undefined
+          ? Effect.map(store.list, listed)
+          : CommandGrammar.misuse(command, "it takes no operand.")
+      }
+      if (skill === undefined || extra !== undefined) {
+        return CommandGrammar.misuse(
+          command,
+          skill === undefined ? "the name of a skill is missing." : "it takes one name."
+        )
+      }
+      return name === "skill:info"
+        ? Effect.map(findFor(name, skill), shown)
+        : Effect.map(Effect.mapError(store.load(skill), asked(name, skill)), loaded)
+    }
+  }
+})
+
+const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
+
+const shown = (skill: Skill) => CommandResult.make({ stdout: SkillText.info(skill) })
+
+const loaded = (skill: SkillInstructions) => CommandResult.make({ stdout: SkillText.instructions(skill) })
+
+const listed = (skills: ReadonlyArray<Skill>): CommandResult.CommandResult =>
+  skills.length === 0
+    ? CommandResult.make({
+        stderr:
+          "There are no skills: .agents/skills and .claude/skills here, and skills in Synapse's home, hold none.\n"
+      })
+    : CommandResult.make({ stdout: skills.map((skill) => `${SkillText.line(skill)}\n`).join("") })
+
+const isTool = (command: string): boolean => command.split(":").length > 2
+
+const partsOf = (command: string): { readonly name: string; readonly tool: string } => {
+  const [, name = "", ...tool] = command.split(":")
+  return { name, tool: tool.join(":") }
+}
+
+/** Finds a tool by its name, or by its file's path. */
+const toolOf = ({ directory, tools }: Skill, name: string): SkillTool | undefined => {
+  const wanted = name.replaceAll("/", ":")
+  const fileOf = ({ path }: SkillTool) => path.slice(`${directory}/scripts/`.length).replaceAll("/", ":")
+  return tools.find((tool) => tool.name === wanted) ?? tools.find((tool) => fileOf(tool) === wanted)
+}
+
+const commandsOf = ({ description, name, tools }: Skill): ReadonlyArray<Described> =>
+  tools.map((tool) => ({
+    name: `skill:${name}:${tool.name}`,
+    summary: OneLine.of(`Runs ${tool.name} of the skill ${name}: ${description}`, longestSummary),
+    usage: `skill:${name}:${tool.name} [args]`
+  }))

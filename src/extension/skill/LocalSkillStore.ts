@@ -1,0 +1,89 @@
+/**
+ * Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import { ExecutionFailed } from "../../domain/CommandError.js"
+import * as OneLine from "../../domain/OneLine.js"
+import * as Slices from "../../domain/Slices.js"
+import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
+import { SessionSettings } from "../../session/SessionSettings.js"
+import type * as FrontMatter from "./FrontMatter.js"
+import * as Interpreter from "./Interpreter.js"
+import * as SkillFile from "./SkillFile.js"
+import * as SkillScan from "./SkillScan.js"
+import { SkillStore } from "./SkillStore.js"
+import * as UnknownSkill from "./UnknownSkill.js"
+
+/**
+ * The directories of skills, below the working directory, of the project.
+ *
+ * @since 0.1.0
+ */
+export const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
+
+/**
+ * Returns the directory of the user's own skills.
+ *
+ * @param home the directory of Synapse's own files
+ * @since 0.1.0
+ */
+export const homeDirectory = (home: string): string => `${home}/skills`
+
+/** How many times longer than a look took nobody looks again, so that it never matters. */
+const pause = 50
+
+/**
+ * A layer which finds skills on this machine. It looks for them when it is first asked.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.effect(
+  SkillStore,
+  Effect.gen(function* () {
+    const { home } = yield* SandboxSettings
+    const { cwd = process.cwd() } = yield* SessionSettings
+    const within = SkillFile.realOf(cwd) ?? cwd
+    const scan = new SkillScan.SkillScan([
+      ...projectDirectories.map((path) => ({ source: "project" as const, directory: `${cwd}/${path}`, within })),
+      { source: "home", directory: homeDirectory(home) }
+    ])
+    const turn = yield* Effect.makeSemaphore(1)
+    let parser: FrontMatter.Parser | undefined
+    let next = 0
+
+    const parsing = Effect.promise(async () => {
+      parser ??= await import("yaml")
+      return parser
+    })
+    const list = turn.withPermits(1)(Effect.flatMap(parsing, (parser) => Slices.run(() => scan.look(parser))))
+    const find = Effect.fn("SkillStore.find")(function* (name: string) {
+      const skill = scan.one(name, yield* parsing)
+      return skill ?? (yield* UnknownSkill.make(name, yield* list))
+    })
+
+    return SkillStore.of({
+      list,
+      find,
+      load: Effect.fn("SkillStore.load")(function* (name) {
+        const skill = yield* find(name)
+        const text = scan.instructions(skill)
+        if (Either.isRight(text)) return { skill, text: text.right }
+        return yield* new ExecutionFailed({ kind: "io", reason: `${skill.name}: ${OneLine.of(text.left, 300)}.` })
+      }),
+      program: ({ directory }, { path }, args) =>
+        Interpreter.programOf(path, SkillFile.realOf(directory) ?? directory, args),
+      known: () => {
+        const now = performance.now()
+        if (now < next) return scan.found
+        const skills = Slices.now(scan.look(parser))
+        next = now + (performance.now() - now) * pause
+        return skills
+      }
+    })
+  })
+)

@@ -1,0 +1,147 @@
+/**
+ * Adds skills to the user's own, and removes them.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as OneLine from "../../domain/OneLine.js"
+import * as FrontMatter from "./FrontMatter.js"
+import * as SkillFile from "./SkillFile.js"
+import * as SkillScan from "./SkillScan.js"
+
+/**
+ * A skill that was added.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Added {
+  readonly name: string
+  readonly files: number
+  /** What was not copied, and why. */
+  readonly leftOut: ReadonlyArray<string>
+}
+
+/** The most bytes and files of a skill. */
+const mostBytes = 256 * 1024 ** 2
+const mostFiles = 20_000
+const passedOver = new Set([".git", "node_modules", "__pycache__", ".DS_Store"])
+
+/** Stops a copy. */
+class Unfit extends Data.TaggedError("Unfit")<{ readonly reason: string }> {}
+
+/** Makes an effect of what throws; fails with the reason, in words. */
+const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
+  Effect.try({
+    try: run,
+    catch: (error) => (error instanceof Unfit ? error.reason : `${what}: ${(error as Error).message}`)
+  })
+
+const shown = (path: string): string => OneLine.of(path, 300)
+
+/**
+ * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where
+ * that lies in the skill, and are left out otherwise. Fails with the reason.
+ *
+ * @param replaces true to replace a skill of the same name
+ * @since 0.1.0
+ */
+export const add = (skills: string, from: string, replaces: boolean): Effect.Effect<Added, string> =>
+  Effect.flatMap(
+    Effect.promise(() => import("yaml")),
+    (parser) => attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces, parser))
+  )
+
+const addNow = (skills: string, from: string, replaces: boolean, parser: FrontMatter.Parser): Added => {
+  const name = Path.basename(from)
+  const real = SkillFile.realOf(from)
+  if (real === undefined) throw new Unfit({ reason: `There is no directory ${shown(from)}.` })
+  const file = ["SKILL.md", "skill.md"].find((each) => Fs.existsSync(`${from}/${each}`)) ?? "SKILL.md"
+  const head = SkillFile.read(`${from}/${file}`, real, 1024 ** 2)
+  if (Either.isLeft(head)) throw new Unfit({ reason: `${shown(from)} is no skill: its SKILL.md ${head.left}.` })
+  const { fields, problem } = FrontMatter.read(head.right.bytes.toString(), parser)
+  if (!fields.get("description")) {
+    throw new Unfit({ reason: `${shown(from)} is no skill: ${problem ?? "its SKILL.md has no description"}.` })
+  }
+  if (!SkillScan.isName(name)) {
+    throw new Unfit({ reason: `No skill can have the name of this directory: ${shown(name)}.` })
+  }
+  const target = `${skills}/${name}`
+  if (Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined && !replaces) {
+    throw new Unfit({ reason: `There is a skill ${name} already: --force replaces it.` })
+  }
+  if (SkillFile.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
+    throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
+  }
+  Fs.mkdirSync(skills, { recursive: true, mode: 0o700 })
+  // A hidden name is no skill's.
+  const room = Fs.mkdtempSync(`${skills}/.adding-`)
+  try {
+    const copied = copy(real, `${room}/new`)
+    exchange(`${room}/new`, target, `${room}/old`)
+    return { name, ...copied }
+  } finally {
+    Fs.rmSync(room, { recursive: true, force: true })
+  }
+}
+
+/** Puts a directory in the place of another, which goes aside; where that fails, it comes back. */
+const exchange = (from: string, target: string, aside: string): void => {
+  const isThere = Fs.lstatSync(target, { throwIfNoEntry: false }) !== undefined
+  if (isThere) Fs.renameSync(target, aside)
+  try {
+    Fs.renameSync(from, target)
+  } catch (error) {
+    if (isThere) Fs.renameSync(aside, target)
+    throw error
+  }
+}
+
+/** Copies a directory without what leads out of it, and what is no file. */
+const copy = (from: string, to: string): Omit<Added, "name"> => {
+  const leftOut: Array<string> = []
+  let files = 0
+  let bytes = 0
+  const walk = (source: string, target: string, depth: number): void => {
+    if (depth > 20) throw new Unfit({ reason: "It has directories within directories without an end." })
+    Fs.mkdirSync(target, { mode: 0o755 })
+    for (const name of Fs.readdirSync(source)) {
+      if (passedOver.has(name)) continue
+      const path = `${source}/${name}`
+      const real = SkillFile.realOf(path)
+      const stat = real === undefined ? undefined : Fs.statSync(real)
+      if (real === undefined || !SkillFile.isWithin(real, from))
+        leftOut.push(`${Path.relative(from, path)} leads out of it`)
+      else if (stat?.isDirectory() === true) walk(real, `${target}/${name}`, depth + 1)
+      else if (stat?.isFile() === true) {
+        bytes += stat.size
+        if (++files > mostFiles || bytes > mostBytes) {
+          throw new Unfit({ reason: `It is larger than a skill may be (${mostFiles} files, ${mostBytes} bytes).` })
+        }
+        Fs.copyFileSync(real, `${target}/${name}`, Fs.constants.COPYFILE_EXCL)
+      } else leftOut.push(`${Path.relative(from, path)} is no file`)
+    }
+  }
+  walk(from, to, 0)
+  return { files, leftOut }
+}
+
+/**
+ * Removes a skill of the user's own, and returns its path; where it is a link, only the link goes. Fails with the reason.
+ *
+ * @since 0.1.0
+ */
+export const remove = (skills: string, name: string): Effect.Effect<string, string> =>
+  attempt(`${shown(name)} can't be removed`, () => {
+    const path = `${skills}/${name}`
+    const isThere = SkillScan.isName(name) && Fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined
+    if (!isThere)
+      throw new Unfit({ reason: `There is no skill ${shown(name) || "without a name"} in ${shown(skills)}.` })
+    if (Fs.lstatSync(path).isSymbolicLink()) Fs.unlinkSync(path)
+    else Fs.rmSync(path, { recursive: true })
+    return path
+  })

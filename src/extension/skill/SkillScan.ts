@@ -1,0 +1,220 @@
+/**
+ * Finds the skills in some directories, and reads again only those that have changed.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Either from "effect/Either"
+import type * as Slices from "../../domain/Slices.js"
+import * as FrontMatter from "./FrontMatter.js"
+import * as SkillFile from "./SkillFile.js"
+import type { Skill } from "./SkillStore.js"
+import * as SkillTools from "./SkillTools.js"
+
+/**
+ * A directory of skills.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Root {
+  readonly source: Skill["source"]
+  readonly directory: string
+  /** The directory that all of its skills must lie in, by their real paths; undefined where they may lie anywhere. */
+  readonly within?: string
+}
+
+/** The most bytes of a `SKILL.md`. */
+const longest = 1024 ** 2
+/** The most bytes of it that are read for its front matter. */
+const headLength = 64 * 1024
+/** The most skills of a directory. */
+const mostSkills = 2000
+
+const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]{0,99}$/u
+
+/**
+ * Tests whether a skill can have a name, which is a part of its tools' commands.
+ *
+ * @since 0.1.0
+ */
+export const isName = (name: string): boolean => callable.test(name)
+
+const unusable = "it can't be used: "
+const outside = `${unusable}it is a link that leads out of the project`
+
+const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !SkillFile.isWithin(real, within)
+
+interface Entry {
+  readonly stamp: string
+  readonly skill: Skill
+  /** True where its front matter was read without a parser. */
+  readonly isRough: boolean
+  /** The directories of its programs. */
+  readonly directories: ReadonlyArray<string>
+}
+
+/**
+ * Skills as they were found last.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class SkillScan {
+  private entries: ReadonlyMap<string, Entry> = new Map()
+  private skills: ReadonlyArray<Skill> = []
+
+  constructor(private readonly roots: ReadonlyArray<Root>) {}
+
+  /** The skills that were found last; the same array until they change. */
+  get found(): ReadonlyArray<Skill> {
+    return this.skills
+  }
+
+  /** Looks for skills. One at a time: a look that rests must not meet another. */
+  *look(parser: FrontMatter.Parser | undefined): Slices.Steps<ReadonlyArray<Skill>> {
+    const entries = new Map<string, Entry>()
+    const byName = new Map<string, Skill>()
+    for (const root of this.roots) {
+      for (const name of namesIn(root.directory)) {
+        const entry = this.entryOf(root, name, parser)
+        if (entry !== undefined) {
+          entries.set(entry.skill.directory, entry)
+          if (!byName.has(name)) byName.set(name, entry.skill)
+        }
+        yield
+      }
+    }
+    const skills = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    this.entries = entries
+    if (skills.length !== this.skills.length || skills.some((skill, at) => skill !== this.skills[at]))
+      this.skills = skills
+    return this.skills
+  }
+
+  /** Looks for one skill; its programs are found anew, for whether a file can be run does not show in its directory. */
+  one(name: string, parser: FrontMatter.Parser | undefined): Skill | undefined {
+    if (!isName(name)) return undefined
+    for (const root of this.roots) {
+      const entry = this.entryOf(root, name, parser, true)
+      if (entry !== undefined) return entry.skill
+    }
+    return undefined
+  }
+
+  /** Reads the instructions of a skill that was found; on the left, why they can't be read. */
+  instructions({ directory, problem }: Skill): Either.Either<string, string> {
+    if (problem?.startsWith(unusable) === true) return Either.left(problem)
+    const root = this.roots.find((root) => directory.startsWith(`${root.directory}/`))
+    const file = markdownOf(directory)
+    const real = SkillFile.realOf(directory)
+    if (root === undefined || file === undefined || real === undefined) return Either.left("its SKILL.md is missing")
+    if (leadsOut(real, root)) return Either.left(outside)
+    return Either.match(SkillFile.read(file, real, longest), {
+      onLeft: (why) => Either.left(`its SKILL.md ${why}`),
+      onRight: ({ bytes, size }) =>
+        size > longest
+          ? Either.left(`its SKILL.md is larger than ${longest} bytes`)
+          : Either.right(FrontMatter.read(bytes.toString(), undefined).text)
+    })
+  }
+
+  private entryOf(
+    root: Root,
+    name: string,
+    parser: FrontMatter.Parser | undefined,
+    isFresh = false
+  ): Entry | undefined {
+    const directory = `${root.directory}/${name}`
+    const file = markdownOf(directory)
+    if (file === undefined) return undefined
+    const known = isFresh ? undefined : this.entries.get(directory)
+    if (known !== undefined && (!known.isRough || parser === undefined)) {
+      if (known.stamp === stampOf(file, directory, known.directories)) return known
+    }
+    return entryFrom(root, name, directory, file, parser)
+  }
+}
+
+/** The names of a directory, but for hidden ones, in order. */
+const namesIn = (directory: string): ReadonlyArray<string> => {
+  if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
+  try {
+    return Fs.readdirSync(directory)
+      .filter((name) => !name.startsWith("."))
+      .sort()
+      .slice(0, mostSkills)
+  } catch {
+    return []
+  }
+}
+
+/** The file with a skill's instructions; undefined where a directory has none. */
+const markdownOf = (directory: string): string | undefined => {
+  for (const name of ["SKILL.md", "skill.md"]) {
+    const path = `${directory}/${name}`
+    try {
+      if (Fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return path
+    } catch {
+      // It is no directory, or can't be searched.
+    }
+  }
+  return undefined
+}
+
+/** Changes where one of these files does. */
+const stampOf = (file: string, directory: string, directories: ReadonlyArray<string>): string =>
+  [file, directory, `${directory}/scripts`, ...directories]
+    .map((path) => {
+      const { ctimeMs, ino, mtimeMs, size } = Fs.statSync(path, { throwIfNoEntry: false }) ?? {}
+      return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
+    })
+    .join(";")
+
+const entryFrom = (
+  root: Root,
+  name: string,
+  directory: string,
+  file: string,
+  parser: FrontMatter.Parser | undefined
+): Entry => {
+  const entry = (skill: Partial<Skill>, directories: ReadonlyArray<string> = []): Entry => ({
+    stamp: stampOf(file, directory, directories),
+    skill: { name, description: "", directory, source: root.source, tools: [], ...skill },
+    isRough: parser === undefined,
+    directories
+  })
+  if (!isName(name)) {
+    return entry({ problem: `${unusable}its name is not made of letters, digits and _ . + @ - alone` })
+  }
+  const real = SkillFile.realOf(directory) ?? directory
+  if (leadsOut(real, root)) return entry({ problem: outside })
+  const head = SkillFile.read(file, real, headLength)
+  if (Either.isLeft(head)) return entry({ problem: `${unusable}its SKILL.md ${head.left}` })
+  const { fields, problem } = FrontMatter.read(head.right.bytes.toString(), parser)
+  const { directories, problems, tools } = SkillTools.find(directory, real)
+  const given = fields.get("name")
+  const all = [
+    problem,
+    head.right.size > longest ? `its SKILL.md is larger than ${longest} bytes, and can't be loaded` : undefined,
+    given !== undefined && given !== name
+      ? `its front matter calls it ${JSON.stringify(given)}; its directory's name counts`
+      : undefined,
+    problem === undefined && !fields.get("description") ? "it has no description" : undefined,
+    ...problems
+  ].filter((one) => one !== undefined)
+  const optional = (key: "license" | "compatibility") => {
+    const value = fields.get(key)
+    return value ? { [key]: value } : undefined
+  }
+  return entry(
+    {
+      description: fields.get("description") ?? "",
+      tools,
+      ...optional("license"),
+      ...optional("compatibility"),
+      ...(all.length === 0 ? undefined : { problem: all.join("; ") })
+    },
+    directories
+  )
+}

@@ -1,0 +1,173 @@
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import { run } from "../support/cli/Program.js"
+import * as Directory from "../support/sandbox/Directory.js"
+import * as Place from "../support/skill/Place.js"
+
+/** `synapse skill …` with a home of its own; exit code, stdout and stderr. */
+const skill = (home: string, ...args: ReadonlyArray<string>) =>
+  run(["skill", ...args]).pipe(
+    Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["SYNAPSE_HOME", home]]))),
+    Effect.map(({ exitCode, stderr, stdout }) => [exitCode, stdout, stderr] as const)
+  )
+
+const inPlace = (name: string, use: (place: Place.Place) => Effect.Effect<unknown>) =>
+  it.scoped(name, () => Effect.flatMap(Place.make, use))
+
+describe("synapse skill", () => {
+  inPlace("adds a skill, lists it, shows it, and takes it away", ({ home }) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* skill(home, "list"), [0, "There are no skills.\n", ""])
+      const [code, added, error] = yield* skill(home, "add", `${Place.published}/pdf/`)
+      assert.deepStrictEqual([code, error], [0, ""])
+      assert.match(added, /^Added pdf \(10 files\):\npdf: Comprehensive /)
+      assert.include(added, "  skill:pdf:office:unpack runs scripts/office/unpack.py\n")
+      assert.deepStrictEqual(Directory.list(`${home}/skills`), ["pdf"])
+      assert.deepStrictEqual(
+        ChildProcess.spawnSync("diff", ["-r", `${Place.published}/pdf`, `${home}/skills/pdf`]).status,
+        0
+      )
+      assert.match((yield* skill(home, "list"))[1], /^pdf \(3 tools\): Comprehensive .*…\n$/)
+      const { skills } = JSON.parse((yield* skill(home, "list", "--json"))[1])
+      assert.deepStrictEqual(
+        skills.map(({ description: _, tools, ...rest }: { description: string; tools: Array<object> }) => [
+          rest,
+          tools.length
+        ]),
+        [
+          [
+            {
+              name: "pdf",
+              directory: `${home}/skills/pdf`,
+              source: "home",
+              license: "Proprietary. LICENSE.txt has complete terms"
+            },
+            3
+          ]
+        ]
+      )
+      assert.include((yield* skill(home, "info", "pdf"))[1], `Directory: ${home}/skills/pdf (the user's)\n`)
+      assert.deepStrictEqual(yield* skill(home, "remove", "pdf"), [0, `Removed ${home}/skills/pdf\n`, ""])
+      assert.deepStrictEqual(yield* skill(home, "info", "pdf"), [
+        1,
+        "",
+        "synapse: Unknown skill: pdf. There are no skills.\n`synapse skill list` lists all skills.\n"
+      ])
+    })
+  )
+
+  inPlace("replaces a skill only where it is told to", (place) =>
+    Effect.gen(function* () {
+      const { home, put, skill: make } = place
+      const from = make(`${home}/from/one`, "first")
+      yield* skill(home, "add", from)
+      put(`${from}/SKILL.md`, "---\ndescription: second\n---\n")
+      assert.deepStrictEqual(yield* skill(home, "add", from), [
+        1,
+        "",
+        "synapse: There is a skill one already: --force replaces it.\n"
+      ])
+      assert.include(Fs.readFileSync(`${home}/skills/one/SKILL.md`, "utf8"), "first")
+      assert.strictEqual((yield* skill(home, "add", "--force", from))[0], 0)
+      assert.include(Fs.readFileSync(`${home}/skills/one/SKILL.md`, "utf8"), "second")
+      assert.deepStrictEqual(Directory.list(`${home}/skills`), ["one"])
+    })
+  )
+
+  inPlace("adds nothing that is no skill, and leaves nothing behind", (place) =>
+    Effect.gen(function* () {
+      const { home, put, skill: make } = place
+      Fs.mkdirSync(`${home}/from/pipe`, { recursive: true })
+      ChildProcess.execFileSync("mkfifo", [`${home}/from/pipe/SKILL.md`])
+      put(`${home}/from/bare/SKILL.md`, "# No front matter\n")
+      put(`${home}/from/none/README.md`, "")
+      make(`${home}/from/a b`)
+      make(`${home}/from/around`)
+      for (const [name, reason] of [
+        ["pipe", /is no skill: its SKILL\.md is not a regular file\.$/],
+        ["bare", /is no skill: it has no front matter, so that it has no description\.$/],
+        ["none", /is no skill: its SKILL\.md is missing\.$/],
+        ["nosuch", /^synapse: There is no directory /],
+        ["a b", /^synapse: No skill can have the name of this directory: a b\.$/]
+      ] as const) {
+        const [code, stdout, stderr] = yield* skill(home, "add", `${home}/from/${name}`)
+        assert.deepStrictEqual([code, stdout], [1, ""])
+        assert.match(stderr.trimEnd(), reason)
+      }
+      assert.isFalse(Fs.existsSync(`${home}/skills`))
+      // The directory that holds the home itself.
+      const [, , stderr] = yield* skill(`${home}/from/around/home`, "add", `${home}/from/around`)
+      assert.match(stderr, /holds the directory of your own skills\.\n$/)
+    })
+  )
+
+  inPlace("copies no link that leads out of the skill, and no pipe", (place) =>
+    Effect.gen(function* () {
+      const { home, put, skill: make } = place
+      const from = make(`${home}/from/one`)
+      put(`${home}/secret`, "secret")
+      put(`${from}/scripts/run.sh`, "echo\n", 0o755)
+      Fs.symlinkSync(`${home}/secret`, `${from}/out`)
+      Fs.symlinkSync("..", `${from}/up`)
+      Fs.symlinkSync("scripts/run.sh", `${from}/in.sh`)
+      Fs.symlinkSync("/nowhere", `${from}/dangling`)
+      ChildProcess.execFileSync("mkfifo", [`${from}/pipe`])
+      const [code, stdout] = yield* skill(home, "add", from)
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(
+        stdout.split("\n").filter((line) => line.startsWith("Left out: ")),
+        ["dangling leads out of it", "out leads out of it", "pipe is no file", "up leads out of it"].map(
+          (what) => `Left out: ${what}`
+        )
+      )
+      assert.deepStrictEqual(Directory.list(`${home}/skills/one`), ["SKILL.md", "in.sh", "scripts"])
+      assert.isTrue(Fs.lstatSync(`${home}/skills/one/in.sh`).isFile())
+      assert.strictEqual(Fs.statSync(`${home}/skills/one/scripts/run.sh`).mode & 0o777, 0o755)
+      // A link to the skill itself, again and again.
+      Fs.symlinkSync(".", `${from}/loop`)
+      assert.match((yield* skill(home, "add", "--force", from))[2], /without an end/)
+      assert.deepStrictEqual(Directory.list(`${home}/skills`), ["one"])
+      assert.deepStrictEqual(Directory.list(`${home}/skills/one`), ["SKILL.md", "in.sh", "scripts"])
+    })
+  )
+
+  inPlace("removes nothing but a skill of the user's own, and of a link only the link", ({ home, skill: make }) =>
+    Effect.gen(function* () {
+      make(`${home}/skills/one`)
+      const elsewhere = make(`${home}/elsewhere`)
+      Fs.symlinkSync(elsewhere, `${home}/skills/linked`)
+      for (const name of [
+        "..",
+        ".",
+        "",
+        "../elsewhere",
+        `${home}/elsewhere`,
+        "one/../../elsewhere",
+        "nosuch",
+        "one\n",
+        "*"
+      ]) {
+        const [code, , stderr] = yield* skill(home, "remove", "--", name)
+        assert.notStrictEqual(code, 0, name)
+        assert.notInclude(stderr, "Removed")
+      }
+      assert.strictEqual((yield* skill(home, "remove", "linked"))[0], 0)
+      assert.deepStrictEqual(Directory.list(home), ["elsewhere", "skills"])
+      assert.deepStrictEqual(Directory.list(`${home}/skills`), ["one"])
+      assert.deepStrictEqual(Directory.list(elsewhere), ["SKILL.md"])
+    })
+  )
+
+  inPlace("says how it is used", ({ home }) =>
+    Effect.gen(function* () {
+      for (const args of [[], ["nosuch"], ["add"], ["list", "x"]]) {
+        const [code, , stderr] = yield* skill(home, ...args)
+        assert.strictEqual(code, 2, stderr)
+        assert.include(stderr, "\n  synapse skill add [--force] <dir>\n")
+      }
+    })
+  )
+})
