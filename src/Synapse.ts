@@ -15,6 +15,7 @@ import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
 import * as Read from "./commands/read/Read.js"
+import * as Search from "./commands/search/Search.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
@@ -32,6 +33,7 @@ import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
+import * as DescriptionSettings from "./toolset/DescriptionSettings.js"
 import * as Toolset from "./toolset/Toolset.js"
 
 /**
@@ -63,6 +65,7 @@ export type Services = Tools | SandboxManager.SandboxManager
  */
 export const commands = {
   bash: Bash.make,
+  "command:search": Search.make,
   edit: Edit.make,
   read: Read.make,
   TodoWrite: TodoWrite.make,
@@ -80,7 +83,11 @@ export type Commands = {
   readonly [Name in keyof typeof commands]?:
     | false
     | Handler
-    | Effect.Effect<Handler, never, SandboxManager.SandboxManager | TodoStore.TodoStore>
+    | Effect.Effect<
+        Handler,
+        never,
+        CommandRegistry.CommandRegistry | SandboxManager.SandboxManager | TodoStore.TodoStore
+      >
 }
 
 const layerCommands = (changes: Commands) =>
@@ -142,6 +149,11 @@ export interface Options {
   >
   /** Changes to the commands that Synapse brings. */
   readonly commands?: Commands
+  /**
+   * True to describe the commands of MCP servers and skills in the tool's description, in a line each as far as 2,000
+   * bytes go (`SYNAPSE_DESCRIBE_EXTENSIONS`); by default, it only tells how to find them.
+   */
+  readonly describeExtensions?: boolean
 }
 
 /** Refuses the keys of `Given` that `Known` does not have. */
@@ -189,6 +201,9 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
     Layer.provide(Layer.mergeAll(platform, permission)),
     Layer.provide(SandboxSettings.layerFromEnv(sandbox))
   )
+
+const layerDescription = ({ describeExtensions }: Options) =>
+  DescriptionSettings.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
 
 /**
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
@@ -243,6 +258,7 @@ export const layer = <
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
+      Layer.provide(layerDescription(options ?? {})),
       Layer.provide(NodeFileSystem.layer)
     )
   )
