@@ -148,7 +148,7 @@ export class Programs {
       for (const { name } of commands) {
         if (wanted.size >= mostKnown) break
         // A name without the prefix would stand before a program of the system.
-        if (typeof name !== "string" || !name.startsWith(prefix) || !CommandNames.canBeFile(name)) continue
+        if (typeof name !== "string" || !isUnder(prefix, name)) continue
         wanted.add(name)
         if (!this.knownNames.has(name)) {
           this.knownNames.add(name)
@@ -192,6 +192,9 @@ export class Programs {
     }
   }
 }
+
+const isUnder = (prefix: string, name: string): boolean =>
+  name.length > prefix.length && name.startsWith(prefix) && CommandNames.canBeFile(name)
 
 /** Returns what a handler of a prefix knows; undefined where it does not tell, or fails to. */
 const knownOf = ({ known }: Described): ReadonlyArray<Described> | undefined => {

@@ -19,8 +19,12 @@ ARGUMENTS
                 all commands are listed but for the system's programs.
 
 OPTIONS
-  --type TYPE   agent: Synapse's own. mcp: tools of MCP servers. skill: those of skills. extension: these two, and
-                others of their kind. native: programs of the PATH and builtins of bash, by their names. all: the default.
+  --type TYPE   agent       Synapse's own commands.
+                mcp         Tools of MCP servers.
+                skill       Skills and their programs.
+                extension   These two, and others of their kind.
+                native      Programs of the PATH and builtins of bash, by their names.
+                all         All of these: the default.
   --limit N     The most lines; 20 where it is not given.
   --refresh     Asks the MCP servers and the skills anew for what they have.
   -h            The usage line.

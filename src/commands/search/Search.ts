@@ -34,7 +34,7 @@ type Type = (typeof types)[number]
 export const grammar = CommandGrammar.make({
   name: "command:search",
   summary: "Finds commands by name and description: those of this shell, of MCP servers and skills, and programs.",
-  usage: `command:search [<word>...] [--type ${types.join("|")}] [--limit N] [--refresh]`,
+  usage: "command:search [<word>...] [--type TYPE] [--limit N] [--refresh]",
   help,
   config: {
     patterns: Parameter.repeated(Parameter.operand("word")),
@@ -71,10 +71,10 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
       const wanted = registry.list().filter((handler) => isOf(handler, type))
       const notes = yield* look(wanted, refresh)
       const around = type === "native" || (type === "all" && words.length > 0) ? yield* seen(sandbox) : undefined
-      const entries = [
-        ...ours(registry.list(), wanted).filter(({ kind }) => isKind(kind, type)),
-        ...(around === undefined ? [] : Native.candidates(around, words))
-      ]
+      const own = ours(registry.list(), wanted).filter(({ kind }) => isKind(kind, type))
+      const native = around === undefined ? [] : Native.candidates(around, words)
+      // A command of ours stands before the program of its name.
+      const entries = [...own, ...(type === "native" ? native : native.filter(({ name }) => !registry.find(name)))]
       const ranked = yield* Slices.run(() => Rank.steps(entries, words))
       const first = ranked.entries.slice(0, limit)
       const shown = around === undefined ? first : Native.existing(around, first)
@@ -138,7 +138,7 @@ const seen = (sandbox: Context.Tag.Service<SandboxManager>): Effect.Effect<Surro
   )
 
 const line = ({ kind, name, summary }: Entry.Entry): string => {
-  const isForeign = kind === "mcp" || kind === "skill" || kind === "extension"
+  const isForeign = kind !== "agent" && kind !== "native" && !name.endsWith("*")
   const text = isForeign ? OneLine.quoted(summary, longestSummary) : OneLine.of(summary, longestSummary)
   return `${OneLine.of(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
 }

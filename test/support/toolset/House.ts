@@ -3,6 +3,9 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Handler } from "../../../src/command/CommandHandler.js"
+import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import * as Synapse from "../../../src/Synapse.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
@@ -48,13 +51,22 @@ export const inHouse = (
   enabled: boolean = isSandboxed
 ): void => inHouseOf(enabled, name, use)
 
-/** Two tests, each with a house of its own: with and without a sandbox. */
-export const inHouses = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
-  if (isSandboxed) inHouseOf(true, name, use)
-  inHouseOf(false, name, use)
+/** Two tests, each with a house of its own: with and without a sandbox. `handlers` are commands besides the house's own. */
+export const inHouses = (
+  name: string,
+  use: (house: House) => Effect.Effect<unknown>,
+  handlers: ReadonlyArray<Handler> = []
+): void => {
+  if (isSandboxed) inHouseOf(true, name, use, handlers)
+  inHouseOf(false, name, use, handlers)
 }
 
-const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect.Effect<unknown>): void =>
+const inHouseOf = (
+  enabled: boolean,
+  name: string,
+  use: (house: House) => Effect.Effect<unknown>,
+  handlers: ReadonlyArray<Handler> = []
+): void =>
   it.live(
     enabled ? name : `${name} (without a sandbox)`,
     () =>
@@ -76,7 +88,10 @@ const inHouseOf = (enabled: boolean, name: string, use: (house: House) => Effect
                 bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
               })
             }),
-            Synapse.layer({ cwd }, { sandbox })
+            handlers.reduce(
+              (house, handler) => Layer.orDie(CommandRegistry.layerAdd(handler)).pipe(Layer.provideMerge(house)),
+              Synapse.layer({ cwd }, { sandbox })
+            )
           )
         })
       ),
