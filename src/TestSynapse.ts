@@ -98,6 +98,6 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
  */
 export const layer = (
   script: Script = () => ({}),
-  options: { readonly cwd?: string } = {}
+  options: { readonly cwd?: string; readonly commands?: Synapse.Commands } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
-  Synapse.own(Synapse.layerTools().pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))
+  Synapse.own(Synapse.layerTools(options.commands).pipe(Layer.provideMerge(layerShell(script, options.cwd ?? "/"))))

@@ -160,7 +160,7 @@ const ofMissing = (line: CommandLine, { around, commands, result }: Facts): stri
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
   if (ReservedName.isReserved(name)) {
-    return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
+    return `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
   const here = sameHere(name, commands)
   if (here !== undefined) return `here it is: ${here}`

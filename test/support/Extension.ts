@@ -1,7 +1,8 @@
 /** A prefix's handler as those of MCP servers and skills are: it knows some commands, and more once it is asked. */
 import * as Effect from "effect/Effect"
-import type { CommandHandler, Described } from "../../src/command/CommandHandler.js"
+import type { CommandHandler, Described, Handler } from "../../src/command/CommandHandler.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
+import type { Commands } from "../../src/Synapse.js"
 import * as Handlers from "./Handlers.js"
 
 export interface Extension extends CommandHandler {
@@ -46,3 +47,7 @@ export const silent = (name: string): CommandHandler => ({
   ...described(name),
   run: () => Effect.succeed(CommandResult.make())
 })
+
+/** These handlers as changes to a house's commands: in the place of the house's own of the same name. */
+export const commands = (handlers: ReadonlyArray<Handler>): Commands =>
+  Object.fromEntries(handlers.map((handler) => [handler.name, handler])) as Commands

@@ -164,7 +164,7 @@ describe("BashTool", () => {
   it.effect("says how a command of ours runs when a program was asked for it", () =>
     Effect.gen(function* () {
       const { output } = yield* handle({ command: "cd x && env mcp:a:b '{}'" })
-      assert.include(output, "mcp:a:b is known to the shell, not to programs that run others")
+      assert.include(output, "programs find mcp:a:b by the PATH of this shell: keep that")
     }).pipe(Effect.provide(layer))
   )
 

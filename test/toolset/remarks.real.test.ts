@@ -55,10 +55,10 @@ const rows: ReadonlyArray<Row> = [
   },
   { command: "true; mcp:none:x", remark: "[exit 127]" },
   { command: "x=$(mcp:none:x)", remark: "[exit 127]" },
+  { command: "env mcp:none:x", remark: "[exit 127]" },
   {
-    command: "env mcp:none:x",
-    remark:
-      "[exit 127] mcp:none:x is known to the shell, not to programs that run others (env, xargs): call it in the line itself",
+    command: "PATH=/usr/bin:/bin env mcp:none:x",
+    remark: "[exit 127] programs find mcp:none:x by the PATH of this shell: keep that, or call it in the line itself",
     advice: missing("mcp:none:x")
   },
   { command: "bash nofile.sh", remark: "[exit 127] (in @)" },

@@ -57,24 +57,29 @@ export const make = (name: string, kind: Kind, summary: string): Entry => {
   }
 }
 
-/** The entries of lists of commands, which are the same arrays until they change. */
-const made = new WeakMap<ReadonlyArray<Described>, ReadonlyArray<Entry>>()
-
 /**
- * Makes the entries of commands, once for each array.
+ * Makes the function that makes the entries of commands, once for each array.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const ofAll = (commands: ReadonlyArray<Described>): ReadonlyArray<Entry> => {
-  const known = made.get(commands)
-  if (known !== undefined) return known
-  const entries = commands.map(({ name, summary }) => make(name, kindOf(name), summary))
-  made.set(commands, entries)
-  return entries
+export const maker = (): ((commands: ReadonlyArray<Described>) => ReadonlyArray<Entry>) => {
+  const made = new WeakMap<ReadonlyArray<Described>, ReadonlyArray<Entry>>()
+  return (commands) => {
+    const known = made.get(commands)
+    if (known !== undefined) return known
+    const entries = commands.map(({ name, summary }) => make(name, kindOf(name), summary))
+    made.set(commands, entries)
+    return entries
+  }
 }
 
-const kindOf = (name: string): Kind =>
+/**
+ * Returns the kind of a command that is not the shell's own.
+ *
+ * @since 0.1.0
+ */
+export const kindOf = (name: string): Kind =>
   name.startsWith("mcp:") ? "mcp" : name.startsWith("skill:") ? "skill" : isOwn(name) ? "agent" : "extension"
 
 const isOwn = (name: string): boolean => !name.includes(":") || /^(?:command|task):/.test(name)

@@ -16,7 +16,7 @@ USAGE
 
 ARGUMENTS
   <word>        What to look for in names and descriptions, in letters of any case. All words must fit. Without any,
-                all commands are listed but for the system's programs.
+                all commands are listed but for the system's programs, which are found by one word only.
 
 OPTIONS
   --type TYPE   agent       Synapse's own commands.

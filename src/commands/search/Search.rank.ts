@@ -61,8 +61,25 @@ const rankOf = (word: string, { key, kind, text, words }: Entry): number | undef
   return text.includes(` ${word} `) ? rank.described : rank.describedPrefix
 }
 
-const rankOfNear = (word: string, entry: Entry): number | undefined =>
-  Similar.isNear(word)(entry.key) || entry.words.some(Similar.isNear(word)) ? rank.near : undefined
+/** Ranks names that are nearly a word, which takes its time: each word of the names is compared once. */
+class Nearness {
+  private readonly known = new Map<string, boolean>()
+
+  constructor(private readonly word: string) {}
+
+  rankOf({ key, kind, words }: Entry): number | undefined {
+    const isNear = kind === "native" ? this.isNear(key) : words.some((one) => this.isNear(one)) || this.isNear(key)
+    return isNear ? rank.near : undefined
+  }
+
+  private isNear(name: string): boolean {
+    const known = this.known.get(name)
+    if (known !== undefined) return known
+    const isNear = Similar.isNear(this.word)(name)
+    this.known.set(name, isNear)
+    return isNear
+  }
+}
 
 interface Scored {
   readonly entry: Entry
@@ -71,11 +88,11 @@ interface Scored {
   readonly score: number
 }
 
-const scoreOf = (words: ReadonlyArray<string>, entry: Entry, isLoose: boolean): Scored => {
+const scoreOf = (words: ReadonlyArray<string>, entry: Entry, near: ReadonlyArray<Nearness>): Scored => {
   let missed = 0
   let score = 0
-  for (const word of words) {
-    const found = rankOf(word, entry) ?? (isLoose ? rankOfNear(word, entry) : undefined)
+  for (const [at, word] of words.entries()) {
+    const found = rankOf(word, entry) ?? near[at]?.rankOf(entry)
     if (found === undefined) missed++
     else score += found
   }
@@ -95,11 +112,11 @@ const compare = (a: Scored, b: Scored): number =>
 function* scored(
   entries: ReadonlyArray<Entry>,
   words: ReadonlyArray<string>,
-  isLoose: boolean
+  near: ReadonlyArray<Nearness>
 ): Slices.Steps<ReadonlyArray<Scored>> {
   const fitting: Array<Scored> = []
   for (const [at, entry] of entries.entries()) {
-    const one = scoreOf(words, entry, isLoose)
+    const one = scoreOf(words, entry, near)
     if (one.missed < words.length || words.length === 0) fitting.push(one)
     if (at % stride === stride - 1) yield
   }
@@ -115,8 +132,11 @@ function* scored(
  * @category ranking
  */
 export function* steps(entries: ReadonlyArray<Entry>, words: ReadonlyArray<string>): Slices.Steps<Ranked> {
-  let found = yield* scored(entries, words, false)
-  if (!found.some(({ missed }) => missed === 0)) found = yield* scored(entries, words, true)
+  let found = yield* scored(entries, words, [])
+  if (!found.some(({ missed }) => missed === 0)) {
+    const near = words.map((word) => new Nearness(word))
+    found = yield* scored(entries, words, near)
+  }
   const least = found.reduce((least, { missed }) => Math.min(least, missed), words.length)
   const best = found.filter(({ missed }) => missed === least).sort(compare)
   return { entries: best.map(({ entry }) => entry), isPartial: least > 0 }

@@ -63,6 +63,7 @@ const mostNotes = 20
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry | SandboxManager> = Effect.gen(function* () {
   const registry = yield* CommandRegistry
   const sandbox = yield* SandboxManager
+  const entriesOf = Entry.maker()
 
   return CommandGrammar.toHandler(
     grammar,
@@ -70,8 +71,13 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
       const words = Rank.wordsOf(patterns)
       const wanted = registry.list().filter((handler) => isOf(handler, type))
       const notes = yield* look(wanted, refresh)
-      const around = type === "native" || (type === "all" && words.length > 0) ? yield* seen(sandbox) : undefined
-      const own = ours(registry.list(), wanted).filter(({ kind }) => isKind(kind, type))
+      // Programs have no descriptions, and hardly one has a name that several words fit.
+      const isNative = type === "native" || (type === "all" && words.length === 1)
+      const around = isNative ? yield* seen(sandbox) : undefined
+      const known = wanted.flatMap((handler) => entriesOf(handler.known?.() ?? []))
+      const named = new Set(known.map(({ name }) => name))
+      const registered = entriesOf(registry.list()).filter(({ kind, name }) => isKind(kind, type) && !named.has(name))
+      const own = [...registered, ...known]
       const native = around === undefined ? [] : Native.candidates(around, words)
       // A command of ours stands before the program of its name.
       const entries = [...own, ...(type === "native" ? native : native.filter(({ name }) => !registry.find(name)))]
@@ -91,21 +97,10 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
 })
 
 /** Tests whether commands of a handler can be of a type. */
-const isOf = ({ name }: Handler, type: Type): boolean => {
-  const [entry] = Entry.ofAll([{ name, summary: "", usage: "" }])
-  // Some of the skills' commands are Synapse's own.
-  return entry !== undefined && isKind(entry.kind, type)
-}
+const isOf = ({ name }: Handler, type: Type): boolean => isKind(Entry.kindOf(name), type)
 
 const isKind = (kind: Entry.Kind, type: Type): boolean =>
   type === "all" || type === kind || (type === "extension" && (kind === "mcp" || kind === "skill"))
-
-/** Makes the entries of the registry's commands, and of those that prefixes stand for. */
-const ours = (handlers: ReadonlyArray<Handler>, wanted: ReadonlyArray<Handler>): ReadonlyArray<Entry.Entry> => {
-  const known = wanted.flatMap((handler) => Entry.ofAll(handler.known?.() ?? []))
-  const names = new Set(known.map(({ name }) => name))
-  return [...Entry.ofAll(handlers).filter(({ name }) => !names.has(name)), ...known]
-}
 
 /** Lets the handlers complete what they know, all at the same time; returns what to say of it. */
 const look = (handlers: ReadonlyArray<Handler>, refresh: boolean): Effect.Effect<ReadonlyArray<string>> => {

@@ -74,7 +74,7 @@ describe("the rank of a command", () => {
   })
 
   it("finds each of 1,000 tools by its name, first", () => {
-    const all = Entry.ofAll(Extension.tools(1000))
+    const all = Entry.maker()(Extension.tools(1000))
     for (const { name } of all.filter((_, at) => at % 37 === 0)) assert.strictEqual(names(all, name)[0], name)
     assert.isAbove(names(all, "create issue").length, 10)
   })

@@ -1,20 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Layer from "effect/Layer"
 import * as TestClock from "effect/TestClock"
 import type { Described, Handler } from "../../../src/command/CommandHandler.js"
-import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import * as Search from "../../../src/commands/search/Search.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
 import * as Extension from "../../support/Extension.js"
 
 const house = (...handlers: ReadonlyArray<Handler>) =>
-  handlers.reduce(
-    (house, handler) => Layer.orDie(CommandRegistry.layerAdd(handler)).pipe(Layer.provideMerge(house)),
-    TestSynapse.layer()
-  )
+  TestSynapse.layer(undefined, { commands: Extension.commands(handlers) })
 
 const handle = (command: string) =>
   Effect.map(

@@ -3,12 +3,11 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import type { Handler } from "../../../src/command/CommandHandler.js"
-import * as CommandRegistry from "../../../src/command/CommandRegistry.js"
 import * as Synapse from "../../../src/Synapse.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
+import * as Extension from "../Extension.js"
 import * as Directory from "../sandbox/Directory.js"
 
 /** Whether the shell lies in a sandbox; the tests say so in their names where it does not. */
@@ -88,10 +87,7 @@ const inHouseOf = (
                 bytes: (file) => Fs.readFileSync(`${cwd}/${file}`, "latin1")
               })
             }),
-            handlers.reduce(
-              (house, handler) => Layer.orDie(CommandRegistry.layerAdd(handler)).pipe(Layer.provideMerge(house)),
-              Synapse.layer({ cwd }, { sandbox })
-            )
+            Synapse.layer({ cwd }, { sandbox, commands: Extension.commands(handlers) })
           )
         })
       ),
