@@ -25,9 +25,10 @@ const joined = /[\p{L}\p{M}\p{N}_.:+@/\\-]/u
  */
 export const within = (text: string, prefixes: Iterable<string>, most: number): ReadonlySet<string> => {
   const names = new Set<string>()
+  const head = text.slice(0, longest)
   let places = 0
   for (const prefix of prefixes) {
-    for (let at = indexOf(text, prefix, 0); at >= 0; at = indexOf(text, prefix, at + 1)) {
+    for (let at = head.indexOf(prefix); at >= 0; at = head.indexOf(prefix, at + 1)) {
       if (names.size >= most || ++places > mostPlaces) return names
       if (at > 0 && joined.test(text[at - 1] as string)) continue
       rest.lastIndex = at + prefix.length
@@ -36,11 +37,6 @@ export const within = (text: string, prefixes: Iterable<string>, most: number): 
     }
   }
   return names
-}
-
-const indexOf = (text: string, prefix: string, from: number): number => {
-  const at = text.indexOf(prefix, from)
-  return at < longest ? at : -1
 }
 
 /**

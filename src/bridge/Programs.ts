@@ -18,8 +18,8 @@ const mostNamed = 200
 /** The most names that the handlers of prefixes may add. */
 const mostKnown = 10_000
 
-/** The number of programs that are made or removed in one turn of the event loop. */
-const slice = 64
+/** Milliseconds that programs are made and removed in one turn of the event loop. */
+const slice = 2
 
 type Known = readonly [prefixed: Described, commands: ReadonlyArray<Described>]
 
@@ -132,12 +132,13 @@ export class Programs {
   private goOn(): void {
     clearImmediate(this.next)
     this.next = undefined
-    for (let count = 0; count < slice; count++) {
+    const end = performance.now() + slice
+    do {
       if (this.work?.next().done !== false) {
         this.work = undefined
         return
       }
-    }
+    } while (performance.now() < end)
     this.next = setImmediate(() => this.goOn())
   }
 
