@@ -132,7 +132,7 @@ describe("the programs of a session", () => {
   it.live("are those that the handlers of prefixes know, and follow them", () => {
     const extension = Extension.make("mcp:*")
     const other = Extension.make("skill:*", ["skill:pdf:split"])
-    extension.set(Extension.tools(1000))
+    extension.set(Extension.tools(400))
     return withSession(
       ({ directory, run }) =>
         Effect.gen(function* () {
@@ -140,9 +140,9 @@ describe("the programs of a session", () => {
           yield* run("true")
           const all = yield* eventually(
             () => programs(root),
-            (names) => names.length >= 1001
+            (names) => names.length >= 401
           )
-          assert.strictEqual(all.length, 1001)
+          assert.strictEqual(all.length, 401)
           assert.include(all, "skill:pdf:split")
           extension.set([...Extension.tools(3), Extension.described("mcp:x:new")])
           yield* run("true")
