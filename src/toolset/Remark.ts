@@ -122,6 +122,8 @@ const interpreters: Readonly<Record<string, string>> = {
 }
 
 const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
+  if (/^bash: .*: Argument list too long$/m.test(stderr))
+    return "a program takes words of 128 KiB at most: use a pipe, a here-document or a file"
   const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
   if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
   const extension = Path.extname(path)

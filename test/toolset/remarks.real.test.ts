@@ -61,6 +61,10 @@ const rows: ReadonlyArray<Row> = [
     remark: "[exit 127] programs find mcp:none:x by the PATH of this shell: keep that, or call it in the line itself",
     advice: missing("mcp:none:x")
   },
+  {
+    command: 'x=$(head -c 200000 /dev/zero | tr "\\0" a); mcp:none:x "$x"',
+    remark: "[exit 126] a program takes words of 128 KiB at most: use a pipe, a here-document or a file"
+  },
   { command: "bash nofile.sh", remark: "[exit 127] (in @)" },
   // Files that do not exist.
   { command: "ls src/mian.ts", remark: "[exit 2] did you mean src/main.ts?", advice: help("ls") },
