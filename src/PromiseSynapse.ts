@@ -45,9 +45,10 @@ export type Services = Toolset | CommandRegistry.CommandRegistry | TodoStore.Tod
  * @category constructors
  */
 export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
-  const { commands = [], onPermission, sandbox = {}, ...session } = settings
+  const { commands = [], describeExtensions, onPermission, sandbox = {}, ...session } = settings
   const layer = Synapse.layer(given(session), {
     sandbox: toSandbox(sandbox),
+    ...given({ describeExtensions }),
     ...(onPermission === undefined
       ? {}
       : {

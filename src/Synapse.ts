@@ -16,13 +16,16 @@ import * as Bash from "./commands/bash/Bash.js"
 import * as Edit from "./commands/edit/Edit.js"
 import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
+import * as Search from "./commands/search/Search.js"
 import * as Skill from "./commands/skill/Skill.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
-import * as McpClient from "./extension/mcp/McpClient.js"
+import * as FileMcpConfig from "./extension/mcp/FileMcpConfig.js"
+import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
+import type * as McpClient from "./extension/mcp/McpClient.js"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
-import type { SkillStore } from "./extension/skill/SkillStore.js"
+import type * as SkillStore from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
@@ -37,6 +40,7 @@ import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
+import * as DescriptionSettings from "./toolset/DescriptionSettings.js"
 import * as Toolset from "./toolset/Toolset.js"
 
 /**
@@ -53,12 +57,20 @@ export type Tools =
   | TodoStore.TodoStore
 
 /**
+ * The services that talk to MCP servers and find skills.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Extensions = McpClient.McpClient | SkillStore.SkillStore
+
+/**
  * The services of a house. The SandboxManager is the only way to its shell.
  *
  * @since 0.1.0
  * @category models
  */
-export type Services = Tools | SandboxManager.SandboxManager
+export type Services = Tools | Extensions | SandboxManager.SandboxManager
 
 /**
  * The commands that Synapse brings: by name, the effect which makes the handler of each.
@@ -68,6 +80,7 @@ export type Services = Tools | SandboxManager.SandboxManager
  */
 export const commands = {
   bash: Bash.make,
+  "command:search": Search.make,
   edit: Edit.make,
   "mcp:*": Mcp.make,
   read: Read.make,
@@ -90,7 +103,11 @@ export type Commands = {
     | Effect.Effect<
         Handler,
         never,
-        SandboxManager.SandboxManager | TodoStore.TodoStore | McpClient.McpClient | SkillStore
+        | CommandRegistry.CommandRegistry
+        | McpClient.McpClient
+        | SandboxManager.SandboxManager
+        | SkillStore.SkillStore
+        | TodoStore.TodoStore
       >
 }
 
@@ -116,12 +133,11 @@ const layerCommands = (changes: Commands) =>
  */
 export const layerTools = (
   changes: Commands = {}
-): Layer.Layer<Tools, never, SandboxManager.SandboxManager | SkillStore> =>
+): Layer.Layer<Tools, never, SandboxManager.SandboxManager | Extensions> =>
   Toolset.layer.pipe(
     Layer.provideMerge(BashTool.layer),
     Layer.provideMerge(BashRouter.layer),
     Layer.provideMerge(layerCommands(changes)),
-    Layer.provide(McpClient.layerNone),
     Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer))
   )
 
@@ -156,6 +172,11 @@ export interface Options {
   >
   /** Changes to the commands that Synapse brings. */
   readonly commands?: Commands
+  /**
+   * True to describe the commands of MCP servers and skills in the tool's description, in a line each as far as 2,000
+   * bytes go (`SYNAPSE_DESCRIBE_EXTENSIONS`); by default, it only tells how to find them.
+   */
+  readonly describeExtensions?: boolean
 }
 
 /** Refuses the keys of `Given` that `Known` does not have. */
@@ -193,19 +214,28 @@ const layerPlatform = Layer.unwrapEffect(
   })
 )
 
-const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatform, providers, sandbox }: Options) =>
+const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatform, providers }: Options) =>
   SandboxManager.layer.pipe(
     Layer.provide(LocalSandboxProvider.layer),
     Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
     Layer.provide(SandboxProvider.layer),
-    Layer.provide(PolicyBuilder.layer),
-    Layer.provide(SandboxConfig.layer),
-    Layer.provide(Layer.mergeAll(platform, permission)),
-    Layer.provide(SandboxSettings.layerFromEnv(sandbox))
+    Layer.provide(Layer.mergeAll(platform, permission))
   )
 
-const layerExtensions = ({ sandbox }: Options) =>
-  LocalSkillStore.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv(sandbox)))
+/** What the sandbox and the extensions read of the settings and of `sandbox.json`. */
+const layerConfiguration = ({ sandbox }: Options) =>
+  PolicyBuilder.layer.pipe(
+    Layer.provideMerge(SandboxConfig.layer),
+    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
+  )
+
+const layerExtensions = Layer.merge(
+  LocalSkillStore.layer,
+  Layer.provide(LiveMcpClient.layerFromEnv, FileMcpConfig.layer)
+)
+
+const layerDescription = ({ describeExtensions }: Options) =>
+  DescriptionSettings.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
 
 /**
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
@@ -255,12 +285,13 @@ export const layer = <
 ): Layer.Layer<Services, ConfigError> =>
   own(
     layerTools(options?.commands).pipe(
-      Layer.provide(layerExtensions(options ?? {})),
-      Layer.provideMerge(layerSandbox(options ?? {})),
+      Layer.provideMerge(Layer.merge(layerExtensions, layerSandbox(options ?? {}))),
+      Layer.provide(layerConfiguration(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),
       Layer.provide(SessionSettings.layerFromEnv(settings)),
+      Layer.provide(layerDescription(options ?? {})),
       Layer.provide(NodeFileSystem.layer)
     )
   )

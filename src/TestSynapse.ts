@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
+import * as McpClient from "./extension/mcp/McpClient.js"
 import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
@@ -99,11 +100,11 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
  */
 export const layer = (
   script: Script = () => ({}),
-  options: { readonly cwd?: string } = {}
+  options: { readonly cwd?: string; readonly commands?: Synapse.Commands } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
   Synapse.own(
-    Synapse.layerTools().pipe(
-      Layer.provide(SkillStore.layerNone),
+    Synapse.layerTools(options.commands).pipe(
+      Layer.provideMerge(Layer.merge(McpClient.layerNone, SkillStore.layerNone)),
       Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
     )
   )

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Described } from "../command/CommandHandler.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./BridgeCall.js"
@@ -17,8 +18,8 @@ import type { CallRequest } from "./CallRequest.js"
 export interface BridgeCommands {
   /** Returns the names of the commands; the same array until they change. */
   readonly names: () => ReadonlyArray<string>
-  /** Returns the prefixes of the handlers whose name is a prefix, such as `mcp:*`. */
-  readonly prefixes: () => ReadonlyArray<string>
+  /** Returns the handlers whose name is a prefix, such as `mcp:*`; the same array until they change. */
+  readonly prefixed: () => ReadonlyArray<Described>
   /** Runs the command of a call. */
   readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings) => void
   /**

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
@@ -41,19 +42,23 @@ export const make = Effect.fnUntraced(function* (
   const turns = new FileTurns()
   const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
   const images = new Images()
-  let known: { readonly handlers: ReadonlyArray<Handler>; readonly names: ReadonlyArray<string> } | undefined
+  let last: Callable | undefined
 
-  const callable = () => registry.list().filter((handler) => !isLineHandler(handler))
+  const callable = (): Callable => {
+    const handlers = registry.list()
+    if (last?.handlers !== handlers) {
+      const [exact, prefixed] = Array.partition(
+        handlers.filter((handler) => !isLineHandler(handler)),
+        ({ name }) => name.endsWith("*")
+      )
+      last = { handlers, names: exact.map(({ name }) => name), prefixed }
+    }
+    return last
+  }
 
   return {
-    names: () => {
-      const handlers = registry.list()
-      if (known?.handlers !== handlers) {
-        known = { handlers, names: callable().flatMap(({ name }) => (name.endsWith("*") ? [] : [name])) }
-      }
-      return known.names
-    },
-    prefixes: () => callable().flatMap(({ name }) => (name.endsWith("*") ? [name.slice(0, -1)] : [])),
+    names: () => callable().names,
+    prefixed: () => callable().prefixed,
     run: (call, request, around) => {
       const fiber = Runtime.runFork(runtime)(
         Effect.locally(
@@ -80,6 +85,13 @@ export const make = Effect.fnUntraced(function* (
     takeImages: () => images.take()
   }
 })
+
+/** The handlers of the registry that a shell can call, as of one moment. */
+interface Callable {
+  readonly handlers: ReadonlyArray<Handler>
+  readonly names: ReadonlyArray<string>
+  readonly prefixed: ReadonlyArray<Handler>
+}
 
 const run = (
   handler: Handler | undefined,

@@ -12,6 +12,7 @@ import type { OpenBridge, Surroundings } from "../session/ShellBridge.js"
 import { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Fifo from "./Fifo.js"
+import { Programs } from "./Programs.js"
 import * as Stub from "./Stub.js"
 import { Tickets } from "./Tickets.js"
 
@@ -63,7 +64,7 @@ export class CallServer implements OpenBridge {
   broken = false
   private making = false
   private closed = false
-  private offered: ReadonlyArray<string> = []
+  private readonly programs: Programs
 
   constructor(
     private readonly directory: SessionDirectory,
@@ -78,14 +79,13 @@ export class CallServer implements OpenBridge {
     this.calls.on("data", (chunk: Buffer) => {
       for (const slot of chunk.toString("latin1")) this.take(slot)
     })
-    Fs.mkdirSync(this.programs, { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
+    this.programs = new Programs(Path.join(path, Stub.names.programs), commands)
     this.tickets.give(this.slots)
     this.looking = setInterval(() => this.look(), lookEvery).unref()
-    this.offer()
   }
 
   /** True where a command has deleted files that calls need. */
@@ -93,17 +93,8 @@ export class CallServer implements OpenBridge {
     return this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
   }
 
-  /** Makes a program in the PATH for each command's name, and removes the programs of commands that are gone. */
-  offer(): void {
-    const names = this.commands.names()
-    if (names === this.offered || this.closed) return
-    for (const name of this.offered) if (!names.includes(name)) Fs.rmSync(this.program(name), { force: true })
-    for (const name of names) {
-      if (!this.offered.includes(name) && !name.includes("/")) {
-        Fs.symlinkSync(`../${Stub.names.program}`, this.program(name))
-      }
-    }
-    this.offered = names
+  offer(command: string): void {
+    if (!this.closed) this.programs.offer(command)
   }
 
   /** True while a call is being answered. */
@@ -138,14 +129,7 @@ export class CallServer implements OpenBridge {
     for (const call of this.running.values()) call.close()
     this.calls.destroy()
     this.tickets.close()
-  }
-
-  private get programs(): string {
-    return Path.join(this.directory.path, Stub.names.programs)
-  }
-
-  private program(name: string): string {
-    return Path.join(this.programs, name)
+    this.programs.close()
   }
 
   /** Starts the call of a slot; ignores a byte that names no free slot. */

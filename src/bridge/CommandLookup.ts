@@ -16,7 +16,7 @@ import * as Stub from "./Stub.js"
  * @category texts
  */
 export const onNotFound = (commands: BridgeCommands): string => {
-  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixes()])
+  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
   const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
   const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
   return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`

@@ -31,6 +31,12 @@ export interface Described {
    * for programs that call one (`env`, `find -exec`); the same array until they change. It answers at once.
    */
   readonly known?: () => ReadonlyArray<Described>
+  /**
+   * Completes what `known` returns: asks those of whom nothing is known yet, and with `refresh` all of them anew. Returns
+   * a line about each that could not be asked (`server gh: …`). It takes no time where there is nobody to ask; whoever
+   * calls it bounds its time.
+   */
+  readonly look?: (options: { readonly refresh: boolean }) => Effect.Effect<ReadonlyArray<string>>
 }
 
 /**

@@ -9,7 +9,7 @@
  *
  * @since 0.1.0
  */
-export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:"]
+export const prefixes: ReadonlyArray<string> = ["mcp:", "skill:", "task:", "command:"]
 
 /**
  * Reserved names without a prefix.

@@ -34,6 +34,11 @@ export interface Settings {
   readonly sandbox?: boolean | Sandbox | undefined
   /** Asked when the policy denies something that a person may allow; without it, it stays denied. */
   readonly onPermission?: OnPermission | undefined
+  /**
+   * True to describe the commands of MCP servers and skills in the tool's description, in a line each as far as 2,000
+   * bytes go; by default, it only tells how to find them.
+   */
+  readonly describeExtensions?: boolean | undefined
   /** The program's own commands. */
   readonly commands?: ReadonlyArray<Command.Command> | undefined
 }
@@ -126,6 +131,7 @@ const fields: Fields.Fields = {
       typeof value === "boolean" ? undefined : Fields.problemOf("setting", value, sandbox, [], "sandbox.")
   },
   onPermission: Fields.callback,
+  describeExtensions: Fields.boolean,
   commands: {
     ...Fields.field("a list of commands", Array.isArray),
     inside: (value) =>

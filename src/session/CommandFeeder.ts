@@ -128,7 +128,7 @@ export class CommandFeeder {
     const { pipes, plumbing, shell } = ready
     const { directory, pool } = plumbing
     try {
-      plumbing.calls.offer()
+      plumbing.calls.offer(job.text)
       directory.writeCommand(job.text)
     } catch (error) {
       pool.give(pipes)

@@ -46,10 +46,10 @@ export interface Surroundings {
  */
 export interface OpenBridge {
   /**
-   * Makes all registered commands callable under their names. It is called before every command, and takes no time if
-   * nothing has changed.
+   * Makes all registered commands callable under their names, and those that the text of a command names. It is called
+   * before every command, and takes no time if nothing has changed.
    */
-  readonly offer: () => void
+  readonly offer: (command: string) => void
   /** True where calls can't be answered any more. */
   readonly broken: boolean
   /** True where a command has deleted files that calls need. */

@@ -26,6 +26,7 @@ import * as CommandText from "./CommandText.js"
 import * as Culprit from "./Culprit.js"
 import { Denials } from "./Denials.js"
 import * as Description from "./Description.js"
+import { DescriptionSettings } from "./DescriptionSettings.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
@@ -98,6 +99,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const router = yield* BashRouter
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
+    const settings = yield* DescriptionSettings
     const denials = new Denials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
@@ -126,7 +128,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     return Tool.make({
       name: "Bash",
-      description: () => Description.make(registry.list(), sandbox.conditions()),
+      description: () => Description.make(registry.list(), sandbox.conditions(), settings),
       parameters: Parameters,
       example: BashArguments.example(),
       exampleFor: BashArguments.example,

@@ -4,19 +4,35 @@
  * @since 0.1.0
  */
 import type { Described } from "../command/CommandHandler.js"
+import * as OneLine from "../domain/OneLine.js"
 import * as TextCut from "../domain/TextCut.js"
 import { type Conditions, Confinement } from "../sandbox/Conditions.js"
+import { defaults, type Settings } from "./DescriptionSettings.js"
 
 /**
  * Writes the description.
  *
  * @param handlers the commands that are not the shell's own
  * @param conditions the conditions that commands run under; undefined where they are not known
+ * @param settings whether the commands of extensions are described too
  * @since 0.1.0
  * @category rendering
  */
-export const make = (handlers: ReadonlyArray<Described>, conditions?: Conditions): string =>
-  `${[
+export const make = (
+  handlers: ReadonlyArray<Described>,
+  conditions?: Conditions,
+  { describeExtensions }: Settings = defaults
+): string => {
+  const extensions = handlers.filter(isExtension)
+  const others = handlers.filter(
+    (handler) => !isExtension(handler) && !(extensions.length > 0 && handler.name === search)
+  )
+  const commands = [
+    ...others.map(line),
+    ...(extensions.length === 0 ? [] : [`- ${found(extensions)}`]),
+    ...(describeExtensions ? described(extensions) : [])
+  ]
+  return `${[
     ...shell,
     conditions === undefined ? [] : confined(conditions.confinement),
     `A command is ended after ${conditions === undefined ? "its timeout" : `${conditions.timeout} ms, or its own timeout`}. Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &`,
@@ -25,12 +41,62 @@ export const make = (handlers: ReadonlyArray<Described>, conditions?: Conditions
     .flat()
     .map((fact, at) => (at === 0 ? `${fact}\n` : `- ${fact}`))
     .join("\n")}${
-    handlers.length === 0
+    commands.length === 0
       ? ""
-      : `\n\nCommands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:\n${handlers.map(line).join("\n")}`
+      : `\n\nCommands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:\n${commands.join("\n")}`
   }`
+}
 
 const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
+
+/** The command that finds commands. */
+const search = "command:search"
+
+/** Tests whether a handler stands for any number of commands, which are found by `command:search`. */
+const isExtension = ({ known, name }: Described): boolean => known !== undefined && name.endsWith(":*")
+
+/** The most bytes that tell that there are extensions, and those that describe their commands. */
+const mostFound = 300
+const mostDescribed = 2000
+
+const forms: Readonly<Record<string, string>> = {
+  "mcp:*": "of MCP servers (mcp:<server>:<tool>)",
+  "skill:*": "of skills (skill:<name>:<tool>)"
+}
+
+/** Tells that there are commands of extensions, and how to find them. */
+const found = (extensions: ReadonlyArray<Described>): string => {
+  const named: Array<string> = []
+  const text = () => `More commands, ${named.join(", ")}: ${search} <words> finds them; each has --help.`
+  const isLong = () => Buffer.byteLength(text()) > mostFound
+  for (const { name } of extensions) {
+    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? onOneLine(name))
+    if (!isLong()) continue
+    named[named.length - 1] = "others"
+    if (isLong()) named.splice(-2, 2, "others")
+    break
+  }
+  return text()
+}
+
+/** The most characters of a command's line. */
+const longestDescribed = 160
+
+/** Describes the commands of extensions, in the words of their authors. */
+const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  const commands = extensions.flatMap(({ known }) => known?.() ?? [])
+  let room = mostDescribed
+  for (const { name, summary } of commands) {
+    const shown = OneLine.of(name, longestDescribed)
+    const text = `- ${shown}: ${OneLine.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
+    const left = `- and ${commands.length - lines.length} more`
+    if (Buffer.byteLength(text) + 1 > room - Buffer.byteLength(left)) return [...lines, left]
+    room -= Buffer.byteLength(text) + 1
+    lines.push(text)
+  }
+  return lines
+}
 
 const shell = [
   "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.",

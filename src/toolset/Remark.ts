@@ -126,6 +126,8 @@ const interpreters: Readonly<Record<string, string>> = {
 }
 
 const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
+  if (/^bash: .*: Argument list too long$/m.test(stderr))
+    return "a program takes words of 128 KiB at most: use a pipe, a here-document or a file"
   const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
   if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
   const extension = Path.extname(path)
@@ -164,7 +166,7 @@ const ofMissing = (line: CommandLine.CommandLine, { around, commands, result }: 
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
   if (ReservedName.isReserved(name)) {
-    return `${name} is known to the shell, not to programs that run others (env, xargs): call it in the line itself`
+    return `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
   const here = sameHere(name, commands)
   if (here !== undefined) return `here it is: ${here}`

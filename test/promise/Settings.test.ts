@@ -14,7 +14,7 @@ describe("the settings of the Promise face", () => {
       [{ CWD: "/" }, 'unknown setting "CWD": did you mean "cwd"?'],
       [
         { constructor: 1 },
-        'unknown setting "constructor": there are cwd, timeout, environment, shellCommand, outputLimit, outputFileLimit, keepOutputFiles, sandbox, onPermission, commands'
+        'unknown setting "constructor": there are cwd, timeout, environment, shellCommand, outputLimit, outputFileLimit, keepOutputFiles, sandbox, onPermission, describeExtensions, commands'
       ],
       [{ sandbox: { alow: [] } }, 'unknown setting "sandbox.alow": did you mean "sandbox.allow"?'],
       [{ sandbox: { env: ["A", "A B"] } }, '"A B" is no name of a variable'],

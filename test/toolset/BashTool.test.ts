@@ -74,6 +74,7 @@ describe("BashTool", () => {
         Commands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:
         - TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}': Replaces the list of tasks: what is done, what is being done, what is still to do.
         - bash <command>: Runs a command in this session; the same as the command without the word bash.
+        - command:search [<word>...] [--type TYPE] [--limit N] [--refresh]: Finds commands by name and description: those of this shell, of MCP servers and skills, and programs.
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
         - mcp:<server>:<tool> [<value> …] [--name <value> …]: Calls a tool of an MCP server; mcp: lists the servers, mcp:<server> its tools.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
@@ -165,7 +166,7 @@ describe("BashTool", () => {
   it.effect("says how a command of ours runs when a program was asked for it", () =>
     Effect.gen(function* () {
       const { output } = yield* handle({ command: "cd x && env mcp:a:b '{}'" })
-      assert.include(output, "mcp:a:b is known to the shell, not to programs that run others")
+      assert.include(output, "programs find mcp:a:b by the PATH of this shell: keep that")
     }).pipe(Effect.provide(layer))
   )
 

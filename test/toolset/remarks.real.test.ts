@@ -55,11 +55,15 @@ const rows: ReadonlyArray<Row> = [
   },
   { command: "true; mcp:none:x", remark: "[exit 127]" },
   { command: "x=$(mcp:none:x)", remark: "[exit 127]" },
+  { command: "env mcp:none:x", remark: "[exit 127]" },
   {
-    command: "env mcp:none:x",
-    remark:
-      "[exit 127] mcp:none:x is known to the shell, not to programs that run others (env, xargs): call it in the line itself",
+    command: "PATH=/usr/bin:/bin env mcp:none:x",
+    remark: "[exit 127] programs find mcp:none:x by the PATH of this shell: keep that, or call it in the line itself",
     advice: missing("mcp:none:x")
+  },
+  {
+    command: 'x=$(head -c 200000 /dev/zero | tr "\\0" a); mcp:none:x "$x"',
+    remark: "[exit 126] a program takes words of 128 KiB at most: use a pipe, a here-document or a file"
   },
   { command: "bash nofile.sh", remark: "[exit 127] (in @)" },
   // Files that do not exist.

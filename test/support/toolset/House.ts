@@ -3,9 +3,11 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { Handler } from "../../../src/command/CommandHandler.js"
 import * as Synapse from "../../../src/Synapse.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
+import * as Extension from "../Extension.js"
 import * as Directory from "../sandbox/Directory.js"
 
 /** Whether the shell lies in a sandbox; the tests say so in their names where it does not. */
@@ -49,10 +51,14 @@ export const inHouse = (
   commands: Synapse.Commands = {}
 ): void => inHouseOf(enabled, name, use, commands)
 
-/** Two tests, each with a house of its own: with and without a sandbox. */
-export const inHouses = (name: string, use: (house: House) => Effect.Effect<unknown>): void => {
-  if (isSandboxed) inHouseOf(true, name, use)
-  inHouseOf(false, name, use)
+/** Two tests, each with a house of its own: with and without a sandbox. `handlers` are commands besides the house's own. */
+export const inHouses = (
+  name: string,
+  use: (house: House) => Effect.Effect<unknown>,
+  handlers: ReadonlyArray<Handler> = []
+): void => {
+  if (isSandboxed) inHouseOf(true, name, use, Extension.commands(handlers))
+  inHouseOf(false, name, use, Extension.commands(handlers))
 }
 
 const inHouseOf = (

@@ -1,0 +1,44 @@
+/** The search in a real shell: what it finds of the system, and the pipes that it stands in. */
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Extension from "../../support/Extension.js"
+import { inHouses } from "../../support/toolset/House.js"
+
+describe("command:search in a shell", () => {
+  inHouses("finds programs before any shell has started, and what is none", ({ put, run }) =>
+    Effect.gen(function* () {
+      put("no-program", "text")
+      assert.deepStrictEqual(yield* run("command:search --type=native mktemp"), {
+        exitCode: 0,
+        stdout: "mktemp [native]\n",
+        stderr: ""
+      })
+      assert.deepStrictEqual((yield* run("command:search mktmep")).stdout, "mktemp [native]\n")
+      assert.deepStrictEqual((yield* run("command:search no-program")).exitCode, 1)
+      assert.include(
+        (yield* run("command:search --type native pushd")).stdout ?? "",
+        "pushd [native] A builtin of bash.\n"
+      )
+    })
+  )
+
+  inHouses(
+    "finds what is called next, also by programs",
+    ({ run }) =>
+      Effect.gen(function* () {
+        const found = yield* run("command:search issue --type=mcp --limit 3 | head -n 1 | cut -d' ' -f1")
+        assert.deepStrictEqual(found, { exitCode: 0, stdout: "mcp:gh:close_issue_14\n", stderr: "" })
+        const called = yield* run(
+          "echo issue | xargs command:search --limit 1 | sed -n '1s/ .*//p' | xargs -I{} env {} a"
+        )
+        assert.deepStrictEqual(JSON.parse(called.stdout ?? "").slice(0, 2), ["mcp:gh:close_issue_14", "a"])
+      }),
+    [
+      (() => {
+        const extension = Extension.make("mcp:*")
+        extension.set(Extension.tools(20))
+        return extension
+      })()
+    ]
+  )
+})
