@@ -9,7 +9,6 @@ import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
-import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, type InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
@@ -21,6 +20,7 @@ import * as Arguments from "./Mcp.arguments.js"
 import { help } from "./Mcp.help.js"
 import * as Input from "./Mcp.input.js"
 import * as List from "./Mcp.list.js"
+import * as Look from "./Mcp.look.js"
 import * as Name from "./Mcp.name.js"
 import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
@@ -60,14 +60,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     return made
   }
 
-  /** Lists a server's tools. Where there is no such server, the error names the whole command. */
-  const toolsOf = (command: string, server: string, refresh = false) =>
-    Effect.catchTag(client.tools(server, { refresh }), "CommandNotFound", (error) =>
-      Effect.flatMap(client.servers, (servers): CommandNotFound => {
-        const names = servers.map(({ name }) => name)
-        return names.includes(server) ? error : UnknownCommand.mcpServer(command, names)
-      })
-    )
+  const toolsOf = (command: string, server: string, refresh = false) => client.tools(server, { command, refresh })
 
   const find = Effect.fnUntraced(function* (command: string, name: Name.Name) {
     const found = Name.find(name, yield* toolsOf(command, name.server))
@@ -146,7 +139,8 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       const tools = client.known()
       if (known?.tools !== tools) known = { tools, commands: tools.map((tool) => describe(tool, toCallable)) }
       return known.commands
-    }
+    },
+    look: yield* Look.make(client)
   }
 })
 

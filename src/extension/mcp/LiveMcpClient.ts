@@ -78,7 +78,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
     return {
       servers: Effect.map(look, (entries) => entries.map(({ server }) => server)),
       tools: Effect.fn("McpClient.tools")(function* (server, options = {}) {
-        const entry = yield* usable(`mcp:${server}`, server)
+        const entry = yield* usable(options.command ?? `mcp:${server}`, server)
         const kept = options.refresh === true ? undefined : catalog.get(entry)
         const { tools } = kept ?? (yield* connections.use(entry, (connection) => list(entry, connection)))
         return tools

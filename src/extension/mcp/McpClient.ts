@@ -84,6 +84,19 @@ export interface McpCallOptions {
 }
 
 /**
+ * The options of a look at a server's tools.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface McpListOptions {
+  /** True to ask the server, also where its tools are known. */
+  readonly refresh?: boolean
+  /** The command that needs them, for the error where there is no such server. */
+  readonly command?: string
+}
+
+/**
  * Talks to the MCP servers of the configuration. A server starts when it is first needed, once for all callers, and ends
  * with the scope.
  *
@@ -102,10 +115,7 @@ export class McpClient extends Context.Tag("synapse/McpClient")<
      * Returns the tools of a server, in the server's order. It is started only where they were not kept from an earlier
      * connection, or where `refresh` says so.
      */
-    readonly tools: (
-      server: string,
-      options?: { readonly refresh?: boolean }
-    ) => Effect.Effect<ReadonlyArray<McpTool>, CommandError>
+    readonly tools: (server: string, options?: McpListOptions) => Effect.Effect<ReadonlyArray<McpTool>, CommandError>
     /**
      * Returns the tools of all servers that are known without starting one; the same array until they change. Those of
      * servers that can't be used are not among them.
@@ -129,7 +139,7 @@ export class McpClient extends Context.Tag("synapse/McpClient")<
  */
 export const layerNone: Layer.Layer<McpClient> = Layer.succeed(McpClient, {
   servers: Effect.succeed([]),
-  tools: (server) => UnknownCommand.mcpServer(`mcp:${server}`, []),
+  tools: (server, { command = `mcp:${server}` } = {}) => UnknownCommand.mcpServer(command, []),
   known: () => [],
   call: (server, tool) => UnknownCommand.mcpServer(`mcp:${server}:${tool}`, [])
 })

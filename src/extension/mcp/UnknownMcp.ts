@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Hint from "../../command/Hint.js"
 import * as Advice from "../../domain/Advice.js"
 import { CommandNotFound } from "../../domain/CommandError.js"
 import * as Similar from "../../domain/Similar.js"
@@ -33,12 +34,10 @@ export const server = (
         ? `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`
         : `There are these MCP servers: ${listed(servers)}.`
     ].join("\n"),
-    advice:
-      servers.length === 0
-        ? []
-        : [
-            Advice.line`Hint: ${Advice.run(`mcp:${nearest ?? servers[0]}`)} lists the tools of a server; ${Advice.run("command:search")} finds tools of all.`
-          ]
+    advice: [
+      Advice.line`Hint: correct the name; ${Hint.help(ServerText.line(command))} then shows how to use it.`,
+      ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`])
+    ]
   })
 }
 

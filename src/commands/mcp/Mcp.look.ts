@@ -1,0 +1,54 @@
+/**
+ * Completes what is known of the servers' tools, for who searches them.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { Described } from "../../command/CommandHandler.js"
+import type { McpClient, McpServer } from "../../extension/mcp/McpClient.js"
+import * as Name from "./Mcp.name.js"
+import * as Visible from "./Mcp.visible.js"
+
+/** Milliseconds for which a server that could not be asked is not asked again. */
+const pause = 60_000
+
+/** The most characters of a reason. */
+const longest = 200
+
+/**
+ * Makes the function that asks all servers at the same time: those of which nothing is known, or all of them anew. One
+ * that has failed is asked again after a minute, or where it is asked for.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
+  Effect.sync(() => {
+    const failed = new Map<string, { readonly note: string; readonly at: number }>()
+
+    const ask = Effect.fnUntraced(function* ({ name, problem }: McpServer, refresh: boolean) {
+      const say = (reason: string) => `${Name.toWord(name)} can't be searched: ${Visible.line(reason, longest)}`
+      if (problem !== undefined) return [say(problem)]
+      const now = yield* Clock.currentTimeMillis
+      const last = failed.get(name)
+      if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
+      const note = yield* Effect.match(client.tools(name, { refresh }), {
+        onSuccess: () => undefined,
+        onFailure: ({ message }) => say(message)
+      })
+      failed.delete(name)
+      if (note === undefined) return []
+      failed.set(name, { note, at: now })
+      return [note]
+    })
+
+    return ({ refresh }) =>
+      Effect.flatMap(client.servers, (servers) =>
+        Effect.map(
+          Effect.forEach(servers, (server) => ask(server, refresh), { concurrency: "unbounded" }),
+          (notes) => notes.flat()
+        )
+      )
+  })
