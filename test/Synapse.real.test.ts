@@ -84,7 +84,9 @@ describe("the services of a house", () => {
           "synapse/BashRouter",
           "synapse/BashTool",
           "synapse/CommandRegistry",
+          "synapse/McpClient",
           "synapse/SandboxManager",
+          "synapse/SkillStore",
           "synapse/TodoStore",
           "synapse/Toolset"
         ])
@@ -184,7 +186,7 @@ describe("parts of a house", () => {
             const { list } = yield* CommandRegistry.CommandRegistry
             assert.deepStrictEqual(
               list().map(({ name }) => name),
-              ["TodoWrite", "bash", "greet", "read", "write"]
+              ["TodoWrite", "bash", "command:search", "greet", "mcp:*", "read", "skill:*", "write"]
             )
             return yield* runHere("read x | cat; greet; TodoWrite; edit a b c")
           }),

@@ -9,6 +9,7 @@ import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
+import type { McpClient } from "../extension/mcp/McpClient.js"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
@@ -61,7 +62,7 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
 export type MakeHouse = (
   settings: Partial<Settings>,
   sandbox: Partial<SandboxSettings.Settings>
-) => Layer.Layer<CommandRegistry | Toolset, ConfigError>
+) => Layer.Layer<CommandRegistry | McpClient | Toolset, ConfigError>
 
 /**
  * Makes the house that a subcommand runs in.

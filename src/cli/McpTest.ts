@@ -5,7 +5,6 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
 import { McpClient } from "../extension/mcp/McpClient.js"
 import { House, Invocation } from "./Invocation.js"
@@ -37,15 +36,7 @@ export const connect = (name: string) =>
 export const test = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const { layer } = yield* House
-    const code = yield* Effect.serviceOption(McpClient).pipe(
-      Effect.flatMap(
-        Option.match({
-          onNone: () => complain("this Synapse has no client for MCP."),
-          onSome: (client) => Effect.provideService(connect(name), McpClient, client)
-        })
-      ),
-      Effect.provide(layer({}, {}))
-    )
+    const code = yield* Effect.provide(connect(name), layer({}, {}))
     const { setExitCode } = yield* Invocation
     yield* setExitCode(code)
   })
