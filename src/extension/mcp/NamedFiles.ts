@@ -1,6 +1,6 @@
 /**
  * Finds the files which a server's program and words name, and which sandboxed commands may write: whoever rewrites one
- * decides what runs outside of the sandbox.
+ * decides what runs outside of the sandbox. Files that by their names hold data are not among them: servers write them.
  *
  * @since 0.1.0
  */
@@ -53,6 +53,21 @@ const textsIn = (word: string): ReadonlyArray<string> => {
   })
 }
 
+/** Matches names of files that hold data, which the server itself may write: `memory.json`, `notes.db`. */
+const data = /\.(?:json|jsonl|ndjson|db|sqlite3?|duckdb|csv|tsv|parquet|log|txt|md|lock|pid)$/i
+
+/** Matches names and options of files that decide what a program does, whatever they end in. */
+const deciding = /conf|setting|package|deno|manifest|compose|import|require|load|policy|rules|prompt|tool|script/i
+
+/** Returns the words of a program that may name files, each with the option or the variable that it belongs to. */
+const wordsOf = ({ args, env }: Program): ReadonlyArray<readonly [of: string, word: string]> => [
+  ...args.map((word, at) => {
+    const before = word.startsWith("-") ? word.replace(/=.*/s, "") : (args[at - 1] ?? "")
+    return [before.startsWith("-") ? before : "", word] as const
+  }),
+  ...Object.entries(env)
+]
+
 /** Joins two paths; `..` stays, for after a link the kernel does not mean the directory before it. */
 const within = (directory: string, path: string): string =>
   path.split("/").includes("..")
@@ -79,8 +94,12 @@ export const pathsOf = (
   path: string,
   isWritable: (path: string) => boolean
 ): Either.Either<ReadonlyArray<string>, string> => {
-  const words = [program.command, ...program.args, ...Object.values(program.env)]
-  const named = words.flatMap(textsIn).map((text) => within(program.cwd, text))
+  const named = wordsOf(program)
+    .flatMap(([of, word]) =>
+      textsIn(word).filter((text) => !data.test(text) || deciding.test(of) || deciding.test(Path.basename(text)))
+    )
+    .concat(textsIn(program.command))
+    .map((text) => within(program.cwd, text))
   const all = [...new Set([...searched(program, path), ...named])].filter((one) => !HostPath.isTooLong(one))
   const paths = all.length > mostPaths ? [] : all.filter(isWritable)
   return all.length > mostPaths
