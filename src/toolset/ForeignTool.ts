@@ -6,6 +6,7 @@
  */
 import * as Advice from "../domain/Advice.js"
 import * as BashArguments from "./BashArguments.js"
+import * as ExtensionTool from "./ForeignTool.extension.js"
 import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
 import * as SearchTool from "./ForeignTool.search.js"
@@ -42,6 +43,8 @@ const task: Answer = (given, offers) => {
   const words = ["--prompt", given.word("<prompt>", "prompt"), "--description", given.word("<words>", "description")]
   return [Advice.run([ShellWords.toCommand([name]), ...words].join(" "))]
 }
+
+const skill: Answer = (given, offers) => (offers("skill:load") ? [Advice.run(ExtensionTool.skill(given))] : undefined)
 
 const todoRead: Answer = (_, offers) =>
   offers("TodoRead")
@@ -87,6 +90,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["todoread", todoRead],
       ["webfetch fetch", webFetch],
       ["task agent", task],
+      ["skill useskill loadskill", skill],
       ["strreplaceeditor strreplacebasededittool texteditor", editor],
       ["bashoutput getterminaloutput taskoutput", background],
       ["killshell killbash taskstop", kill],
@@ -106,5 +110,8 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
  * @since 0.1.0
  * @category constructors
  */
-export const advise = (name: string, params: unknown, offers: Offers): Advice.Advice | undefined =>
-  answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(new Given(params), offers)
+export const advise = (name: string, params: unknown, offers: Offers): Advice.Advice | undefined => {
+  const given = new Given(params)
+  const mcp = offers("mcp:") ? ExtensionTool.mcp(name, given) : undefined
+  return mcp === undefined ? answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(given, offers) : [Advice.run(mcp)]
+}

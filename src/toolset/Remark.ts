@@ -17,6 +17,7 @@ import * as Similar from "../domain/Similar.js"
 import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
+import { mcpNameOf } from "./ForeignTool.extension.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
@@ -156,6 +157,8 @@ const ours: Readonly<Record<string, string>> = {
 /** Returns what has the meaning of a command here. */
 const sameHere = (name: string, commands: ReadonlyArray<string>): string | undefined => {
   if (Object.hasOwn(installed, name)) return installed[name]
+  const mcp = commands.includes("mcp:*") ? mcpNameOf(name) : undefined
+  if (mcp !== undefined) return mcp
   const own = Object.hasOwn(ours, name) ? ours[name] : undefined
   return own !== undefined && commands.includes(own.slice(0, own.indexOf(" "))) ? own : undefined
 }

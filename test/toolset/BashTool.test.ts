@@ -74,12 +74,10 @@ describe("BashTool", () => {
         Commands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:
         - TodoWrite '{"todos":[{"content":"...","activeForm":"...","status":"pending|in_progress|completed"}]}': Replaces the list of tasks: what is done, what is being done, what is still to do.
         - bash <command>: Runs a command in this session; the same as the command without the word bash.
-        - command:search [<word>...] [--type TYPE] [--limit N] [--refresh]: Finds commands by name and description: those of this shell, of MCP servers and skills, and programs.
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
-        - mcp:<server>:<tool> [<value> …] [--name <value> …]: Calls a tool of an MCP server; mcp: lists the servers, mcp:<server> its tools.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
-        - skill:list, skill:load <name>, skill:<name>:<tool>: Skills: instructions and programs for special tasks; skill:list shows them.
-        - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input."
+        - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input.
+        - More commands, of MCP servers (mcp:<server>:<tool>), of skills (skill:<name>:<tool>): command:search <words> finds them; each has --help."
       `)
     }).pipe(Effect.provide(layer))
   )

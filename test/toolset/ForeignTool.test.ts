@@ -53,6 +53,31 @@ describe("the command for another agent's tool", () => {
     ])
   })
 
+  it("calls tools of MCP servers, and loads skills", () => {
+    const offered = ["mcp:", "skill:load"]
+    assert.deepStrictEqual(
+      (
+        [
+          ["mcp__gh__list_issues", { state: "it's" }],
+          ["mcp__gh__list", {}],
+          ["mcp__gh__list", "x"],
+          ["mcp__gh-x__a__b", { a: 1 }],
+          ["Skill", { skill: "pdf" }],
+          ["Skill", {}]
+        ] as const
+      ).map(([name, params]) => advise(name, params, offered)),
+      [
+        "mcp:gh:list_issues --json '{\"state\":\"it'\\''s\"}'",
+        "mcp:gh:list",
+        "mcp:gh:list --json '{…}'",
+        "mcp:gh-x:a__b --json '{\"a\":1}'",
+        "skill:load pdf",
+        "skill:list"
+      ]
+    )
+    assert.deepStrictEqual([advise("mcp__gh__list", {}), advise("Skill", { skill: "pdf" })], [undefined, undefined])
+  })
+
   it("does what the editor with commands would", () => {
     const name = "str_replace_based_edit_tool"
     all([

@@ -56,7 +56,7 @@ export const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): 
  */
 export const usage = (tool: CallableTool, most = mostOptions): string => {
   const { isFree, parameters, word } = tool
-  if (isFree) return `${word} --json '{…}'`
+  if (isFree) return `${word} [--json '{…}']`
   const required = parameters.filter(({ isRequired }) => isRequired)
   const optional = parameters.filter(({ isRequired }) => !isRequired)
   // The option of that name is all of the arguments.

@@ -79,6 +79,7 @@ export const make = (tool: McpTool): CallableTool => {
     fields,
     parameters,
     rest: isOpen ? rest : undefined,
-    isFree: parameters.length === 0 && rest !== false
+    // Servers whose tools take nothing send an empty list of properties, and leave the rest open by default.
+    isFree: parameters.length === 0 && rest !== false && !isRecord(schema["properties" as keyof typeof schema])
   }
 }

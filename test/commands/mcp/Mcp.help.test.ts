@@ -69,7 +69,7 @@ OPTIONS
   it("is short where the schema says nothing, or that there is nothing", () => {
     assert.include(
       help(Tool.make(toolOf({}))),
-      "search(…)\n\nUSAGE\n  mcp:gh:search --json '{…}'\n\nPARAMETERS\n  The server does not say which"
+      "search(…)\n\nUSAGE\n  mcp:gh:search [--json '{…}']\n\nPARAMETERS\n  The server does not say which"
     )
     const none = toolOf({ inputSchema: object({}, [], { additionalProperties: false }) })
     assert.include(help(Tool.make(none)), "search()\n\nUSAGE\n  mcp:gh:search\n\nPARAMETERS\n  none\n")
@@ -109,8 +109,8 @@ OPTIONS
       List.tools([search, toolOf({ name: "a b", title: "Titled" }), toolOf({ name: "x/y" })]),
       [
         'mcp:gh:search <query> [--limit <integer>] [--sort <"asc" | "desc">] […]  # Searches issues.',
-        "'mcp:gh:a b' --json '{…}'  # Titled",
-        "mcp:gh:x:y --json '{…}'",
+        "'mcp:gh:a b' [--json '{…}']  # Titled",
+        "mcp:gh:x:y [--json '{…}']",
         ""
       ].join("\n")
     )

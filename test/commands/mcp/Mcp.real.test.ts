@@ -155,8 +155,8 @@ describe("mcp:<server>:<tool> in the shell", () => {
       assert.deepStrictEqual(yield* run(word("mcp:demo:odd 'name'/$(id)")), ok("odd\n"))
       assert.deepStrictEqual(yield* run(odd), ok("odd\n"))
       assert.deepStrictEqual(yield* run(`${odd} | cat`), ok("odd\n"))
-      assert.include((yield* run(`true; ${odd} x`)).stderr, `Usage: ${odd} --json '{…}'`)
-      assert.include((yield* run("mcp:demo")).stdout, `${odd} --json`)
+      assert.include((yield* run(`true; ${odd} x`)).stderr, `Usage: ${odd} [--json '{…}']`)
+      assert.include((yield* run("mcp:demo")).stdout, `${odd} [--json`)
     })
   )
 

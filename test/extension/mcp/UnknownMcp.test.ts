@@ -9,14 +9,14 @@ describe("UnknownMcp", () => {
     assert.strictEqual(error.command, "mcp:githib:list")
     assert.strictEqual(
       error.message,
-      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nThere are these MCP servers: files, github.\nHint: Bash(command="mcp:github") lists the tools of a server; Bash(command="command:search") finds tools of all.`
+      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
     )
   })
 
   it("says where servers are configured, where there are none", () => {
     assert.strictEqual(
       UnknownMcp.server("mcp:a:b", "a", [], places).message,
-      "Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json."
+      'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nHint: correct the name; Bash(command="mcp:a:b --help") then shows how to use it.'
     )
   })
 

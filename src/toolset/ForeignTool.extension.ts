@@ -1,0 +1,45 @@
+/**
+ * Writes the calls of MCP tools and of skills, as other agents name them, as command lines.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as Quote from "../bash/Quote.js"
+import { type Given, isShown } from "./ForeignTool.given.js"
+
+/** Matches `mcp__<server>__<tool>`: a server's name has no two underscores next to each other. */
+const mcpName = /^mcp__((?:(?!__)[\w.-])+)__([\w.-]+)$/
+
+/**
+ * Returns our name of an MCP tool that is named as `mcp__<server>__<tool>`.
+ *
+ * @since 0.1.0
+ */
+export const mcpNameOf = (name: string): string | undefined => {
+  const [, server, tool] = mcpName.exec(name) ?? []
+  return server === undefined ? undefined : `mcp:${server}:${tool}`
+}
+
+/**
+ * Writes the call of an MCP tool; undefined where the name is not one's.
+ *
+ * @since 0.1.0
+ */
+export const mcp = (name: string, { params }: Given): string | undefined => {
+  const command = mcpNameOf(name)
+  if (command === undefined) return undefined
+  if (!Predicate.isReadonlyRecord(params)) return `${command} --json '{…}'`
+  if (Object.keys(params).length === 0) return command
+  const json = JSON.stringify(params)
+  return `${command} --json ${isShown(json) ? Quote.word(json) : "'{…}'"}`
+}
+
+/**
+ * Writes `Skill`, which loads a skill's instructions.
+ *
+ * @since 0.1.0
+ */
+export const skill = (given: Given): string =>
+  given.any("skill", "name", "skillname", "command") === undefined
+    ? "skill:list"
+    : `skill:load ${given.word("<name>", "skill", "name", "skillname", "command")}`
