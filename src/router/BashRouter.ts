@@ -25,6 +25,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType } from "./CommandType.js"
+import * as Places from "./Places.js"
 import * as PlainCall from "./PlainCall.js"
 
 /**
@@ -64,18 +65,19 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const isRegistered = (name: string) => registry.find(name) !== undefined
+    const places = Places.make()
 
     const dispatch = (
       command: string,
       options: RouteOptions
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
-      if (identifyCommandType(line, isRegistered) === "native") return sandbox.execute(command, options)
+      if (identifyCommandType(line, isRegistered) === "native") return places.behind(sandbox.execute(command, options))
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, options)
       const plain = PlainCall.of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
-      if (plain === undefined) return sandbox.execute(command, options)
+      if (plain === undefined) return places.behind(sandbox.execute(command, options))
       const inProcess =
         handler === undefined
           ? UnknownCommand.of(
@@ -96,19 +98,29 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
           : sandbox.execute(command, options)
       )
       const program = handler?.program
-      if (program === undefined) return here
+      if (program === undefined) return handler?.keepsPlace === true ? places.keep(here) : places.behind(here)
       // Where it fails, the handler says so in its turn.
-      return sandbox.cwd.pipe(
+      const looked = sandbox.cwd.pipe(
         Effect.flatMap((cwd) => program({ ...plain, cwd })),
         Effect.map((found) => found !== undefined),
-        Effect.catchAllCause(() => Effect.succeed(false)),
-        Effect.flatMap((isProgram) => (isProgram ? sandbox.execute(command, options) : here))
+        Effect.catchAllCause(() => Effect.succeed(false))
       )
+      // Its place is given up right before it takes one in the shell's own queue.
+      return Effect.flatMap(places.keep(looked), (isProgram) => (isProgram ? sandbox.execute(command, options) : here))
     }
 
     return BashRouter.of({
-      route: (command, options = {}) =>
-        routed(dispatch(command, typeof options === "boolean" ? { restart: options } : options))
+      route: (command, given = {}) => {
+        const options = typeof given === "boolean" ? { restart: given } : given
+        // What restarts the shell is not kept waiting by what may hang.
+        const opened = options.restart === true ? Effect.sync(places.open) : Effect.void
+        return routed(
+          Effect.zipRight(
+            opened,
+            Effect.suspend(() => dispatch(command, options))
+          )
+        )
+      }
     })
   })
 )

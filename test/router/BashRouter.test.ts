@@ -111,7 +111,7 @@ describe("BashRouter", () => {
       const error = yield* Effect.flip(route('task:general --prompt "hi"'))
       assert.include(
         error.message,
-        "There are these commands besides the shell's own: TodoWrite, bash, edit, greet, mcp:*, read, skill:*, write."
+        "There are these commands besides the shell's own: TodoWrite, bash, command:search, edit, greet, mcp:*, read, skill:*, write."
       )
     }).pipe(Effect.provide(withGreet))
   )
