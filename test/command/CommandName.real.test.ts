@@ -31,7 +31,13 @@ const run = (command: string) =>
 const inHouse = <A, E>(use: Effect.Effect<A, E, Synapse.Services>) =>
   Effect.scoped(
     Effect.flatMap(Directory.make, (cwd) =>
-      Effect.provide(use, Synapse.layer({ cwd }, { sandbox: { enabled: false, home: `${cwd}/home` } }))
+      Effect.provide(
+        use,
+        Synapse.layer(
+          { cwd },
+          { sandbox: { enabled: false, home: `${cwd}/home` }, commands: { "mcp:*": false, "skill:*": false } }
+        )
+      )
     )
   )
 

@@ -98,10 +98,13 @@ describe("command:search", () => {
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
         stderr: "No command fits all of the words; these fit some of them:\n"
       })
-      const none = yield* handle("command:search --type=skill")
+      const none = yield* handle("command:search --type=native 'nosuch program'")
       assert.deepStrictEqual(
         [none.exitCode, none.stderr],
-        [1, "There are no commands of the type skill. command:search shows those of all types.\n"]
+        [
+          1,
+          'No command fits "nosuch program" with --type native. Try fewer or other words, or another type; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
+        ]
       )
     })
   )
