@@ -6,13 +6,19 @@
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type { Described } from "../../command/CommandHandler.js"
+import type { CommandError } from "../../domain/CommandError.js"
 import type { McpClient, McpServer } from "../../extension/mcp/McpClient.js"
 import * as Name from "./Mcp.name.js"
 import * as Visible from "./Mcp.visible.js"
 
 /** Milliseconds for which a server that could not be asked is not asked again. */
 const pause = 60_000
+
+/** Milliseconds that a search waits for a server; one that takes longer goes on starting, for the next search. */
+const patience = 3000
 
 /** The most characters of a reason. */
 const longest = 200
@@ -27,6 +33,19 @@ const longest = 200
 export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
   Effect.sync(() => {
     const failed = new Map<string, { readonly note: string; readonly at: number }>()
+    const asked = new Map<string, Fiber.RuntimeFiber<unknown, CommandError>>()
+
+    /** Asks a server, or waits for whoever asks it already. */
+    const tools = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+      const fiber =
+        asked.get(name) ??
+        (yield* client
+          .tools(name, { refresh })
+          .pipe(Effect.ensuring(Effect.sync(() => asked.delete(name))), Effect.forkDaemon))
+      // It may have ended before it was noted.
+      if (fiber.unsafePoll() === null) asked.set(name, fiber)
+      return yield* Effect.timeoutOption(Fiber.join(fiber), patience)
+    })
 
     const ask = Effect.fnUntraced(function* ({ name, problem }: McpServer, refresh: boolean) {
       const say = (reason: string) => `${Name.toWord(name)} can't be searched: ${Visible.line(reason, longest)}`
@@ -34,13 +53,16 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
       const now = yield* Clock.currentTimeMillis
       const last = failed.get(name)
       if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
-      const note = yield* Effect.match(client.tools(name, { refresh }), {
-        onSuccess: () => undefined,
+      const note = yield* Effect.match(tools(name, refresh), {
+        onSuccess: Option.match({
+          onNone: () => say(`it is still starting after ${patience / 1000} s; search again later`),
+          onSome: () => undefined
+        }),
         onFailure: ({ message }) => say(message)
       })
       failed.delete(name)
       if (note === undefined) return []
-      failed.set(name, { note, at: now })
+      if (!asked.has(name)) failed.set(name, { note, at: now })
       return [note]
     })
 

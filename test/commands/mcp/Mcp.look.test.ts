@@ -1,0 +1,75 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/TestClock"
+import * as Look from "../../../src/commands/mcp/Mcp.look.js"
+import { ExecutionFailed } from "../../../src/domain/CommandError.js"
+import type { McpClient } from "../../../src/extension/mcp/McpClient.js"
+
+const server = (name: string, problem?: string) => ({
+  name,
+  source: "home" as const,
+  target: name,
+  ...(problem === undefined ? {} : { problem })
+})
+
+const world = Effect.gen(function* () {
+  const gate = yield* Deferred.make<void>()
+  const asked: Array<string> = []
+  const client: typeof McpClient.Service = {
+    servers: Effect.succeed([
+      server("bad"),
+      server("broken", "its file is not trusted"),
+      server("fast"),
+      server("slow")
+    ]),
+    tools: (name) =>
+      Effect.suspend(() => {
+        asked.push(name)
+        if (name === "bad") return new ExecutionFailed({ kind: "io", reason: "it ended\nat once" })
+        return name === "slow" ? Effect.as(Deferred.await(gate), []) : Effect.succeed([])
+      }),
+    known: () => [],
+    call: () => Effect.die("not called")
+  }
+  const look = yield* Look.make(client)
+  const search = (refresh = false) =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.fork(look({ refresh }))
+      yield* TestClock.adjust(3000)
+      return yield* Fiber.join(fiber)
+    })
+  return { asked, gate, search }
+})
+
+describe("a look at the servers of which nothing is known", () => {
+  it.effect("waits a moment for each, and names those that could not be asked", () =>
+    Effect.gen(function* () {
+      const { asked, gate, search } = yield* world
+      const notes = [
+        "mcp:bad can't be searched: it ended at once",
+        "mcp:broken can't be searched: its file is not trusted",
+        "mcp:slow can't be searched: it is still starting after 3 s; search again later"
+      ]
+      assert.deepStrictEqual(yield* search(), notes)
+      assert.deepStrictEqual(asked, ["bad", "fast", "slow"])
+      // The one that starts is not asked twice, and the one that has failed not again at once.
+      assert.deepStrictEqual(yield* search(), notes)
+      assert.deepStrictEqual(asked, ["bad", "fast", "slow", "fast"])
+      yield* Deferred.succeed(gate, undefined)
+      assert.deepStrictEqual(yield* search(), notes.slice(0, 2))
+      yield* TestClock.adjust(60_000)
+      yield* search()
+      assert.deepStrictEqual(
+        asked.filter((name) => name === "bad"),
+        ["bad", "bad"]
+      )
+      yield* search(true)
+      assert.deepStrictEqual(
+        asked.filter((name) => name === "bad"),
+        ["bad", "bad", "bad"]
+      )
+    })
+  )
+})
