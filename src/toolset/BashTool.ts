@@ -27,6 +27,7 @@ import * as Culprit from "./Culprit.js"
 import { Denials } from "./Denials.js"
 import * as Description from "./Description.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
+import * as ExtensionName from "./ExtensionName.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
@@ -114,7 +115,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
             return Effect.sync(() => undefined)
           const command = commandOf(params)
           return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
-            Remark.make({ command, result, cwd, around, commands: registry.list().map(({ name }) => name) })
+            Remark.make({
+              command,
+              result,
+              cwd,
+              around,
+              commands: registry.list().map(({ name }) => name),
+              extensions: () => extensionsOf(registry)
+            })
           )
         },
         onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
@@ -137,7 +145,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) denials.forget()
-            return run(router, params, isOurs)
+            const meant = ExtensionName.ofSkillProgram(params.command, skillsOf(registry))
+            return meant === undefined ? run(router, params, isOurs) : noSkillProgram(params, meant)
           })
         ),
       remark,
@@ -150,6 +159,26 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     })
   })
 )
+
+/** Returns the names of the commands that are known under prefixes. */
+const extensionsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
+  registry.list().flatMap(({ known }) => (known?.() ?? []).map(({ name }) => name))
+
+/** Returns the names of the skills, where there can be any. */
+const skillsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
+  registry
+    .find("skill:load")
+    ?.known?.()
+    .map(({ name }) => /^skill:(?:load )?([\w.-]+)/.exec(name)?.[1] ?? "") ?? []
+
+const noSkillProgram = (params: typeof Parameters.Type, command: string) =>
+  Effect.fail(
+    Tool.invalidParameters(
+      "Bash",
+      ["command: skill is a program that sends signals to processes; not run"],
+      BashArguments.example({ ...params, command })
+    )
+  )
 
 /** Tests whether the registry has a command, and its usage every word behind the name. */
 const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string): boolean => {

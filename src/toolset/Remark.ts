@@ -17,7 +17,7 @@ import * as Similar from "../domain/Similar.js"
 import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
-import { mcpNameOf } from "./ForeignTool.extension.js"
+import * as ExtensionName from "./ExtensionName.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
@@ -37,6 +37,8 @@ export interface Facts {
   readonly around: Surroundings
   /** The names of the commands that are not the shell's own. */
   readonly commands: ReadonlyArray<string>
+  /** Returns the names of the extension commands that are known. */
+  readonly extensions: () => ReadonlyArray<string>
 }
 
 /**
@@ -85,6 +87,7 @@ const meaningOf = (line: CommandLine.CommandLine, facts: Facts): string | undefi
     default:
       return (
         ofSignal(line, result) ??
+        ofFunctionCall(facts) ??
         ofQuote(line, result) ??
         ofOpen(facts) ??
         StatusMeaning.of(line, result) ??
@@ -157,13 +160,12 @@ const ours: Readonly<Record<string, string>> = {
 /** Returns what has the meaning of a command here. */
 const sameHere = (name: string, commands: ReadonlyArray<string>): string | undefined => {
   if (Object.hasOwn(installed, name)) return installed[name]
-  const mcp = commands.includes("mcp:*") ? mcpNameOf(name) : undefined
-  if (mcp !== undefined) return mcp
   const own = Object.hasOwn(ours, name) ? ours[name] : undefined
   return own !== undefined && commands.includes(own.slice(0, own.indexOf(" "))) ? own : undefined
 }
 
-const ofMissing = (line: CommandLine.CommandLine, { around, commands, result }: Facts): string | undefined => {
+const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
+  const { around, commands, result } = facts
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
   const name = result.notFound ?? Hint.missing(line)
@@ -173,6 +175,9 @@ const ofMissing = (line: CommandLine.CommandLine, { around, commands, result }: 
   }
   const here = sameHere(name, commands)
   if (here !== undefined) return `here it is: ${here}`
+  const extension =
+    name === line.name && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
+  if (extension !== undefined) return didYouMean(extension)
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
@@ -202,6 +207,13 @@ const ofQuote = ({ text }: CommandLine.CommandLine, { exitCode, stderr }: Comman
   const form = hereDocuments.find(([command]) => command.test(text))?.[1]
   const what = `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}`
   return form === undefined ? what : `${what}, or ${form}`
+}
+
+/** Returns how a command is written that was called as a function of a programming language is. */
+const ofFunctionCall = ({ command, commands, result: { exitCode, stderr } }: Facts): string | undefined => {
+  if (exitCode !== 2 || !commands.includes("mcp:*") || !stderr.includes("syntax error")) return undefined
+  const meant = ExtensionName.ofFunctionCall(command)
+  return meant === undefined ? undefined : `it takes words, as every command: ${meant}`
 }
 
 /** Names the compound commands that bash misses the ends of. */

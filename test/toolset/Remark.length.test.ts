@@ -35,7 +35,8 @@ const lineOf = (command: string, result: Partial<CommandResult>): string =>
     result: { stdout: "", stderr: "", exitCode: 1, ...result },
     cwd,
     around,
-    commands: ["edit", "read", "TodoWrite"]
+    commands: ["edit", "read", "TodoWrite"],
+    extensions: () => []
   }) ?? ""
 
 const missing = (said: string) => ({ stderr: `${said}: No such file or directory\n` })
@@ -100,7 +101,7 @@ describe("the line about a failed command", () => {
 
   it("knows nothing of what it can't see", () => {
     const result = { stdout: "", exitCode: 1, ...missing("cat: nope") }
-    const facts = { command: "cat /nope", result, cwd, around: Surroundings.none, commands: [] }
+    const facts = { command: "cat /nope", result, cwd, around: Surroundings.none, commands: [], extensions: () => [] }
     assert.strictEqual(Remark.make(facts), "[exit 1] (in /home/ada/project)")
   })
 })

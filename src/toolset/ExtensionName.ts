@@ -1,0 +1,99 @@
+/**
+ * Finds which extension command was meant by what is not the name of one: `mcp gh list`, `gh.list`, `Skill("pdf")`.
+ *
+ * @since 0.1.0
+ */
+import type * as CommandLine from "../bash/CommandLine.js"
+import * as Quote from "../bash/Quote.js"
+import { mcpNameOf } from "./ForeignTool.extension.js"
+
+/** Matches a part of a name. */
+const part = /^[\w.-]+$/
+
+/**
+ * Returns the command that was meant by a name that bash did not find; undefined where none, or more than one, fits.
+ *
+ * @param known the names of the extension commands that are known
+ * @since 0.1.0
+ */
+export const meant = (
+  name: string,
+  { words }: CommandLine.CommandLine,
+  known: ReadonlyArray<string>
+): string | undefined => {
+  const [first = "", second = ""] = words.map(({ value }) => value)
+  if (/^mcp$/i.test(name)) {
+    const tool = `mcp:${first}:${second}`
+    return part.test(first) && part.test(second) && !first.startsWith("-") ? (near(tool, known) ?? tool) : "mcp:"
+  }
+  if (/^(?:use_?)?skills?$/i.test(name))
+    return part.test(first) && !first.startsWith("-") ? loading(first, second) : "skill:list"
+  const mcp = mcpNameOf(name)
+  return near(mcp ?? name, known) ?? mcp
+}
+
+/** Returns the only known name that has the same parts, whatever stands between them and before them. */
+const near = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  const wanted = plain(name)
+  if (wanted.length < shortest) return undefined
+  const found = known.filter((one) => {
+    const own = plain(one)
+    return own === wanted || own.endsWith(`:${wanted}`)
+  })
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** The fewest letters of a name that is looked for at the ends of others. */
+const shortest = 3
+
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^mcp\W|^mcp__/, "mcp:")
+    .replace(/__|[./]/g, ":")
+    .replaceAll("-", "_")
+
+const loading = (first: string, second: string): string =>
+  /^(?:load|info|list|use|run|show|read)$/.test(first)
+    ? part.test(second)
+      ? `skill:${first === "info" ? "info" : "load"} ${second}`
+      : "skill:list"
+    : `skill:load ${first}`
+
+/**
+ * Returns the call of a skill that a line means which runs the system's program `skill`: that one sends signals.
+ *
+ * @param skills the names of the skills
+ * @since 0.1.0
+ */
+export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): string | undefined => {
+  const [, first = "", second = ""] = /^\s*skill(?:[ \t]+([\w.-]+)(?:[ \t]+([\w.-]+))?)?\s*$/.exec(text) ?? []
+  const isWord = /^(?:load|info|list|use|run|show|read)$/.test(first)
+  return isWord || skills.includes(first) ? loading(first, second) : undefined
+}
+
+/**
+ * Returns the command that was meant by a call in the form of a function, which bash can't read.
+ *
+ * @since 0.1.0
+ */
+export const ofFunctionCall = (text: string): string | undefined => {
+  const [, skill] = /^\s*Skill\(\s*["']?([\w.-]+)["']?\s*\)\s*$/.exec(text) ?? []
+  if (skill !== undefined) return `skill:load ${skill}`
+  const [, name, given = ""] = /^\s*((?:mcp|skill):[\w.-]+:[\w.:-]+)\s*\(([\s\S]*)\)\s*$/.exec(text) ?? []
+  if (name === undefined) return undefined
+  return isJson(given) && given.length <= longest
+    ? `${name} --json ${Quote.word(given.trim())}`
+    : `${name} --json '{…}'`
+}
+
+/** The most characters of an argument that is repeated. */
+const longest = 500
+
+const isJson = (text: string): boolean => {
+  try {
+    return typeof JSON.parse(text) === "object"
+  } catch {
+    return false
+  }
+}
