@@ -11,7 +11,7 @@ import * as SkillText from "../commands/skill/Skill.text.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as OneLine from "../domain/OneLine.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
@@ -93,7 +93,7 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     const from = Path.resolve(given.dir)
     const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
     const skill = yield* (yield* SkillStore).find(added.name)
-    const left = added.leftOut.map((what) => `Left out: ${OneLine.of(what, 300)}\n`).join("")
+    const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")
     const hidden =
       skill.source === "project" ? "The current directory has one of the same name, which comes first.\n" : ""
     return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`

@@ -13,6 +13,7 @@ import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, type InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
 import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
 import * as Answer from "./Mcp.answer.js"
@@ -26,7 +27,6 @@ import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
-import * as Visible from "./Mcp.visible.js"
 
 const described: Described = {
   name: "mcp:*",
@@ -173,7 +173,7 @@ const valuesOf = Effect.fnUntraced(function* (
 
 const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string => {
   if (isAsked) return "--json -: nothing comes on standard input."
-  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [Visible.word(name)] : []))
+  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [ForeignText.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
 
@@ -189,16 +189,16 @@ const mostNamed = 20
 const unknownTool = (command: string, { server, tool }: Name.Name, tools: ReadonlyArray<McpTool>): CommandNotFound => {
   const names = tools.map(({ name }) => name)
   const nearest = Similar.nearest(tool, names) ?? names.find((name) => plain(name) === plain(tool))
-  const shown = names.slice(0, mostNamed).map((name) => Visible.word(name))
+  const shown = names.slice(0, mostNamed).map((name) => ForeignText.word(name))
   const left = names.length - shown.length
   return new CommandNotFound({
     command,
     reason: [
-      `Unknown MCP tool: ${Visible.word(tool)} (in ${Visible.word(command, 200)}).`,
+      `Unknown MCP tool: ${ForeignText.word(tool)} (in ${ForeignText.word(command, 200)}).`,
       names.length === 0
-        ? `${Visible.word(server)} has no tools.`
+        ? `${ForeignText.word(server)} has no tools.`
         : nearest === undefined
-          ? `${Visible.word(server)} has these tools: ${shown.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`
+          ? `${ForeignText.word(server)} has these tools: ${shown.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`
           : `Did you mean ${Name.toWord(server, nearest)}?`
     ].join("\n"),
     advice: [Advice.line`${Advice.run(Name.toWord(server))} lists them.`]
@@ -220,5 +220,5 @@ const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableToo
 const harmless = ({ message, progress, total }: McpProgress): McpProgress => ({
   progress,
   ...(total === undefined ? undefined : { total }),
-  ...(message === undefined ? undefined : { message: Visible.line(message, 200) })
+  ...(message === undefined ? undefined : { message: ForeignText.line(message, 200) })
 })

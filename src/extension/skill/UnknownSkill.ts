@@ -6,7 +6,7 @@
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { CommandNotFound } from "../../domain/CommandError.js"
-import * as OneLine from "../../domain/OneLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
 import type { Skill } from "./SkillStore.js"
 
@@ -27,11 +27,11 @@ export const make = (
   command: string = `skill:${name}`
 ): CommandNotFound => {
   if (skills.length === 0 && command.split(":")[1] === name)
-    return UnknownCommand.skill(OneLine.of(command, longestName), [])
+    return UnknownCommand.skill(ForeignText.line(command, longestName), [])
   return new CommandNotFound({
     command,
     reason: [
-      `Unknown skill: ${OneLine.of(name, longestName) || "(no name)"}.`,
+      `Unknown skill: ${ForeignText.line(name, longestName) || "(no name)"}.`,
       ...listed(
         "skill",
         name,
@@ -52,7 +52,7 @@ export const tool = (skill: Skill, name: string, command: string): CommandNotFou
   new CommandNotFound({
     command,
     reason: [
-      `Unknown tool of the skill ${skill.name}: ${OneLine.of(name, longestName) || "(no name)"}.`,
+      `Unknown tool of the skill ${skill.name}: ${ForeignText.line(name, longestName) || "(no name)"}.`,
       ...listed(
         "tool",
         name,
@@ -72,7 +72,7 @@ const listed = (kind: string, written: string, names: ReadonlyArray<string>, pre
   )
   const shown = (alike.length === 0 ? names : alike)
     .slice(0, mostNames)
-    .map((name) => `${prefix}${OneLine.of(name, longestName)}`)
+    .map((name) => `${prefix}${ForeignText.line(name, longestName)}`)
   if (alike.length > 0) return [`Perhaps: ${shown.join(", ")}.`]
   const left = names.length - shown.length
   return [`The ${kind}s are: ${shown.join(", ")}${left === 0 ? "" : ` and ${left} more`}.`]
