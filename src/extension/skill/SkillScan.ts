@@ -6,6 +6,7 @@
 import * as Fs from "node:fs"
 import * as Either from "effect/Either"
 import type * as Slices from "../../domain/Slices.js"
+import * as FileStamp from "../../files/FileStamp.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import type { Skill } from "./SkillStore.js"
@@ -164,12 +165,7 @@ const markdownOf = (directory: string): string | undefined => {
 
 /** Changes where one of these files does. */
 const stampOf = (file: string, directory: string, directories: ReadonlyArray<string>): string =>
-  [file, directory, `${directory}/scripts`, ...directories]
-    .map((path) => {
-      const { ctimeMs, ino, mtimeMs, size } = Fs.statSync(path, { throwIfNoEntry: false }) ?? {}
-      return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
-    })
-    .join(";")
+  [file, directory, `${directory}/scripts`, ...directories].map((path) => FileStamp.of(path).text).join(";")
 
 const entryFrom = (
   root: Root,
