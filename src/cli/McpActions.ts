@@ -16,7 +16,8 @@ import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as ServerName from "../extension/mcp/ServerName.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
-import { complain, print, run } from "./McpServices.js"
+import { complain, print } from "./Answer.js"
+import { run } from "./McpServices.js"
 
 const states = { ready: "ready", broken: "broken", untrusted: "not trusted", disabled: "disabled" } as const
 

@@ -15,7 +15,8 @@ import * as Server from "../extension/mcp/Server.js"
 import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { complain, print, run } from "./McpServices.js"
+import { complain, print } from "./Answer.js"
+import { run } from "./McpServices.js"
 import * as McpTrust from "./McpTrust.js"
 
 interface Given {

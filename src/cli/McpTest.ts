@@ -8,8 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
 import { McpClient } from "../extension/mcp/McpClient.js"
-import { House, Invocation } from "./Invocation.js"
-import { complain, print } from "./McpServices.js"
+import { complain, end, print } from "./Answer.js"
+import { House } from "./Invocation.js"
 
 /**
  * Connects to a server, and prints how many tools it has and how long that took; returns the exit code.
@@ -35,17 +35,15 @@ export const connect = (name: string) =>
  * @category commands
  */
 export const test = ({ name }: { readonly name: string }) =>
-  Effect.gen(function* () {
-    const { layer } = yield* House
-    const code = yield* Effect.serviceOption(McpClient).pipe(
+  Effect.flatMap(House, ({ layer }) =>
+    Effect.serviceOption(McpClient).pipe(
       Effect.flatMap(
         Option.match({
           onNone: () => complain("this Synapse has no client for MCP."),
           onSome: (client) => Effect.provideService(connect(name), McpClient, client)
         })
       ),
-      Effect.provide(layer({}, {}))
+      Effect.provide(layer({}, {})),
+      end
     )
-    const { setExitCode } = yield* Invocation
-    yield* setExitCode(code)
-  })
+  )

@@ -19,8 +19,9 @@ import { SkillStore } from "../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../extension/skill/UnknownSkill.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
-import { Invocation, type WrongUsage } from "./Invocation.js"
-import { Stdio } from "./Stdio.js"
+import { complain, end, write } from "./Answer.js"
+import type { Invocation, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
 
 type Services = SkillStore | SandboxSettings.SandboxSettings
 
@@ -29,9 +30,6 @@ const layer: Layer.Layer<Services, ConfigError> = LocalSkillStore.layer.pipe(
   Layer.provide(SessionSettings.layer()),
   Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
-
-const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
-  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, text)))
 
 /** A person lists skills on the command line, and calls them nowhere. */
 const audience: Advice.Audience = {
@@ -45,10 +43,10 @@ const run = <R>(
 ): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | Invocation | Stdio> =>
   action.pipe(
     Effect.matchEffect({
-      onSuccess: (text) => Effect.as(print("stdout", text), ExitCode.success),
-      onFailure: (error) => Effect.as(print("stderr", `synapse: ${toText(error, audience)}\n`), ExitCode.failure)
+      onSuccess: (text) => Effect.as(write("stdout", text), ExitCode.success),
+      onFailure: (error) => complain(toText(error, audience))
     }),
-    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    end,
     Effect.provide(layer)
   )
 

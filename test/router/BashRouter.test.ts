@@ -85,7 +85,7 @@ describe("BashRouter", () => {
           yield* Effect.flip(route(`${command} x`)),
           new CommandNotFound({
             command,
-            reason: `Unknown skill: ${skill} (in ${command}).\nThere are no skills.\nHint: correct the name; Bash(command="${command} --help") then shows how to use it.`
+            reason: `Unknown skill: ${skill} (in ${command}).\nThere are no skills.\nBash(command="skill:list") lists all skills.`
           })
         )
       }
@@ -111,7 +111,7 @@ describe("BashRouter", () => {
       const error = yield* Effect.flip(route('task:general --prompt "hi"'))
       assert.include(
         error.message,
-        "There are these commands besides the shell's own: TodoWrite, bash, edit, greet, mcp:*, read, skill:*, write."
+        "There are these commands besides the shell's own: TodoWrite, bash, command:search, edit, greet, mcp:*, read, skill:*, write."
       )
     }).pipe(Effect.provide(withGreet))
   )

@@ -6,7 +6,7 @@
 import * as Advice from "../../domain/Advice.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpServer, McpTool } from "../../extension/mcp/McpClient.js"
-import * as Name from "./Mcp.name.js"
+import * as McpName from "../../extension/mcp/McpName.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
 
@@ -49,7 +49,7 @@ export const servers = (all: ReadonlyArray<McpServer>): string =>
     .map(({ name, problem, source, target }) => {
       const what =
         problem === undefined ? ForeignText.line(target, mostSummary) : `not usable: ${ForeignText.line(problem, 300)}`
-      return `${Name.toWord(name)}  # ${source}: ${what}\n`
+      return `${McpName.toWord(name)}  # ${source}: ${what}\n`
     })
     .join("")
 
@@ -61,4 +61,4 @@ export const servers = (all: ReadonlyArray<McpServer>): string =>
 export const none = (server?: string): Advice.Advice =>
   server === undefined
     ? Advice.line`mcp: no servers are configured.`
-    : Advice.line`${Name.toWord(server)}: the server has no tools.`
+    : Advice.line`${McpName.toWord(server)}: the server has no tools.`

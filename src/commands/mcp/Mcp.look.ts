@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type { Described } from "../../command/CommandHandler.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpClient, McpServer } from "../../extension/mcp/McpClient.js"
-import * as Name from "./Mcp.name.js"
+import * as McpName from "../../extension/mcp/McpName.js"
 
 /** Milliseconds for which a server that could not be asked is not asked again. */
 const pause = 60_000
@@ -29,7 +29,7 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
     const failed = new Map<string, { readonly note: string; readonly at: number }>()
 
     const ask = Effect.fnUntraced(function* ({ name, problem }: McpServer, refresh: boolean) {
-      const say = (reason: string) => `${Name.toWord(name)} can't be searched: ${ForeignText.line(reason, longest)}`
+      const say = (reason: string) => `${McpName.toWord(name)} can't be searched: ${ForeignText.line(reason, longest)}`
       if (problem !== undefined) return [say(problem)]
       const now = yield* Clock.currentTimeMillis
       const last = failed.get(name)

@@ -58,7 +58,7 @@ export const fake = (tools: Readonly<Record<string, FakeTool>>) => {
   const unknown = (command: string) => UnknownCommand.mcpServer(command, ["demo"])
   const client: typeof McpClient.Service = {
     servers: Effect.succeed(servers),
-    tools: (server) => (server === "demo" ? Effect.succeed(all) : unknown(`mcp:${server}`)),
+    tools: (server, { command = `mcp:${server}` } = {}) => (server === "demo" ? Effect.succeed(all) : unknown(command)),
     known: () => all,
     call: (server, tool, args, given = {}) => {
       if (server !== "demo") return unknown(`mcp:${server}:${tool}`)
