@@ -32,14 +32,15 @@ const headLength = 64 * 1024
 /** The most skills of a directory. */
 const mostSkills = 2000
 
-const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]{0,99}$/u
+/** The most characters of a name. */
+const longestName = 100
 
 /**
  * Tests whether a skill can have a name, which is a part of its tools' commands.
  *
  * @since 0.1.0
  */
-export const isName = (name: string): boolean => callable.test(name)
+export const isName = (name: string): boolean => name.length <= longestName && SkillTools.isCallable(name)
 
 const unusable = "it can't be used: "
 const outside = `${unusable}it is a link that leads out of the project`
