@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import type { Found, Reading } from "../extension/mcp/Reading.js"
@@ -15,8 +16,8 @@ import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as ServerName from "../extension/mcp/ServerName.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
-import { printable } from "../sandbox/permission/PermissionPrompt.js"
-import { complain, print, run } from "./McpServices.js"
+import { complain, print } from "./Answer.js"
+import { run } from "./McpServices.js"
 
 const states = { ready: "ready", broken: "broken", untrusted: "not trusted", disabled: "disabled" } as const
 
@@ -47,7 +48,7 @@ const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
     const problem = one.state === "disabled" ? undefined : problemOf(one)
     if (problem !== undefined) say(problem, name)
     const ignored = one.server?.ignored ?? []
-    if (ignored.length > 0) say(`ignored: ${ignored.map(printable).join(", ")}`, name)
+    if (ignored.length > 0) say(`ignored: ${ignored.map((word) => ForeignText.word(word)).join(", ")}`, name)
   }
   return [...names].map(([text, of]) => `${of.join(", ")}: ${text}`)
 }
@@ -123,7 +124,7 @@ interface Added {
 const definitionOf = ({ env, header, name, url, words }: Added): Either.Either<Definition.Definition, InvalidUsage> => {
   const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
   const refusal = ServerName.refusal(name)
-  if (refusal !== undefined) return fail(`${printable(name)} can't be added: ${refusal}.`)
+  if (refusal !== undefined) return fail(`${ForeignText.word(name)} can't be added: ${refusal}.`)
   const [command, ...args] = words
   if (Option.isSome(url)) {
     if (command !== undefined) return fail("Give either --url or, after --, a command: not both.")
@@ -190,10 +191,10 @@ export const remove = ({ name, project }: { readonly name: string; readonly proj
     const target = targetOf(reading, !project)
     if (yield* ServerEdit.remove(target, name)) {
       if (project) yield* keepTrust(before)
-      yield* print("stdout", `removed: ${printable(name)}, from ${target.path}`)
+      yield* print("stdout", `removed: ${ForeignText.word(name)}, from ${target.path}`)
       return ExitCode.success
     }
     const other = before.found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
     const hint = other === undefined ? "" : ` It is in ${other.server?.origin.file}${project ? "" : ": add --project"}.`
-    return yield* complain(`there is no server ${printable(name)} in ${target.path}.${hint}`)
+    return yield* complain(`there is no server ${ForeignText.word(name)} in ${target.path}.${hint}`)
   }).pipe(run)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import * as ForeignFiles from "../extension/mcp/ForeignFiles.js"
 import * as Import from "../extension/mcp/Import.js"
@@ -14,8 +15,8 @@ import * as Server from "../extension/mcp/Server.js"
 import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { printable } from "../sandbox/permission/PermissionPrompt.js"
-import { complain, print, run } from "./McpServices.js"
+import { complain, print } from "./Answer.js"
+import { run } from "./McpServices.js"
 import * as McpTrust from "./McpTrust.js"
 
 interface Given {
@@ -25,7 +26,7 @@ interface Given {
 }
 
 const line = (what: string, { file, name }: Import.Step, why = ""): string =>
-  `${what}: ${printable(name)}, from ${printable(file.path)}${why === "" ? "" : `: ${why}`}`
+  `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(file.path, 600)}${why === "" ? "" : `: ${why}`}`
 
 const describe = (step: Import.Step, taken: Import.Written) =>
   Effect.gen(function* () {
@@ -73,7 +74,8 @@ export const take = (given: Given) =>
       Effect.map(ForeignFiles.read(file, root), (servers) => ({ file, servers }))
     )
     for (const { file, servers } of read) {
-      if (Either.isLeft(servers)) yield* print("stderr", `synapse: ${printable(file.path)}: ${servers.left}`)
+      if (Either.isLeft(servers))
+        yield* print("stderr", `synapse: ${ForeignText.word(file.path, 600)}: ${servers.left}`)
     }
     const failed = read.some(({ servers }) => Either.isLeft(servers))
     const found = read.flatMap(({ file, servers }) =>

@@ -1,5 +1,5 @@
 /**
- * What the actions of `synapse mcp` have in common: the services that they need, and how they print and end.
+ * Runs the actions of `synapse mcp` with the services that they need, and reports their errors.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,6 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { InvalidUsage } from "../domain/CommandError.js"
-import * as ExitCode from "../domain/ExitCode.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import type { NotWritten } from "../extension/mcp/ConfigFile.js"
 import * as FileMcpConfig from "../extension/mcp/FileMcpConfig.js"
@@ -16,8 +15,9 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
-import { Invocation, WrongUsage } from "./Invocation.js"
-import { Stdio } from "./Stdio.js"
+import { complain, end } from "./Answer.js"
+import { type Invocation, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
 
 type Services = FileMcpConfig.McpReading | SandboxSettings.SandboxSettings
 
@@ -28,22 +28,6 @@ const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcp
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
   Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
-
-/**
- * Prints a line.
- *
- * @since 0.1.0
- */
-export const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
-  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, `${text}\n`)))
-
-/**
- * Prints the reason for a failure to stderr, and returns exit code 1.
- *
- * @since 0.1.0
- */
-export const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
-  Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
 
 /**
  * Runs an action, which returns the program's exit code; reports its errors.
@@ -58,6 +42,6 @@ export const run = <R>(
       NotWritten: ({ message }) => complain(message),
       InvalidUsage: ({ message }) => new WrongUsage({ message })
     }),
-    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    end,
     Effect.provide(layer)
   )

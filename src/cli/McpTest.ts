@@ -7,8 +7,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ExitCode from "../domain/ExitCode.js"
 import { McpClient } from "../extension/mcp/McpClient.js"
-import { House, Invocation } from "./Invocation.js"
-import { complain, print } from "./McpServices.js"
+import { complain, end, print } from "./Answer.js"
+import { House } from "./Invocation.js"
 
 /**
  * Connects to a server, and prints how many tools it has and how long that took; returns the exit code.
@@ -34,9 +34,4 @@ export const connect = (name: string) =>
  * @category commands
  */
 export const test = ({ name }: { readonly name: string }) =>
-  Effect.gen(function* () {
-    const { layer } = yield* House
-    const code = yield* Effect.provide(connect(name), layer({}, {}))
-    const { setExitCode } = yield* Invocation
-    yield* setExitCode(code)
-  })
+  Effect.flatMap(House, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))

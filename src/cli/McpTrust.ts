@@ -16,7 +16,8 @@ import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
 import * as Variables from "../extension/mcp/Variables.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
-import { complain, print, run } from "./McpServices.js"
+import { complain, print } from "./Answer.js"
+import { run } from "./McpServices.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */

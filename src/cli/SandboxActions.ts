@@ -21,8 +21,9 @@ import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { Rule } from "../sandbox/policy/SandboxPolicy.js"
-import { Invocation, WrongUsage } from "./Invocation.js"
-import { Stdio } from "./Stdio.js"
+import { complain, end, print } from "./Answer.js"
+import { type Invocation, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
 
@@ -31,13 +32,6 @@ const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = PolicyB
   Layer.provideMerge(SandboxSettings.layerFromEnv()),
   Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
-
-const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
-  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, `${text}\n`)))
-
-/** Prints the reason for a failure to stderr, and returns exit code 1. */
-const complain = (reason: string): Effect.Effect<number, never, Stdio> =>
-  Effect.as(print("stderr", `synapse: ${reason}`), ExitCode.failure)
 
 /** Runs an action, which returns the program's exit code; reports its errors. */
 const run = <R>(
@@ -48,7 +42,7 @@ const run = <R>(
       SandboxConfigError: ({ message }) => complain(message),
       InvalidUsage: ({ message }) => new WrongUsage({ message })
     }),
-    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    end,
     Effect.provide(layer)
   )
 

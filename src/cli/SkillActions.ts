@@ -11,7 +11,7 @@ import * as SkillText from "../commands/skill/Skill.text.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, toText } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as OneLine from "../domain/OneLine.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
@@ -19,8 +19,9 @@ import { SkillStore } from "../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../extension/skill/UnknownSkill.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
-import { Invocation, type WrongUsage } from "./Invocation.js"
-import { Stdio } from "./Stdio.js"
+import { complain, end, write } from "./Answer.js"
+import type { Invocation, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
 
 type Services = SkillStore | SandboxSettings.SandboxSettings
 
@@ -29,9 +30,6 @@ const layer: Layer.Layer<Services, ConfigError> = LocalSkillStore.layer.pipe(
   Layer.provide(SessionSettings.layer()),
   Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
-
-const print = (stream: "stdout" | "stderr", text: string): Effect.Effect<void, never, Stdio> =>
-  Effect.flatMap(Stdio, ({ write }) => Effect.promise(async () => write(stream, text)))
 
 /** A person lists skills on the command line, and calls them nowhere. */
 const audience: Advice.Audience = {
@@ -45,10 +43,10 @@ const run = <R>(
 ): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | Invocation | Stdio> =>
   action.pipe(
     Effect.matchEffect({
-      onSuccess: (text) => Effect.as(print("stdout", text), ExitCode.success),
-      onFailure: (error) => Effect.as(print("stderr", `synapse: ${toText(error, audience)}\n`), ExitCode.failure)
+      onSuccess: (text) => Effect.as(write("stdout", text), ExitCode.success),
+      onFailure: (error) => complain(toText(error, audience))
     }),
-    Effect.flatMap((code) => Effect.flatMap(Invocation, ({ setExitCode }) => setExitCode(code))),
+    end,
     Effect.provide(layer)
   )
 
@@ -93,7 +91,7 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     const from = Path.resolve(given.dir)
     const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
     const skill = yield* (yield* SkillStore).find(added.name)
-    const left = added.leftOut.map((what) => `Left out: ${OneLine.of(what, 300)}\n`).join("")
+    const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")
     const hidden =
       skill.source === "project" ? "The current directory has one of the same name, which comes first.\n" : ""
     return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`

@@ -6,7 +6,76 @@
  */
 import * as Advice from "../domain/Advice.js"
 import { CommandNotFound } from "../domain/CommandError.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Similar from "../domain/Similar.js"
 import * as Hint from "./Hint.js"
+
+/**
+ * A name that nothing has.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Unknown {
+  /** The command that named it. */
+  readonly command: string
+  /** What it would be the name of: `skill`. */
+  readonly kind: string
+  /** The same of several; `kind` with an s by default. */
+  readonly kinds?: string
+  readonly name: string
+  /** The names that there are. */
+  readonly known: ReadonlyArray<string>
+  /** Writes a name as it is to be called. */
+  readonly toWord?: (name: string) => string
+  /** Says that there are no names at all. */
+  readonly none?: string
+  readonly advice?: ReadonlyArray<Advice.Advice>
+}
+
+/** The most names that are listed, and the most of those that are near. */
+const most = 20
+const mostNear = 10
+
+/**
+ * Makes the error for a name that nothing has: it tells the nearest names, or else those that there are.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = ({ advice, command, kind, kinds, known, name, none, toWord }: Unknown): CommandNotFound => {
+  const all = kinds ?? `${kind}s`
+  const shown = ForeignText.word(command, 200)
+  const within = command.includes(`:${name}`) ? ` (in ${shown})` : ""
+  const near = nearTo(name, known).map(toWord ?? ((name) => ForeignText.word(name)))
+  const there = known.slice(0, most).map((name) => ForeignText.word(name))
+  return new CommandNotFound({
+    command,
+    reason:
+      `Unknown ${kind}: ${ForeignText.word(name) || "(no name)"}${within}.` +
+      (near.length > 0
+        ? ` Did you mean ${either(near)}?`
+        : known.length === 0
+          ? `\n${none ?? `There are no ${all}.`}`
+          : `\nThere are these ${all}: ${there.join(", ")}${known.length > most ? `, and ${known.length - most} more` : ""}.`),
+    advice: advice ?? [Advice.line`Hint: correct the name; ${Hint.help(shown)} then shows how to use it.`]
+  })
+}
+
+/** Finds the names that are nearly the one that was written, or hold it. */
+const nearTo = (written: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const nearest = Similar.nearest(written, known)
+  const bare = plain(written)
+  const holds = (name: string) => plain(name) === bare || (bare.length > 2 && plain(name).includes(bare))
+  const near = nearest === undefined ? known.filter((name) => Similar.isNear(written)(name) || holds(name)) : [nearest]
+  return near.filter((name) => name !== written).slice(0, mostNear)
+}
+
+/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
+
+const either = (names: ReadonlyArray<string>): string =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`
 
 /**
  * Makes the error for `mcp:<server>:<tool>` where no such server is configured.
@@ -15,7 +84,7 @@ import * as Hint from "./Hint.js"
  * @category constructors
  */
 export const mcpServer = (command: string, servers: ReadonlyArray<string>): CommandNotFound =>
-  unknown(command, `Unknown MCP server: ${part(command, 1)}`, "MCP servers", servers)
+  make({ command, kind: "MCP server", name: part(command, 1), known: servers })
 
 /**
  * Makes the error for `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
@@ -24,7 +93,7 @@ export const mcpServer = (command: string, servers: ReadonlyArray<string>): Comm
  * @category constructors
  */
 export const skill = (command: string, skills: ReadonlyArray<string>): CommandNotFound =>
-  unknown(command, `Unknown skill: ${part(command, 1)}`, "skills", skills)
+  make({ command, kind: "skill", name: part(command, 1), known: skills })
 
 /**
  * Makes the error for any other reserved name: `task:<type>`, `TodoWrite`.
@@ -33,7 +102,7 @@ export const skill = (command: string, skills: ReadonlyArray<string>): CommandNo
  * @category constructors
  */
 export const command = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
-  unknown(name, `Unknown command: ${name}`, "commands besides the shell's own", commands)
+  make({ command: name, kind: "command", kinds: "commands besides the shell's own", name, known: commands })
 
 /**
  * Makes the error for a reserved name of any kind.
@@ -44,14 +113,4 @@ export const command = (name: string, commands: ReadonlyArray<string>): CommandN
 export const of = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
   name.startsWith("mcp:") ? mcpServer(name, []) : name.startsWith("skill:") ? skill(name, []) : command(name, commands)
 
-const part = (command: string, index: number): string => command.split(":")[index] || "(no name)"
-
-const unknown = (command: string, what: string, kind: string, known: ReadonlyArray<string>): CommandNotFound =>
-  new CommandNotFound({
-    command,
-    reason: [
-      `${what} (in ${command}).`,
-      known.length === 0 ? `There are no ${kind}.` : `There are these ${kind}: ${known.join(", ")}.`
-    ].join("\n"),
-    advice: [Advice.line`Hint: correct the name; ${Hint.help(command)} then shows how to use it.`]
-  })
+const part = (command: string, index: number): string => command.split(":")[index] ?? ""

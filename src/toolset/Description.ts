@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { Described } from "../command/CommandHandler.js"
-import * as OneLine from "../domain/OneLine.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import * as TextCut from "../domain/TextCut.js"
 import { type Conditions, Confinement } from "../sandbox/Conditions.js"
 import { defaults, type Settings } from "./DescriptionSettings.js"
@@ -70,7 +70,7 @@ const found = (extensions: ReadonlyArray<Described>): string => {
   const text = () => `More commands, ${named.join(", ")}: ${search} <words> finds them; each has --help.`
   const isLong = () => Buffer.byteLength(text()) > mostFound
   for (const { name } of extensions) {
-    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? onOneLine(name))
+    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? ForeignText.escape(name))
     if (!isLong()) continue
     named[named.length - 1] = "others"
     if (isLong()) named.splice(-2, 2, "others")
@@ -88,8 +88,8 @@ const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> 
   const commands = extensions.flatMap(({ known }) => known?.() ?? [])
   let room = mostDescribed
   for (const { name, summary } of commands) {
-    const shown = OneLine.of(name, longestDescribed)
-    const text = `- ${shown}: ${OneLine.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
+    const shown = ForeignText.line(name, longestDescribed)
+    const text = `- ${shown}: ${ForeignText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
     const left = `- and ${commands.length - lines.length} more`
     if (Buffer.byteLength(text) + 1 > room - Buffer.byteLength(left)) return [...lines, left]
     room -= Buffer.byteLength(text) + 1
@@ -125,7 +125,7 @@ const longestReason = 300
 const written = (roots: ReadonlyArray<string>): string => {
   const named: Array<string> = []
   for (const root of roots) {
-    const shown = onOneLine(root)
+    const shown = ForeignText.escape(root)
     if (named.length < mostRoots && named.join(", ").length + shown.length <= longestRoots) named.push(shown)
   }
   const left = roots.length - named.length
@@ -135,10 +135,6 @@ const written = (roots: ReadonlyArray<string>): string => {
 }
 
 const bounded = (text: string): string => {
-  const shown = onOneLine(text.split("\n", 1)[0] ?? "")
+  const shown = ForeignText.escape(text.split("\n", 1)[0] ?? "")
   return shown.length > longestReason ? `${TextCut.startOf(shown, longestReason)}…` : shown
 }
-
-/** Escapes control characters, so that a name stays on one line. */
-const onOneLine = (text: string): string =>
-  text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))

@@ -88,7 +88,7 @@ describe("a command of ours", () => {
     stderr:
       "Unknown skill: no (in skill:no:such).\nThere are no skills.\n" +
       'Hint: correct the name; Bash(command="skill:no:such --help") then shows how to use it.\n' +
-      "Unknown command: task:x (in task:x).\nThere are these commands besides the shell's own: " +
+      "Unknown command: task:x.\nThere are these commands besides the shell's own: " +
       "count, fail, half, mcp:*, misuse, read, show, write.\n" +
       'Hint: correct the name; Bash(command="task:x --help") then shows how to use it.\n',
     exitCode: 127

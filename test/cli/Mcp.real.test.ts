@@ -132,9 +132,9 @@ describe("synapse mcp", () => {
       )
       for (const text of [
         `${file} lists these servers. Their programs run outside of the sandbox, with all your rights:`,
-        '    runs       node ./server.js "\\u001b[31m\\u{202e}"\n',
+        '    runs       node ./server.js "\\u001b[31m\\u202e"\n',
         `    in         ${cwd}\n    variables  KEY T\n    reads      HOME\n    file       ${cwd}/server.js\n`,
-        "  p\\u{1b}[2J\n    address    https://e\n    broken     its name can't be",
+        "  p\\u001b[2J\n    address    https://e\n    broken     its name can't be",
         "What the programs load besides (modules, packages, other files of the project) is not looked at"
       ]) {
         assert.include(stdout, text)

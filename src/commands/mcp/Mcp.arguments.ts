@@ -6,12 +6,12 @@
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Arguments from "../../command/Arguments.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Json from "./Mcp.json.js"
 import * as Option from "./Mcp.option.js"
 import { isRecord } from "./Mcp.schema.js"
 import type { CallableTool } from "./Mcp.tool.js"
 import * as Value from "./Mcp.value.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * The meaning of a call's words.
@@ -96,7 +96,7 @@ export const parse = (
   for (const [name, given] of extra) read({ name, schema: tool.rest }, given)
   const missing = tool.parameters.filter(({ isRequired, name }) => isRequired && !named.has(name))
   if (missing.length > 0) {
-    const names = missing.map(({ name }) => Visible.word(name))
+    const names = missing.map(({ name }) => ForeignText.word(name))
     problems.push(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`)
   }
   return problems.length > 0
@@ -113,7 +113,7 @@ const mistakenFor = ({ parameters }: CallableTool, word: string): string | undef
   const names = Object.keys(parsed.right)
   if (names.length === 0 || !names.every((name) => parameters.some((parameter) => parameter.name === name)))
     return undefined
-  return `The only word may be all arguments, or the value of ${Visible.word(first.name)}: write --json '{…}' or --${Visible.word(first.name)}='{…}'.`
+  return `The only word may be all arguments, or the value of ${ForeignText.word(first.name)}: write --json '{…}' or --${ForeignText.word(first.name)}='{…}'.`
 }
 
 /** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
@@ -176,7 +176,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
     }
     const { isOff, parameter } = right
     if (isOff) {
-      if (value !== undefined) return Either.left(`${Visible.word(name)} takes no value.`)
+      if (value !== undefined) return Either.left(`${ForeignText.word(name)} takes no value.`)
       add(sorted.named, parameter.name, "false")
       continue
     }
@@ -191,10 +191,10 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       add(sorted.named, parameter.name, isValue ? next : "true")
       continue
     }
-    if (next === undefined) return Either.left(`${Visible.word(name)} needs a value after it.`)
+    if (next === undefined) return Either.left(`${ForeignText.word(name)} needs a value after it.`)
     if (Option.isOption(tool, next)) {
       return Either.left(
-        `${Visible.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${Visible.word(name)}=${Visible.word(next, 40)}.`
+        `${ForeignText.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${ForeignText.word(name)}=${ForeignText.word(next, 40)}.`
       )
     }
     add(sorted.named, parameter.name, next)

@@ -6,11 +6,11 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import * as Arguments from "../../command/Arguments.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Similar from "../../domain/Similar.js"
 import { type Fields, isRecord, type SchemaReader, type Shape } from "./Mcp.schema.js"
 import * as Type from "./Mcp.type.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The depth of values that is checked. */
 const deepest = 40
@@ -39,10 +39,10 @@ export const misfit = (
   return reason ?? `${at(path)} must be ${Type.print(reader, schema)}; it was ${shown(value)}.`
 }
 
-const at = (path: ReadonlyArray<PropertyKey>): string => Visible.word(JsonText.showPath(path), 200)
+const at = (path: ReadonlyArray<PropertyKey>): string => ForeignText.word(JsonText.showPath(path), 200)
 
 const shown = (value: unknown): string =>
-  typeof value === "string" ? Arguments.quoted(value) : Visible.word(JSON.stringify(value) ?? "nothing", 60)
+  typeof value === "string" ? Arguments.quoted(value) : ForeignText.word(JSON.stringify(value) ?? "nothing", 60)
 
 const isKind = (shape: Shape, value: unknown): boolean => {
   switch (shape.kind) {
@@ -105,5 +105,5 @@ export const misfitOfFields = (
 
 const unknown = (path: ReadonlyArray<PropertyKey>, name: string, names: Iterable<string>): string => {
   const nearest = Similar.nearest(name, names)
-  return `${at(path)} is no parameter${nearest === undefined ? "." : `; did you mean ${Visible.word(nearest)}?`}`
+  return `${at(path)} is no parameter${nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`}`
 }

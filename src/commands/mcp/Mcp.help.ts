@@ -4,10 +4,11 @@
  *
  * @since 0.1.0
  */
+
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Signature from "./Mcp.signature.js"
 import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
 import * as Type from "./Mcp.type.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The most parameters that are described. */
 const mostParameters = 80
@@ -22,7 +23,7 @@ const margin = "  | "
 export const help = (tool: CallableTool): string => {
   const { description = "", title } = tool.tool
   const described = description.trim() === "" ? (title ?? "") : description
-  const words = Visible.block(described, margin, { characters: 4000, lines: 80 })
+  const words = ForeignText.block(described, margin, { characters: 4000, lines: 80 })
   return [
     Signature.signature(tool),
     "",
@@ -70,7 +71,7 @@ const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<
   const { isFlag, isList, isRequired, name, schema } = parameter
   const { description } = tool.reader.resolved(schema)
   const preset = Signature.defaultOf(tool, parameter)
-  const label = Visible.word(name)
+  const label = ForeignText.word(name)
   const facts = [
     Type.print(tool.reader, schema),
     ...(isRequired ? ["required"] : []),
@@ -80,7 +81,7 @@ const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<
   ]
   const words =
     typeof description === "string" && description.trim() !== ""
-      ? Visible.block(description, `  ${margin}`, { characters: 600, lines: 12 })
+      ? ForeignText.block(description, `  ${margin}`, { characters: 600, lines: 12 })
       : []
   return [`  ${name === "json" ? "" : "--"}${label}  ${facts.join(", ")}`, ...words]
 }

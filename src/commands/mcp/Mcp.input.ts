@@ -8,12 +8,12 @@ import * as Either from "effect/Either"
 import * as Stream from "effect/Stream"
 import type { CommandCall } from "../../command/CommandHandler.js"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Slices from "../../domain/Slices.js"
 import * as Check from "./Mcp.check.js"
 import * as Json from "./Mcp.json.js"
 import { isRecord } from "./Mcp.schema.js"
 import type { CallableTool } from "./Mcp.tool.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The most megabytes of an input. */
 const most = 32
@@ -68,7 +68,9 @@ export const parse = (
       return reason === undefined ? Either.right(value) : Either.left(reason)
     })
   ).pipe(
-    Effect.map(Either.mapLeft((reason) => (isSentence(reason) ? reason : `${source}: ${Visible.word(reason, 300)}.`)))
+    Effect.map(
+      Either.mapLeft((reason) => (isSentence(reason) ? reason : `${source}: ${ForeignText.word(reason, 300)}.`))
+    )
   )
 
 /** A problem of one parameter names that parameter itself. */

@@ -4,11 +4,11 @@
  * @since 0.1.0
  */
 import * as Advice from "../../domain/Advice.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpServer, McpTool } from "../../extension/mcp/McpClient.js"
-import * as Name from "./Mcp.name.js"
+import * as McpName from "../../extension/mcp/McpName.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The most optional parameters that are named in a list. */
 const mostOptions = 2
@@ -22,7 +22,7 @@ const mostSummary = 120
  * @since 0.1.0
  */
 export const summaryOf = ({ description = "", title = "" }: McpTool): string =>
-  Visible.first(description.trim() === "" ? title : description, mostSummary)
+  ForeignText.sentence(description.trim() === "" ? title : description, mostSummary)
 
 /**
  * Lists the tools of a server: how each is called, and what for.
@@ -48,8 +48,8 @@ export const servers = (all: ReadonlyArray<McpServer>): string =>
   all
     .map(({ name, problem, source, target }) => {
       const what =
-        problem === undefined ? Visible.line(target, mostSummary) : `not usable: ${Visible.line(problem, 300)}`
-      return `${Name.toWord(name)}  # ${source}: ${what}\n`
+        problem === undefined ? ForeignText.line(target, mostSummary) : `not usable: ${ForeignText.line(problem, 300)}`
+      return `${McpName.toWord(name)}  # ${source}: ${what}\n`
     })
     .join("")
 
@@ -61,4 +61,4 @@ export const servers = (all: ReadonlyArray<McpServer>): string =>
 export const none = (server?: string): Advice.Advice =>
   server === undefined
     ? Advice.line`mcp: no servers are configured.`
-    : Advice.line`${Name.toWord(server)}: the server has no tools.`
+    : Advice.line`${McpName.toWord(server)}: the server has no tools.`

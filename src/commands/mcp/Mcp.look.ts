@@ -10,9 +10,9 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import type { Described } from "../../command/CommandHandler.js"
 import type { CommandError } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpClient, McpServer } from "../../extension/mcp/McpClient.js"
-import * as Name from "./Mcp.name.js"
-import * as Visible from "./Mcp.visible.js"
+import * as McpName from "../../extension/mcp/McpName.js"
 
 /** Milliseconds for which a server that could not be asked is not asked again. */
 const pause = 60_000
@@ -48,7 +48,7 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
     })
 
     const ask = Effect.fnUntraced(function* ({ name, problem }: McpServer, refresh: boolean) {
-      const say = (reason: string) => `${Name.toWord(name)} can't be searched: ${Visible.line(reason, longest)}`
+      const say = (reason: string) => `${McpName.toWord(name)} can't be searched: ${ForeignText.line(reason, longest)}`
       if (problem !== undefined) return [say(problem)]
       const now = yield* Clock.currentTimeMillis
       const last = failed.get(name)

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
 import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * An option of a tool.
@@ -47,8 +47,8 @@ const named = ({ parameters }: CallableTool, name: string): Either.Either<ToolPa
   if (same !== undefined) return Either.right(same)
   const alike = parameters.filter((parameter) => plain(parameter.name) === plain(name))
   if (alike.length < 2) return Either.right(alike[0])
-  const names = alike.map((parameter) => `--${Visible.word(parameter.name)}`)
-  return Either.left(`--${Visible.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
+  const names = alike.map((parameter) => `--${ForeignText.word(parameter.name)}`)
+  return Either.left(`--${ForeignText.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
 }
 
 /** A name without what sets `maxResults`, `max_results` and `max-results` apart. */
@@ -74,12 +74,12 @@ export const unknown = ({ parameters }: CallableTool, option: string): string =>
   const names = parameters.map((parameter) => parameter.name)
   const nearest =
     Similar.nearest(name, names) ?? names.find((one) => name.length > 2 && plain(one).startsWith(plain(name)))
-  const known = names.slice(0, 20).map((one) => `--${Visible.word(one)}`)
+  const known = names.slice(0, 20).map((one) => `--${ForeignText.word(one)}`)
   const there =
     nearest !== undefined
-      ? `did you mean --${Visible.word(nearest)}?`
+      ? `did you mean --${ForeignText.word(nearest)}?`
       : names.length === 0
         ? "there is --json only."
         : `there are ${known.join(", ")}${names.length > known.length ? ", …" : ""}.`
-  return `Unknown option ${Visible.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
+  return `Unknown option ${ForeignText.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
 }

@@ -5,10 +5,10 @@
  */
 import { isDeepStrictEqual } from "node:util"
 import * as Data from "effect/Data"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpOutput } from "../../extension/mcp/McpClient.js"
 import type { Attachment } from "./Mcp.saved.js"
 import { isRecord } from "./Mcp.schema.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * A part of a result.
@@ -59,7 +59,7 @@ const partOf = (block: Block, tool: string): Part => {
   const uri = typeof resource["uri"] === "string" ? resource["uri"] : ""
   return Part.File({
     attachment: {
-      what: uri === "" ? "resource" : `resource ${Visible.word(uri, 200)}`,
+      what: uri === "" ? "resource" : `resource ${ForeignText.word(uri, 200)}`,
       base64: resource["blob"],
       mediaType: typeof resource["mimeType"] === "string" ? resource["mimeType"] : undefined,
       name: uri.split(/[?#]/)[0]?.split("/").at(-1) || tool

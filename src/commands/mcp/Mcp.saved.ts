@@ -9,10 +9,10 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import type { CommandCall } from "../../command/CommandHandler.js"
 import type { Image } from "../../domain/CommandResult.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import * as FileType from "../../files/FileType.js"
 import * as ImageSize from "../../files/ImageSize.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * The bytes of something that a server has sent, in base64.
@@ -77,7 +77,7 @@ export class Attachments {
   ): Effect.Effect<Saved> => {
     const { base64, mediaType = "unknown type", what } = attachment
     const bytes = Buffer.from(base64, "base64")
-    const facts = `(${Visible.word(mediaType, 60)}, ${bytes.length.toLocaleString("en")} bytes)`
+    const facts = `(${ForeignText.word(mediaType, 60)}, ${bytes.length.toLocaleString("en")} bytes)`
     if (bytes.length === 0) {
       return Effect.succeed({
         text: `[${what} not saved: ${base64 === "" ? "it is empty" : "its data is no base64"} ${facts}]`

@@ -5,9 +5,9 @@
  */
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { InvalidUsage } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
 import * as Type from "./Mcp.type.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The most parameters of a signature. */
 const mostParameters = 40
@@ -26,13 +26,13 @@ export const signature = (tool: CallableTool): string => {
   const shown = parameters.slice(0, mostParameters).map((parameter) => typed(tool, parameter))
   const rest = parameters.length > shown.length ? [`… ${parameters.length - shown.length} more`] : []
   const open = isFree ? ["…"] : tool.rest === undefined ? [] : [`[name]: ${Type.print(tool.reader, tool.rest)}`]
-  return `${Visible.word(described.name)}(${[...shown, ...rest, ...open].join(", ")})`
+  return `${ForeignText.word(described.name)}(${[...shown, ...rest, ...open].join(", ")})`
 }
 
 const typed = (tool: CallableTool, parameter: ToolParameter): string => {
   const { isRequired, name, schema } = parameter
   const preset = defaultOf(tool, parameter)
-  const type = `${Visible.word(name)}${isRequired ? "" : "?"}: ${Type.print(tool.reader, schema)}`
+  const type = `${ForeignText.word(name)}${isRequired ? "" : "?"}: ${Type.print(tool.reader, schema)}`
   return preset === undefined ? type : `${type} = ${preset}`
 }
 
@@ -44,7 +44,7 @@ const typed = (tool: CallableTool, parameter: ToolParameter): string => {
  */
 export const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): string | undefined => {
   const { default: preset } = reader.resolved(schema)
-  return preset === undefined || preset === null ? undefined : Visible.word(JSON.stringify(preset) ?? "?", 40)
+  return preset === undefined || preset === null ? undefined : ForeignText.word(JSON.stringify(preset) ?? "?", 40)
 }
 
 /**
@@ -67,14 +67,14 @@ export const usage = (tool: CallableTool, most = mostOptions): string => {
   const more = optional.length > options.length || tool.rest !== undefined ? ["[…]"] : []
   return [
     word,
-    ...required.slice(0, mostParameters).map(({ name }) => `<${Visible.word(name)}>`),
+    ...required.slice(0, mostParameters).map(({ name }) => `<${ForeignText.word(name)}>`),
     ...options,
     ...more
   ].join(" ")
 }
 
 const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: ToolParameter): string => {
-  const label = `--${Visible.word(name)}`
+  const label = `--${ForeignText.word(name)}`
   if (isFlag) return label
   const type = Type.print(reader, isList ? reader.items(schema) : schema)
   return `${label} ${type.length > 24 ? "…" : `<${type}>`}${isList ? "…" : ""}`

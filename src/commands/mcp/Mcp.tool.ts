@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { McpTool } from "../../extension/mcp/McpClient.js"
-import * as Name from "./Mcp.name.js"
+import * as McpName from "../../extension/mcp/McpName.js"
 import { type Fields, isRecord, SchemaReader } from "./Mcp.schema.js"
 
 /**
@@ -74,7 +74,7 @@ export const make = (tool: McpTool): CallableTool => {
   const isOpen = rest !== undefined && rest !== false
   return {
     tool,
-    word: Name.toWord(tool.server, tool.name),
+    word: McpName.toWord(tool.server, tool.name),
     reader,
     fields,
     parameters,

@@ -9,24 +9,23 @@ import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
-import * as Advice from "../../domain/Advice.js"
-import { type CommandError, CommandNotFound, type InvalidUsage } from "../../domain/CommandError.js"
+import type { CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as Similar from "../../domain/Similar.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
+import * as McpName from "../../extension/mcp/McpName.js"
+import * as UnknownMcp from "../../extension/mcp/UnknownMcp.js"
 import * as Answer from "./Mcp.answer.js"
 import * as Arguments from "./Mcp.arguments.js"
 import { help } from "./Mcp.help.js"
 import * as Input from "./Mcp.input.js"
 import * as List from "./Mcp.list.js"
 import * as Look from "./Mcp.look.js"
-import * as Name from "./Mcp.name.js"
 import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
-import * as Visible from "./Mcp.visible.js"
 
 const described: Described = {
   name: "mcp:*",
@@ -62,16 +61,21 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
 
   const toolsOf = (command: string, server: string, refresh = false) => client.tools(server, { command, refresh })
 
-  const find = Effect.fnUntraced(function* (command: string, name: Name.Name) {
-    const found = Name.find(name, yield* toolsOf(command, name.server))
+  const find = Effect.fnUntraced(function* (command: string, name: McpName.Name) {
+    const found = McpName.find(name, yield* toolsOf(command, name.server))
     if (found !== undefined) return toCallable(found)
     // It may be new.
     const tools = yield* toolsOf(command, name.server, true)
-    const now = Name.find(name, tools)
-    return now === undefined ? yield* unknownTool(command, name, tools) : toCallable(now)
+    const now = McpName.find(name, tools)
+    if (now !== undefined) return toCallable(now)
+    return yield* UnknownMcp.tool(
+      command,
+      name,
+      tools.map(({ name }) => name)
+    )
   })
 
-  const list = Effect.fnUntraced(function* (command: string, { server }: Name.Name) {
+  const list = Effect.fnUntraced(function* (command: string, { server }: McpName.Name) {
     const stdout = server === "" ? List.servers(yield* client.servers) : List.tools(yield* toolsOf(command, server))
     if (stdout !== "") return CommandResult.make({ stdout })
     return CommandResult.make({ advice: [List.none(server === "" ? undefined : server)] })
@@ -95,13 +99,13 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
 
   /** Puts out a result: at once where it can be, and otherwise by a call that the shell makes. */
   const answer = (call: CommandCall, output: McpOutput): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-    const { server, tool } = Name.parse(call.name)
+    const { server, tool } = McpName.parse(call.name)
     const parts = Output.partsOf(output, tool)
     const put = Answer.put(call, output, parts, attachments)
     if (call.byShell === undefined || !Answer.needsShell(parts)) return put
     const word = `--synapse-held=${Crypto.randomUUID()}`
     held.set(word, { output, parts })
-    return call.byShell([Name.ofTool(server, tool), word]).pipe(
+    return call.byShell([McpName.ofTool(server, tool), word]).pipe(
       // Without a shell, what the tool has said is not lost.
       Effect.catchIf(
         () => held.has(word),
@@ -118,7 +122,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       held.delete(word)
       return yield* Answer.put(call, waiting.output, waiting.parts, attachments)
     }
-    const name = Name.parse(call.name)
+    const name = McpName.parse(call.name)
     if (name.tool === "" || name.server === "") {
       const isHelp = call.args.length === 1 && (word === "--help" || word === "-h")
       if (name.tool !== "" || (call.args.length > 0 && !isHelp)) return yield* noTool(name)
@@ -174,43 +178,18 @@ const valuesOf = Effect.fnUntraced(function* (
 
 const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string => {
   if (isAsked) return "--json -: nothing comes on standard input."
-  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [Visible.word(name)] : []))
+  const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [ForeignText.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
 
-const noTool = ({ server }: Name.Name): InvalidUsage =>
+const noTool = ({ server }: McpName.Name): InvalidUsage =>
   CommandGrammar.misuse(
-    { name: Name.toWord(server), usage: described.usage },
+    { name: McpName.toWord(server), usage: described.usage },
     "it has no tool in its name, so that it takes no arguments but --help."
   )
 
-/** The most tools that an error names. */
-const mostNamed = 20
-
-const unknownTool = (command: string, { server, tool }: Name.Name, tools: ReadonlyArray<McpTool>): CommandNotFound => {
-  const names = tools.map(({ name }) => name)
-  const nearest = Similar.nearest(tool, names) ?? names.find((name) => plain(name) === plain(tool))
-  const shown = names.slice(0, mostNamed).map((name) => Visible.word(name))
-  const left = names.length - shown.length
-  return new CommandNotFound({
-    command,
-    reason: [
-      `Unknown MCP tool: ${Visible.word(tool)} (in ${Visible.word(command, 200)}).`,
-      names.length === 0
-        ? `${Visible.word(server)} has no tools.`
-        : nearest === undefined
-          ? `${Visible.word(server)} has these tools: ${shown.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`
-          : `Did you mean ${Name.toWord(server, nearest)}?`
-    ].join("\n"),
-    advice: [Advice.line`${Advice.run(Name.toWord(server))} lists them.`]
-  })
-}
-
-/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
-const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
-
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
-  name: Name.ofTool(tool.server, tool.name),
+  name: McpName.ofTool(tool.server, tool.name),
   summary: List.summaryOf(tool),
   // Of a thousand tools, the usage of few is asked for.
   get usage() {
@@ -221,5 +200,5 @@ const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableToo
 const harmless = ({ message, progress, total }: McpProgress): McpProgress => ({
   progress,
   ...(total === undefined ? undefined : { total }),
-  ...(message === undefined ? undefined : { message: Visible.line(message, 200) })
+  ...(message === undefined ? undefined : { message: ForeignText.line(message, 200) })
 })

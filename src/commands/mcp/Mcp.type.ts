@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
+
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { SchemaReader, Shape } from "./Mcp.schema.js"
-import * as Visible from "./Mcp.visible.js"
 
 /** The most characters of a type. */
 const most = 120
@@ -26,7 +27,7 @@ export const print = (reader: SchemaReader, schema: unknown): string => {
     const text = typeOf(reader, schema, depth)
     if (text.length <= most) return text
   }
-  return Visible.word(typeOf(reader, schema, 0), most)
+  return ForeignText.word(typeOf(reader, schema, 0), most)
 }
 
 const typeOf = (reader: SchemaReader, schema: unknown, depth: number): string => {
@@ -40,7 +41,9 @@ const joined = (parts: ReadonlyArray<string>): string =>
 const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
   switch (shape.kind) {
     case "values":
-      return joined(shape.values.slice(0, mostParts + 1).map((value) => Visible.word(JSON.stringify(value) ?? "?", 40)))
+      return joined(
+        shape.values.slice(0, mostParts + 1).map((value) => ForeignText.word(JSON.stringify(value) ?? "?", 40))
+      )
     case "array": {
       if (depth <= 0) return "array"
       const items = typeOf(reader, shape.items, depth - 1)
@@ -53,7 +56,7 @@ const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
         .slice(0, mostParts)
         .map(
           ([name, schema]) =>
-            `${Visible.word(name, 40)}${required.has(name) ? "" : "?"}: ${typeOf(reader, schema, depth - 1)}`
+            `${ForeignText.word(name, 40)}${required.has(name) ? "" : "?"}: ${typeOf(reader, schema, depth - 1)}`
         )
       return `{ ${[...fields, ...(properties.size > mostParts ? ["…"] : [])].join(", ")} }`
     }

@@ -6,12 +6,12 @@
 import { isDeepStrictEqual } from "node:util"
 import * as Either from "effect/Either"
 import * as Arguments from "../../command/Arguments.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
 import * as Check from "./Mcp.check.js"
 import * as Json from "./Mcp.json.js"
 import type { SchemaReader, Shape } from "./Mcp.schema.js"
 import * as Type from "./Mcp.type.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * A parameter of a tool, as far as its values matter.
@@ -39,13 +39,13 @@ export const fromWords = (
   const [only = "", ...more] = words
   const foreign = words.find((word) => /\p{Cs}/u.test(word))
   if (foreign !== undefined) {
-    return Either.left(`${Visible.word(name)} is no UTF-8, which JSON needs; it was ${Arguments.quoted(foreign)}.`)
+    return Either.left(`${ForeignText.word(name)} is no UTF-8, which JSON needs; it was ${Arguments.quoted(foreign)}.`)
   }
   const shapes = reader.shapes(schema)
   const array = shapes.find((shape) => shape.kind === "array")
   if (more.length > 0) {
     return array === undefined
-      ? Either.left(`${Visible.word(name)} is given twice.`)
+      ? Either.left(`${ForeignText.word(name)} is given twice.`)
       : items(reader, name, array.items, words)
   }
   const value = one(shapes, only)
@@ -137,16 +137,16 @@ const amongValues = (values: ReadonlyArray<unknown>, word: string): Read | undef
 const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyArray<Shape>, word: string): string => {
   const isNumber = shapes.some(({ kind }) => kind === "integer" || kind === "number")
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
-    return `${Visible.word(name)} must be a number up to ${Number.MAX_SAFE_INTEGER}, for JSON's readers round others; it was ${Arguments.quoted(word)}.`
+    return `${ForeignText.word(name)} must be a number up to ${Number.MAX_SAFE_INTEGER}, for JSON's readers round others; it was ${Arguments.quoted(word)}.`
   }
   const isJson = shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
   const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined
-  const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${Visible.word(parsed.left, 200)}` : ""
+  const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${ForeignText.word(parsed.left, 200)}` : ""
   const texts = shapes.flatMap((shape) =>
     shape.kind === "values" ? shape.values.filter((value) => typeof value === "string") : []
   )
   const nearest = Similar.nearest(word, texts)
-  const meant = nearest === undefined ? "." : `; did you mean ${Visible.word(nearest)}?`
+  const meant = nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`
   const type = Type.print(reader, schema)
-  return `${Visible.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
+  return `${ForeignText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
 }

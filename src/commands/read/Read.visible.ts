@@ -5,21 +5,7 @@
  * @since 0.1.0
  */
 
-/** The scripts in which ZWJ and ZWNJ shape letters. */
-const shaped =
-  "[\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}]"
-
-/** Matches invisible characters that are a part of visible text; tried before the others: parts of emoji, of flags, and of some scripts. */
-const seen = [
-  "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})",
-  `(?<=${shaped})[\\u200c\\u200d](?=${shaped})`,
-  "(?<=[^\\p{DI}\\p{Z}\\p{Cc}])[\\ufe00-\\ufe0f]",
-  "(?<=\\u{1f3f4})[\\u{e0061}-\\u{e007a}]{3,5}\\u{e007f}",
-  "(?<=\\p{sc=Han})[\\u{e0100}-\\u{e01ef}]"
-].join("|")
-
-const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
-const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
+import * as Invisible from "../../domain/Invisible.js"
 
 /**
  * Replaces the invisible characters of a line by their numbers, as `<U+200B>`; returns the line itself where it has
@@ -27,14 +13,10 @@ const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
  *
  * @since 0.1.0
  */
-export const markInvisible = (line: string): string =>
-  any.test(line)
-    ? line.replace(invisible, (character: string, isSeen: string | undefined) =>
-        isSeen === undefined
-          ? `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`
-          : character
-      )
-    : line
+export const markInvisible = (line: string): string => Invisible.replace(line, numbered)
+
+const numbered = (character: string): string =>
+  `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}>`
 
 /**
  * Replaces the control characters of a line by their pictures: a CR could hide what stands before it.

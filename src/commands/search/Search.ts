@@ -13,7 +13,7 @@ import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as OneLine from "../../domain/OneLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Surroundings from "../../sandbox/Surroundings.js"
@@ -118,7 +118,7 @@ const look = (handlers: ReadonlyArray<Handler>, refresh: boolean): Effect.Effect
       { concurrency: "unbounded" }
     ),
     (notes) => {
-      const all = notes.flat().map((note) => OneLine.of(note, longestNote))
+      const all = notes.flat().map((note) => ForeignText.line(note, longestNote))
       return all.length > mostNotes ? [...all.slice(0, mostNotes), `… ${all.length - mostNotes} more like these`] : all
     }
   )
@@ -134,8 +134,8 @@ const seen = (sandbox: Context.Tag.Service<SandboxManager>): Effect.Effect<Surro
 
 const line = ({ kind, name, summary }: Entry.Entry): string => {
   const isForeign = kind !== "agent" && kind !== "native" && !name.endsWith("*")
-  const text = isForeign ? OneLine.quoted(summary, longestSummary) : OneLine.of(summary, longestSummary)
-  return `${OneLine.of(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
+  const text = isForeign ? ForeignText.quoted(summary, longestSummary) : ForeignText.line(summary, longestSummary)
+  return `${ForeignText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
 }
 
 const limits = [50, 100, 200, 500, 1000, 2000, 5000]
@@ -148,5 +148,5 @@ const partial = "No command fits all of the words; these fit some of them:"
 const nothing = (words: ReadonlyArray<string>, type: Type): string =>
   words.length === 0
     ? `There are no commands of the type ${type}. command:search shows those of all types.`
-    : `No command fits ${OneLine.quoted(words.join(" "), longestSummary)}${type === "all" ? "" : ` with --type ${type}`}. ` +
+    : `No command fits ${ForeignText.quoted(words.join(" "), longestSummary)}${type === "all" ? "" : ` with --type ${type}`}. ` +
       `Try fewer or other words${type === "all" ? "" : ", or another type"}; command:search alone lists the commands; --refresh asks servers and skills anew.`

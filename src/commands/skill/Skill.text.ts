@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as OneLine from "../../domain/OneLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { Skill, SkillInstructions } from "../../extension/skill/SkillStore.js"
 
 const longestListed = 200
@@ -19,7 +19,7 @@ const mostTools = 50
 export const line = ({ description, name, problem, tools }: Skill): string => {
   const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
   const about = description === "" && problem !== undefined ? `(${problem})` : description
-  return `${OneLine.of(name, longestListed)}${count}: ${OneLine.of(about, longestListed)}`
+  return `${ForeignText.line(name, longestListed)}${count}: ${ForeignText.line(about, longestListed)}`
 }
 
 /**
@@ -30,10 +30,10 @@ export const line = ({ description, name, problem, tools }: Skill): string => {
 export const info = (skill: Skill): string => {
   const { compatibility, description, directory, license, name, problem, source, tools } = skill
   const field = (label: string, value: string | undefined) =>
-    value === undefined ? [] : [`${label}: ${OneLine.of(value, longestDescription)}`]
+    value === undefined ? [] : [`${label}: ${ForeignText.line(value, longestDescription)}`]
   return lines([
-    `${OneLine.of(name, longestListed)}: ${OneLine.of(description, longestDescription)}`,
-    `Directory: ${OneLine.of(directory, longestPath)} (${source === "home" ? "the user's" : "the project's"})`,
+    `${ForeignText.line(name, longestListed)}: ${ForeignText.line(description, longestDescription)}`,
+    `Directory: ${ForeignText.line(directory, longestPath)} (${source === "home" ? "the user's" : "the project's"})`,
     ...field("Compatibility", compatibility),
     ...field("License", license),
     ...toolLines(skill, tools.length),
@@ -48,7 +48,7 @@ export const info = (skill: Skill): string => {
  */
 export const instructions = ({ skill, text }: SkillInstructions): string =>
   `${lines([
-    `Skill ${skill.name}: paths in these instructions are relative to ${OneLine.of(skill.directory, longestPath)}`,
+    `Skill ${skill.name}: paths in these instructions are relative to ${ForeignText.line(skill.directory, longestPath)}`,
     ...toolLines(skill, mostTools)
   ])}\n${text.endsWith("\n") || text === "" ? text : `${text}\n`}`
 
@@ -57,7 +57,8 @@ const toolLines = ({ directory, name, tools }: Skill, most: number): ReadonlyArr
   const shown = tools
     .slice(0, most)
     .map(
-      (tool) => `  skill:${name}:${tool.name} runs ${OneLine.of(tool.path.slice(directory.length + 1), longestPath)}`
+      (tool) =>
+        `  skill:${name}:${tool.name} runs ${ForeignText.line(tool.path.slice(directory.length + 1), longestPath)}`
     )
   const left = tools.length - shown.length
   return ["Tools:", ...shown, ...(left === 0 ? [] : [`  and ${left} more: skill:info ${name} lists them all`])]

@@ -9,7 +9,7 @@ import type { CommandHandler, Described, Program } from "../../command/CommandHa
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as OneLine from "../../domain/OneLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
 import { help } from "./Skill.help.js"
@@ -149,6 +149,6 @@ const toolOf = ({ directory, tools }: Skill, name: string): SkillTool | undefine
 const commandsOf = ({ description, name, tools }: Skill): ReadonlyArray<Described> =>
   tools.map((tool) => ({
     name: `skill:${name}:${tool.name}`,
-    summary: OneLine.of(`Runs ${tool.name} of the skill ${name}: ${description}`, longestSummary),
+    summary: ForeignText.line(`Runs ${tool.name} of the skill ${name}: ${description}`, longestSummary),
     usage: `skill:${name}:${tool.name} [args]`
   }))

@@ -13,6 +13,7 @@ import * as Parameter from "../../command/Parameter.js"
 import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
@@ -175,7 +176,8 @@ const notValid = (problems: ReadonlyArray<Todo.Problem>): BadInput => {
   })
 }
 
-const line = ({ message, path }: Todo.Problem): string => `- ${oneLine(cut(path))}: ${oneLine(cut(message))}`
+const line = ({ message, path }: Todo.Problem): string =>
+  `- ${ForeignText.escape(cut(path))}: ${ForeignText.escape(cut(message))}`
 
 const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text)
 
@@ -187,14 +189,7 @@ const listOf = (todos: ReadonlyArray<Todo.Todo>): string => {
   const { completed, in_progress, pending } = Todo.count(todos)
   return [
     `${completed} completed, ${in_progress} in progress, ${pending} pending`,
-    ...todos.map(({ content, status }) => `${marks[status]} ${oneLine(content)}`),
+    ...todos.map(({ content, status }) => `${marks[status]} ${ForeignText.escape(content)}`),
     ""
   ].join("\n")
 }
-
-/** Escapes characters that would begin another line, move a terminal's cursor, or change the direction of the text. */
-const oneLine = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, (char) => {
-    const escaped = JSON.stringify(char).slice(1, -1)
-    return escaped === char ? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}` : escaped
-  })

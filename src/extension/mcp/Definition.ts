@@ -9,8 +9,8 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Quote from "../../bash/Quote.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as JsonText from "../../domain/JsonText.js"
-import { printable } from "../../sandbox/permission/PermissionPrompt.js"
 
 const Texts = Schema.Record({ key: Schema.String, value: Schema.String })
 
@@ -65,13 +65,16 @@ export interface Decoded {
   readonly ignored: ReadonlyArray<string>
 }
 
+/** The most characters of a message, or of what a server runs. */
+const longest = 600
+
 const http = /^(?:streamable-?)?http$/i
 
 /** Returns why a transport does not go with the rest of the definition. */
 const mismatch = (type: string | undefined, isProgram: boolean): string | undefined => {
   if (type === undefined || (isProgram ? /^stdio$/i : http).test(type)) return undefined
   if (/^sse$/i.test(type)) return "its type is sse, which is not supported: give the server's streamable HTTP address"
-  const shown = JSON.stringify(printable(type))
+  const shown = ForeignText.word(JSON.stringify(type))
   return `its type is ${shown}, and ${isProgram ? "a command goes with stdio" : "a url goes with http"}`
 }
 
@@ -103,7 +106,7 @@ export const decode = (value: unknown): Either.Either<Decoded, string> => {
 
 const firstIssue = (error: ParseResult.ParseError): string => {
   const [issue] = ParseResult.ArrayFormatter.formatErrorSync(error)
-  return `${printable(JsonText.showPath(issue?.path ?? []))}: ${printable(issue?.message ?? error.message)}`
+  return `${ForeignText.word(JsonText.showPath(issue?.path ?? []), 200)}: ${ForeignText.word(issue?.message ?? error.message, longest)}`
 }
 
 /**
@@ -136,8 +139,8 @@ const withoutSecrets = (url: string): string =>
  * @category printing
  */
 export const target = Definition.$match({
-  Stdio: ({ args, command }) => printable([command, ...args].map(Quote.word).join(" ")),
-  Http: ({ url }) => printable(withoutSecrets(url))
+  Stdio: ({ args, command }) => ForeignText.word([command, ...args].map(Quote.word).join(" "), longest),
+  Http: ({ url }) => ForeignText.word(withoutSecrets(url), longest)
 })
 
 /**

@@ -6,7 +6,7 @@
 import * as Path from "node:path"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
-import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import { Definition } from "./Definition.js"
 import * as Variables from "./Variables.js"
 
@@ -52,7 +52,7 @@ export interface Places {
 class Problems {
   first: string | undefined
   say(at: string, reason: string): void {
-    this.first ??= `${printable(at)}: ${reason}`
+    this.first ??= `${ForeignText.word(at, 200)}: ${reason}`
   }
 }
 
@@ -84,7 +84,8 @@ export const make = (definition: Definition, places: Places, directory: string):
   const expanded = Definition.$match(definition, {
     Stdio: ({ args, command, cwd, env }): Expanded => {
       const wrong = Object.keys(env).find((name) => !/^[^=\0]+$/.test(name))
-      if (wrong !== undefined) problems.say("env", `${JSON.stringify(printable(wrong))} can't be a variable's name`)
+      if (wrong !== undefined)
+        problems.say("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
       const from = cwd === undefined ? directory : text(cwd, "cwd").replace(/^~(?=\/|$)/, () => places.userHome)
       const program = text(command, "command")
       if (program.trim() === "") problems.say("command", "it is empty")
@@ -99,7 +100,8 @@ export const make = (definition: Definition, places: Places, directory: string):
       const url = text(written.url, "url")
       const headers = texts(written.headers, "headers")
       for (const [name, value] of Object.entries(headers)) {
-        if (!header.test(name)) problems.say("headers", `${JSON.stringify(printable(name))} can't be a header's name`)
+        if (!header.test(name))
+          problems.say("headers", `${ForeignText.word(JSON.stringify(name))} can't be a header's name`)
         if (/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/.test(value)) {
           problems.say(`headers.${name}`, "it holds a character that no header may hold")
         }

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { ParseError } from "jsonc-parser"
 import { parse as parseJson } from "jsonc-parser"
-import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
 import * as ServerName from "./ServerName.js"
 
@@ -79,7 +79,7 @@ const definitionOf = (
     return Either.left("its variables are in a file (envFile), which is not read here")
   return Either.flatMap(Definition.decode(value), ({ definition, isDisabled }) => {
     const editors = Definition.textsOf(definition).flatMap((text) => editorOnly.exec(text)?.[0] ?? [])[0]
-    if (editors !== undefined) return Either.left(`${printable(editors)} is filled in by its editor only`)
+    if (editors !== undefined) return Either.left(`${ForeignText.word(editors)} is filled in by its editor only`)
     return isDisabled ? Either.left("it is disabled there") : Either.right(definition)
   })
 }

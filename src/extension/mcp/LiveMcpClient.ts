@@ -100,7 +100,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
             if (catalog.get(entry)?.names.has(tool) !== true) {
               // It may be new.
               const { names } = yield* list(entry, connection)
-              if (!names.has(tool)) return yield* UnknownMcp.tool(server, tool, [...names])
+              if (!names.has(tool)) return yield* UnknownMcp.tool(`mcp:${server}:${tool}`, { server, tool }, [...names])
             }
             return yield* connection.call(tool, args, options)
           })

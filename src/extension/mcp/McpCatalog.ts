@@ -9,6 +9,7 @@ import * as path from "node:path"
 import * as Effect from "effect/Effect"
 import type { McpTool } from "./McpClient.js"
 import type { McpEntry } from "./McpConfig.js"
+import * as OwnFile from "./OwnFile.js"
 import * as ToolList from "./ToolList.js"
 
 /**
@@ -75,7 +76,7 @@ export const make = (directory: string): McpCatalog => {
 
 const keyOf = ({ fingerprint, server }: McpEntry): string => JSON.stringify([server.name, fingerprint])
 
-const fileOf = (key: string): string => `${Crypto.createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`
+const fileOf = (key: string): string => `${OwnFile.hash(key).slice(0, 32)}.json`
 
 const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
   version,
@@ -84,19 +85,15 @@ const listedOf = (version: string, tools: ReadonlyArray<McpTool>): Listed => ({
 })
 
 const read = (file: string, server: string): Listed | undefined => {
-  let descriptor: number | undefined
   try {
-    descriptor = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
-    const stat = fs.fstatSync(descriptor)
-    if (!stat.isFile() || stat.size > largest) return undefined
-    const kept: unknown = JSON.parse(fs.readFileSync(descriptor, "utf8"))
+    const content = OwnFile.read(file, { most: largest })
+    if (content._tag !== "Content") return undefined
+    const kept: unknown = JSON.parse(new TextDecoder().decode(content.bytes))
     if (typeof kept !== "object" || kept === null || !("format" in kept) || kept.format !== format) return undefined
     if (!("version" in kept) || typeof kept.version !== "string") return undefined
     return listedOf(kept.version, ToolList.page(server, kept).tools)
   } catch {
     return undefined
-  } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor)
   }
 }
 

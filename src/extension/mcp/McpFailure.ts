@@ -5,10 +5,10 @@
  */
 import * as Path from "node:path"
 import { Blocked, type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpServer } from "./McpClient.js"
 import type { McpEntry } from "./McpConfig.js"
 import { variables } from "./McpSettings.js"
-import * as ServerText from "./ServerText.js"
 
 /**
  * The places of the configuration.
@@ -32,9 +32,14 @@ export const fileOf = (source: McpServer["source"], { home, root }: Places): str
 const failed = (reason: string, cause?: unknown): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason, ...(cause === undefined ? {} : { cause }) })
 
+/** The most of what a server wrote to its standard error. */
+const mostWords = { characters: 2000, lines: 10 }
+
+const shown = (text: string): string => ForeignText.line(text, 300)
+
 const withWords = (reason: string, words: string): string => {
-  const tail = ServerText.tail(words)
-  return tail === "" ? reason : `${reason}\nIts last words:\n${tail}`
+  const last = ForeignText.tail(words, "  ", mostWords)
+  return last.length === 0 ? reason : [reason, "Its last words:", ...last].join("\n")
 }
 
 /**
@@ -120,7 +125,7 @@ export const notReached = (
 ): ExecutionFailed => {
   const { name, source } = entry.server
   const file = fileOf(source, places)
-  const origin = ServerText.line(entry.server.target)
+  const origin = shown(entry.server.target)
   const { code, status, text } = httpOf(cause)
   const answer = status === undefined ? "" : `HTTP ${status}${text === "" ? "" : `: ${text}`}`
   if (status === 401 || status === 403) {
@@ -164,7 +169,7 @@ export const notReached = (
 export const callTimedOut = (server: string, what: string, timeout: number, isDefault: boolean): ExecutionFailed =>
   new ExecutionFailed({
     kind: "timeout",
-    reason: `Command execution timeout: the MCP server ${server} gave neither an answer nor progress to ${ServerText.line(what)} for ${timeout} ms, so the call was cancelled${isDefault ? `; ${variables.timeout} sets this limit` : ""}.`
+    reason: `Command execution timeout: the MCP server ${server} gave neither an answer nor progress to ${shown(what)} for ${timeout} ms, so the call was cancelled${isDefault ? `; ${variables.timeout} sets this limit` : ""}.`
   })
 
 /**
@@ -176,7 +181,7 @@ export const callTimedOut = (server: string, what: string, timeout: number, isDe
 export const endedDuring = (server: string, what: string, ending: string, words: string): ExecutionFailed =>
   failed(
     withWords(
-      `The MCP server ${server} ended during ${ServerText.line(what)} (${ending}). It may have had its effect, so it was not repeated; the next call starts the server anew.`,
+      `The MCP server ${server} ended during ${shown(what)} (${ending}). It may have had its effect, so it was not repeated; the next call starts the server anew.`,
       words
     )
   )
@@ -190,7 +195,7 @@ export const endedDuring = (server: string, what: string, ending: string, words:
 export const refused = (server: string, what: string, cause: unknown): ExecutionFailed => {
   const { status, text } = httpOf(cause)
   const said = status === undefined ? messageOf(cause) : `HTTP ${status}${text === "" ? "" : `: ${text}`}`
-  return failed(`The MCP server ${server} failed at ${ServerText.line(what)}: ${said}`, cause)
+  return failed(`The MCP server ${server} failed at ${shown(what)}: ${said}`, cause)
 }
 
 /**
@@ -209,7 +214,7 @@ const messageOf = (cause: unknown): string => {
     const text = at.message || ("code" in at ? String(at.code) : "")
     if (text !== "" && !texts.some((other) => other.includes(text))) texts.push(text)
   }
-  return ServerText.line(texts.length === 0 ? String(cause) : texts.join(": "), 1000)
+  return ForeignText.line(texts.length === 0 ? String(cause) : texts.join(": "), 1000)
 }
 
 /** The code of an error of the client's, and the status and the text of an answer. */
@@ -221,6 +226,6 @@ const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; 
   return {
     code: "code" in cause ? cause.code : undefined,
     status,
-    text: typeof text === "string" ? ServerText.line(text) : ""
+    text: typeof text === "string" ? shown(text) : ""
   }
 }

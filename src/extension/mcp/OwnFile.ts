@@ -1,12 +1,14 @@
 /**
- * Reads a file whose content is to be believed: once, by its descriptor, without following a link in its place, and never
- * more of it than a bound.
+ * Reads a file whose content is to be believed: once, without following a link in its place, and never more of it than a
+ * bound.
  *
  * @since 0.1.0
  */
 import * as Crypto from "node:crypto"
-import * as Fs from "node:fs"
+import type * as Fs from "node:fs"
 import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as RegularFile from "../../files/RegularFile.js"
 
 /**
  * The thing that was found in the place of a file.
@@ -47,33 +49,21 @@ export interface Conditions {
   readonly isAlone?: boolean
 }
 
-const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
-
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : String(error)
 
+const tooLarge = (most: number): string => `it is larger than ${most} bytes`
+
 const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditions): string | undefined => {
+  if (stats.isSymbolicLink()) return "it is a symbolic link, which is not followed here"
   if (!stats.isFile()) return stats.isDirectory() ? "it is a directory" : "it is no regular file"
-  if (stats.size > most) return `it is larger than ${most} bytes`
+  if (stats.size > most) return tooLarge(most)
   if (mayBeForeign !== true && stats.uid !== 0 && stats.uid !== process.getuid?.()) {
     return `it belongs to another user (${stats.uid})`
   }
   return isAlone === true && stats.nlink > 1
     ? "it has a second name (a hard link), by which it could be changed"
     : undefined
-}
-
-/** Reads a descriptor to its end; undefined where there is more than the bound. */
-const readAll = (fd: number, most: number): Buffer | undefined => {
-  const chunks: Array<Buffer> = []
-  for (let length = 0; ; ) {
-    const chunk = Buffer.allocUnsafe(64 * 1024)
-    const count = Fs.readSync(fd, chunk)
-    if (count === 0) return Buffer.concat(chunks)
-    length += count
-    if (length > most) return undefined
-    chunks.push(chunk.subarray(0, count))
-  }
 }
 
 /**
@@ -91,26 +81,21 @@ export const hash = (content: Uint8Array | string): string => Crypto.createHash(
  * @category reading
  */
 export const read = (path: string, conditions: Conditions): OwnFile => {
-  const mayBeLink = conditions.mayBeLink === true
-  let fd: number | undefined
+  const { mayBeLink = false, most } = conditions
   try {
-    // A device is not even opened, for that alone may do something.
-    const before = mayBeLink ? Fs.statSync(path) : Fs.lstatSync(path)
-    if (before.isSymbolicLink()) return OwnFile.Refused({ reason: "it is a symbolic link, which is not followed here" })
-    const flaw = flawOf(before, conditions)
-    if (flaw !== undefined) return OwnFile.Refused({ reason: flaw })
-    fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (mayBeLink ? 0 : O_NOFOLLOW))
-    const opened = flawOf(Fs.fstatSync(fd), conditions)
-    if (opened !== undefined) return OwnFile.Refused({ reason: opened })
-    const bytes = readAll(fd, conditions.most)
-    if (bytes === undefined) return OwnFile.Refused({ reason: `it is larger than ${conditions.most} bytes` })
-    return OwnFile.Content({ bytes, sha256: hash(bytes) })
+    // A byte more tells that it has grown.
+    const content = RegularFile.read(path, { mayBeLink, most: most + 1 }, (stats) => flawOf(stats, conditions))
+    return Either.match(content, {
+      onLeft: (reason) => OwnFile.Refused({ reason }),
+      onRight: ({ bytes }) =>
+        bytes.length > most
+          ? OwnFile.Refused({ reason: tooLarge(most) })
+          : OwnFile.Content({ bytes, sha256: hash(bytes) })
+    })
   } catch (error) {
     const code = codeOf(error)
     return code === "ENOENT" || code === "ENOTDIR"
       ? OwnFile.Missing()
       : OwnFile.Refused({ reason: code === "ELOOP" ? "it is a symbolic link" : `it can't be read (${code})` })
-  } finally {
-    if (fd !== undefined) Fs.closeSync(fd)
   }
 }

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Either from "effect/Either"
-import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { Expanded } from "./Expanded.js"
 import type * as FileStamps from "./FileStamps.js"
 import type { McpServer } from "./McpClient.js"
@@ -50,6 +50,9 @@ export interface Reading {
 /** Whether the content of a file is the one that the user has trusted. */
 type Trust = "trusted" | "changed" | "new"
 
+/** The most characters of a problem. */
+const longest = 600
+
 const remedy = "the user can look at it, and trust it, with: synapse mcp trust"
 
 /** Says why a file is not trusted. */
@@ -65,7 +68,7 @@ const inPlaceOf = (other: Server.Origin | undefined): string =>
   other === undefined ? "" : `. Until then, the server of the same name in ${other.file} is not used either`
 
 const unusable = (server: McpServer, fingerprint: string, reason: "broken" | "untrusted", text: string): McpEntry => {
-  const problem = printable(text)
+  const problem = ForeignText.word(text, longest)
   return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem })
 }
 

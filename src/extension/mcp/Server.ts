@@ -5,7 +5,7 @@
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
-import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
 import * as Expanded from "./Expanded.js"
 import type { McpServer } from "./McpClient.js"
@@ -87,7 +87,7 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
   )
   return {
     origin,
-    name: name === "" ? '""' : printable(name),
+    name: name === "" ? '""' : ForeignText.word(name),
     value,
     target: definition === undefined ? "" : Definition.target(definition),
     definition,

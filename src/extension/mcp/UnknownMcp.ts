@@ -4,14 +4,12 @@
  * @since 0.1.0
  */
 import * as Hint from "../../command/Hint.js"
+import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
-import { CommandNotFound } from "../../domain/CommandError.js"
-import * as Similar from "../../domain/Similar.js"
+import type { CommandNotFound } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as McpFailure from "./McpFailure.js"
-import * as ServerText from "./ServerText.js"
-
-/** The names that are listed; there is a command that shows all. */
-const most = 20
+import * as McpName from "./McpName.js"
 
 /**
  * Makes the error for a server that is not configured.
@@ -24,22 +22,18 @@ export const server = (
   name: string,
   servers: ReadonlyArray<string>,
   places: McpFailure.Places
-): CommandNotFound => {
-  const nearest = Similar.nearest(name, servers)
-  return new CommandNotFound({
+): CommandNotFound =>
+  UnknownCommand.make({
     command,
-    reason: [
-      `Unknown MCP server: ${ServerText.line(name)} (in ${ServerText.line(command)}).${meant(nearest)}`,
-      servers.length === 0
-        ? `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`
-        : `There are these MCP servers: ${listed(servers)}.`
-    ].join("\n"),
+    kind: "MCP server",
+    name,
+    known: servers,
+    none: `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`,
     advice: [
-      Advice.line`Hint: correct the name; ${Hint.help(ServerText.line(command))} then shows how to use it.`,
+      Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`,
       ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`])
     ]
   })
-}
 
 /**
  * Makes the error for a tool that a server does not have.
@@ -47,20 +41,13 @@ export const server = (
  * @since 0.1.0
  * @category constructors
  */
-export const tool = (server: string, name: string, tools: ReadonlyArray<string>): CommandNotFound =>
-  new CommandNotFound({
-    command: `mcp:${server}:${name}`,
-    reason: [
-      `The MCP server ${server} has no tool ${ServerText.line(name)}.${meant(Similar.nearest(name, tools))}`,
-      tools.length === 0 ? "It has no tools at all." : `It has these: ${listed(tools)}.`
-    ].join("\n"),
-    advice: tools.length === 0 ? [] : [Advice.line`Hint: ${Advice.run(`mcp:${server}`)} tells what they do.`]
+export const tool = (command: string, { server, tool }: McpName.Name, tools: ReadonlyArray<string>): CommandNotFound =>
+  UnknownCommand.make({
+    command,
+    kind: "MCP tool",
+    kinds: `tools of ${server}`,
+    name: tool,
+    known: tools,
+    toWord: (name) => McpName.toWord(server, name),
+    advice: tools.length === 0 ? [] : [Advice.line`${Advice.run(McpName.toWord(server))} lists its tools.`]
   })
-
-const meant = (name: string | undefined): string =>
-  name === undefined ? "" : ` Did you mean ${ServerText.line(name)}?`
-
-const listed = (names: ReadonlyArray<string>): string => {
-  const shown = names.slice(0, most).map((name) => ServerText.line(name))
-  return names.length > most ? `${shown.join(", ")}, and ${names.length - most} more` : shown.join(", ")
-}

@@ -8,7 +8,7 @@ import * as Path from "node:path"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as OneLine from "../../domain/OneLine.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
@@ -41,7 +41,7 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, string> =>
     catch: (error) => (error instanceof Unfit ? error.reason : `${what}: ${(error as Error).message}`)
   })
 
-const shown = (path: string): string => OneLine.of(path, 300)
+const shown = (path: string): string => ForeignText.line(path, 300)
 
 /**
  * Copies a skill into the directory of the user's own: whole, or not at all. Links are copied as what they lead to where

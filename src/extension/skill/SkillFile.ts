@@ -6,8 +6,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
-
-const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = Fs.constants
+import * as RegularFile from "../../files/RegularFile.js"
 
 /**
  * Tests whether a path is another, or lies below it.
@@ -31,43 +30,31 @@ export const realOf = (path: string): string | undefined => {
 }
 
 /**
- * Reads the beginning of a regular file within a directory; on the left, why it is not read. It waits for nothing: a
- * named pipe or a device is not opened.
+ * Reads the beginning of a regular file within a directory; on the left, why it is not read.
  *
  * @param directory the real path of the directory that the file itself must lie in, at whatever depth
  * @param most the most bytes that are read
  * @since 0.1.0
  */
-export const read = (
-  path: string,
-  directory: string,
-  most: number
-): Either.Either<{ readonly bytes: Buffer; readonly size: number }, string> => {
-  let fd: number | undefined
+export const read = (path: string, directory: string, most: number): Either.Either<RegularFile.Content, string> => {
   try {
-    if (!Fs.statSync(path).isFile()) return Either.left("is not a regular file")
-    fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-    const stat = Fs.fstatSync(fd)
-    if (!stat.isFile()) return Either.left("is not a regular file")
-    // By its descriptor, since the path may lead elsewhere by now.
-    const real = process.platform === "linux" ? Fs.readlinkSync(`/proc/self/fd/${fd}`) : Fs.realpathSync(path)
-    if (!isWithin(real, directory)) return Either.left("is a link that leads out of the skill")
-    // A link could give another file's content its name.
-    if (Path.basename(real) !== Path.basename(path)) return Either.left("is a link")
-    const bytes = Buffer.alloc(Math.min(most, stat.size))
-    let length = 0
-    while (length < bytes.length) {
-      const count = Fs.readSync(fd, bytes, length, bytes.length - length, length)
-      if (count === 0) break
-      length += count
-    }
-    return Either.right({ bytes: bytes.subarray(0, length), size: stat.size })
+    return RegularFile.read(path, { mayBeLink: true, most }, (stats, fd) => {
+      if (!stats.isFile()) return "is not a regular file"
+      return fd === undefined ? undefined : strayed(path, directory, fd)
+    })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return Either.left(
       code === "ENOENT" ? "is missing" : code === "EACCES" ? "can't be read" : `can't be read (${code})`
     )
-  } finally {
-    if (fd !== undefined) Fs.closeSync(fd)
   }
+}
+
+/** Says why an open file is not the one that its path names; undefined where it is. */
+const strayed = (path: string, directory: string, fd: number): string | undefined => {
+  // By its descriptor, since the path may lead elsewhere by now.
+  const real = process.platform === "linux" ? Fs.readlinkSync(`/proc/self/fd/${fd}`) : Fs.realpathSync(path)
+  if (!isWithin(real, directory)) return "is a link that leads out of the skill"
+  // A link could give another file's content its name.
+  return Path.basename(real) === Path.basename(path) ? undefined : "is a link"
 }

@@ -6,6 +6,7 @@
 import * as Fs from "node:fs"
 import * as Either from "effect/Either"
 import type * as Slices from "../../domain/Slices.js"
+import * as FileStamp from "../../files/FileStamp.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import type { Skill } from "./SkillStore.js"
@@ -31,14 +32,15 @@ const headLength = 64 * 1024
 /** The most skills of a directory. */
 const mostSkills = 2000
 
-const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]{0,99}$/u
+/** The most characters of a name. */
+const longestName = 100
 
 /**
  * Tests whether a skill can have a name, which is a part of its tools' commands.
  *
  * @since 0.1.0
  */
-export const isName = (name: string): boolean => callable.test(name)
+export const isName = (name: string): boolean => name.length <= longestName && SkillTools.isCallable(name)
 
 const unusable = "it can't be used: "
 const outside = `${unusable}it is a link that leads out of the project`
@@ -164,12 +166,7 @@ const markdownOf = (directory: string): string | undefined => {
 
 /** Changes where one of these files does. */
 const stampOf = (file: string, directory: string, directories: ReadonlyArray<string>): string =>
-  [file, directory, `${directory}/scripts`, ...directories]
-    .map((path) => {
-      const { ctimeMs, ino, mtimeMs, size } = Fs.statSync(path, { throwIfNoEntry: false }) ?? {}
-      return `${ino} ${size} ${mtimeMs} ${ctimeMs}`
-    })
-    .join(";")
+  [file, directory, `${directory}/scripts`, ...directories].map((path) => FileStamp.of(path).text).join(";")
 
 const entryFrom = (
   root: Root,

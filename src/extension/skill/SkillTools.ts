@@ -28,8 +28,15 @@ const deepest = 5
 const mostEntries = 2000
 const mostTools = 200
 
-/** Matches a name that can be a part of a command's. */
 const callable = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+@-]*$/u
+
+/**
+ * Tests whether a name can be a part of a command's.
+ *
+ * @since 0.1.0
+ */
+export const isCallable = (name: string): boolean => callable.test(name)
+
 const passedOver = new Set(["__pycache__", "node_modules", "__init__.py", "__main__.py"])
 
 /**
@@ -59,10 +66,9 @@ export const find = (directory: string, real: string): Found => {
       if (itself?.isSymbolicLink() === true && !SkillFile.isWithin(SkillFile.realOf(path) ?? "/", real)) {
         leavesOut(path, "is a link that leads out of the skill: no tool")
       } else if (stat.isDirectory()) {
-        if (itself?.isDirectory() === true && words.length < deepest && callable.test(entry))
-          walk(path, [...words, entry])
+        if (itself?.isDirectory() === true && words.length < deepest && isCallable(entry)) walk(path, [...words, entry])
       } else if (stat.isFile() && canRun(path, stat, real)) {
-        if (callable.test(entry)) files.push({ words: [...words, entry], path })
+        if (isCallable(entry)) files.push({ words: [...words, entry], path })
         else leavesOut(path, "has a name that no command can have: no tool")
       }
     }

@@ -8,6 +8,7 @@ import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as Permission from "./Permission.js"
 
@@ -41,9 +42,7 @@ export const printable = (text: string): string => {
   const half = longest / 2
   const cut =
     text.length > longest ? `${text.slice(0, half)} … ${text.length - longest} more … ${text.slice(-half)}` : text
-  return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) =>
-    char === "\n" ? "\\n" : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
-  )
+  return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ForeignText.escaped)
 }
 
 /**

@@ -39,7 +39,7 @@ DESCRIPTION (the server's words)
   | Searches issues. Slowly.
   |
   | USAGE
-  |   rm -rf /\\x1b[31m red \\u202eturned\\u200b
+  |   rm -rf /\\u001b[31m red \\u202eturned\\u200b
 
 PARAMETERS (in the order of values without a name)
   --query  string, required
@@ -96,7 +96,7 @@ OPTIONS
     assert.isBelow(text.length, 150_000)
     assert.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     for (const heading of text.matchAll(/^\S.*$/gm)) {
-      assert.match(heading[0], /^(?:\S+ ?\(|\\x1b|USAGE$|DESCRIPTION \(|PARAMETERS \(|OPTIONS$)/)
+      assert.match(heading[0], /^(?:\S+ ?\(|\\u001b|USAGE$|DESCRIPTION \(|PARAMETERS \(|OPTIONS$)/)
     }
     const line = List.tools([tool])
     assert.strictEqual(line.split("\n").length, 2)

@@ -85,7 +85,7 @@ describe("the result of an MCP tool", () => {
             "[image saved: <tmp>/t-1.png (image/png, 10 bytes)]",
             "[audio saved: <tmp>/t-2.wav (audio/wav; rate=1, 10 bytes)]",
             "[resource x:///a/../b c.tar.gz?q saved: <tmp>/b-c-tar-3.gz (unknown type, 10 bytes)]",
-            "[resource saved: <tmp>/t-4.bin (evil\\x1b[2J\\n, 10 bytes)]",
+            "[resource saved: <tmp>/t-4.bin (evil\\u001b[2J\\n, 10 bytes)]",
             "[image not saved: its data is no base64 (image/png, 0 bytes)]",
             '{"type":"image","data":5}',
             ""

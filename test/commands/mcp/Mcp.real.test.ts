@@ -239,7 +239,7 @@ describe("mcp:<server>:<tool> in the shell", () => {
         assert.deepStrictEqual(
           heard,
           [
-            { command: "mcp:demo:slow", progress: 1, total: 2, message: "half\\x1b[2J of it" },
+            { command: "mcp:demo:slow", progress: 1, total: 2, message: "half\\u001b[2J of it" },
             { command: "mcp:demo:slow", progress: 2 }
           ],
           command

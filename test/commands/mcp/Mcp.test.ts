@@ -152,7 +152,7 @@ describe("mcp:<server>:<tool>", () => {
         known?.().map(({ name, summary, usage }) => [name, summary, usage]),
         [
           ["mcp:demo:echo", "Echoes what it is given.", "mcp:demo:echo <count> [--note <string>]"],
-          ["mcp:demo:a:b c", "Titled\\x1b[2J", "'mcp:demo:a:b c' [--json '{…}']"],
+          ["mcp:demo:a:b c", "Titled\\u001b[2J", "'mcp:demo:a:b c' [--json '{…}']"],
           ["mcp:demo:bare", "", "mcp:demo:bare [--json '{…}']"]
         ]
       )

@@ -158,29 +158,35 @@ describe("skills in a shell", () => {
       install(house)
       put(house, "other/SKILL.md", "---\ndescription: x\n---\n")
       const says = (command: string) =>
-        Effect.map(house.run(command), ({ exitCode, stderr }) => [exitCode, (stderr ?? "").split("\n")[0]])
+        Effect.map(house.run(command), ({ exitCode, stderr }) => [
+          exitCode,
+          (stderr ?? "").split(/\n(?:Bash\(|Usage:|$)/)[0]
+        ])
       assert.deepStrictEqual(yield* says("skill:pdf:unpak x; (exit $?)"), [
         127,
-        "Unknown tool of the skill pdf: unpak. The tools are: skill:pdf:check_fillable_fields, skill:pdf:office:helpers:merge, skill:pdf:office:unpack."
+        "Unknown skill tool: unpak (in skill:pdf:unpak).\nThere are these tools of pdf: check_fillable_fields, office:helpers:merge, office:unpack."
       ])
       assert.deepStrictEqual(yield* says("true; skill:pdf:unpack"), [
         127,
-        "Unknown tool of the skill pdf: unpack. Perhaps: skill:pdf:office:unpack."
+        "Unknown skill tool: unpack (in skill:pdf:unpack). Did you mean skill:pdf:office:unpack?"
       ])
       assert.deepStrictEqual(yield* says("true; skill:webapp-testing:with_server"), [
         127,
-        "Unknown tool of the skill webapp-testing: with_server. Perhaps: skill:webapp-testing:with_server.py, skill:webapp-testing:with_server.sh."
+        "Unknown skill tool: with_server (in skill:webapp-testing:with_server). Did you mean skill:webapp-testing:with_server.py or skill:webapp-testing:with_server.sh?"
       ])
       assert.deepStrictEqual(yield* says("true; skill:other:x"), [
         127,
-        "Unknown tool of the skill other: x. There are no tools."
+        "Unknown skill tool: x (in skill:other:x).\nThere are no tools of other."
       ])
-      assert.deepStrictEqual(yield* says("true; skill:pdff:x"), [127, "Unknown skill: pdff. Perhaps: pdf."])
+      assert.deepStrictEqual(yield* says("true; skill:pdff:x"), [
+        127,
+        "Unknown skill: pdff (in skill:pdff:x). Did you mean pdf?"
+      ])
       assert.deepStrictEqual(yield* says("true; skill:load"), [1, "skill:load: the name of a skill is missing."])
       assert.deepStrictEqual(yield* says("true; skill:load a b"), [1, "skill:load: it takes one name."])
       assert.deepStrictEqual(yield* says("true; skill:load ../../etc"), [
         127,
-        "Unknown skill: ../../etc. The skills are: brand-guidelines, other, pdf, webapp-testing."
+        "Unknown skill: ../../etc.\nThere are these skills: brand-guidelines, other, pdf, webapp-testing."
       ])
       const slash = yield* house.handle({ command: "skill:pdf:office/unpack x" })
       assert.strictEqual(

@@ -79,7 +79,7 @@ describe("the definition of a server", () => {
     )
     assert.strictEqual(
       target({ command: "a b", args: ["-y", "x\x1b[31m\n\u202e"], env: { S: "s3cret" } }),
-      "'a b' -y 'x\\u{1b}[31m\\n\\u{202e}'"
+      "'a b' -y 'x\\u001b[31m\\n\\u202e'"
     )
   })
 

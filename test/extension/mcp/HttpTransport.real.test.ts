@@ -56,7 +56,7 @@ describe("HttpTransport", () => {
   it("says what else is at the address", async () => {
     assert.strictEqual(
       await refusal((_, response) => response.writeHead(405).end("Method \u001b[1mNot Allowed")),
-      'The MCP server far does not speak streamable HTTP at URL (HTTP 405: Method ␛[1mNot Allowed); the older HTTP+SSE transport is not supported. Its "url" is in ROOT/mcp_servers.json.'
+      'The MCP server far does not speak streamable HTTP at URL (HTTP 405: Method \\u001b[1mNot Allowed); the older HTTP+SSE transport is not supported. Its "url" is in ROOT/mcp_servers.json.'
     )
     assert.strictEqual(
       await refusal((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>")),

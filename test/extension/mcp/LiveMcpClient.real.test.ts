@@ -43,7 +43,7 @@ describe("LiveMcpClient", () => {
         assert.strictEqual(error._tag, "ExecutionFailed")
         assert.strictEqual(
           error.message,
-          "The MCP server odd ended during the call of crash (exit code 7). It may have had its effect, so it was not repeated; the next call starts the server anew.\nIts last words:\n  panic: ␛[31mout of cheese␛[0m"
+          "The MCP server odd ended during the call of crash (exit code 7). It may have had its effect, so it was not repeated; the next call starts the server anew.\nIts last words:\n  panic: \\u001b[31mout of cheese\\u001b[0m"
         )
         assert.strictEqual(Servers.textOf(yield* client.call("odd", "echo", {})), "{}")
         assert.deepStrictEqual(

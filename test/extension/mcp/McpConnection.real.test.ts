@@ -56,7 +56,7 @@ describe("McpConnection", () => {
 
   it("says what a server refuses, with its control characters visible", async () => {
     const { message } = await failure([], "refuse")
-    assert.strictEqual(message, "The MCP server odd failed at the call of refuse: count: must be ␛[1ma number")
+    assert.strictEqual(message, "The MCP server odd failed at the call of refuse: count: must be \\u001b[1ma number")
   })
 
   it("tells of progress", () =>

@@ -3,13 +3,16 @@ import * as UnknownMcp from "../../../src/extension/mcp/UnknownMcp.js"
 
 const places = { home: "/home/u/.synapse", root: "/work" }
 
+const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
+  UnknownMcp.tool(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
+
 describe("UnknownMcp", () => {
   it("S17 names the whole identifier, the nearest server, and how to see what there is", () => {
     const error = UnknownMcp.server("mcp:githib:list", "githib", ["files", "github"], places)
     assert.strictEqual(error.command, "mcp:githib:list")
     assert.strictEqual(
       error.message,
-      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
+      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
     )
   })
 
@@ -22,22 +25,27 @@ describe("UnknownMcp", () => {
 
   it("names the nearest tool, and not more than a few of many", () => {
     assert.strictEqual(
-      UnknownMcp.tool("fs", "read_fiel", ["list", "read_file"]).message,
-      `The MCP server fs has no tool read_fiel. Did you mean read_file?\nIt has these: list, read_file.\nHint: Bash(command="mcp:fs") tells what they do.`
+      unknownTool("read_fiel", ["list", "read_file"]).message,
+      `Unknown MCP tool: read_fiel (in mcp:fs:read_fiel). Did you mean mcp:fs:read_file?\nBash(command="mcp:fs") lists its tools.`
+    )
+    assert.strictEqual(
+      unknownTool("readFile", ["list", "read_file"]).reason,
+      "Unknown MCP tool: readFile (in mcp:fs:readFile). Did you mean mcp:fs:read_file?"
     )
     const many = Array.from({ length: 500 }, (_, at) => `tool${at}`)
-    assert.match(UnknownMcp.tool("fs", "x", many).message, /tool18, tool19, and 480 more\.\n/)
-    assert.strictEqual(
-      UnknownMcp.tool("fs", "x", []).message,
-      "The MCP server fs has no tool x.\nIt has no tools at all."
+    assert.match(
+      unknownTool("x", many).message,
+      /\nThere are these tools of fs: tool0, .*, tool18, tool19, and 480 more\.\n/
     )
+    assert.strictEqual(unknownTool("x", []).message, "Unknown MCP tool: x (in mcp:fs:x).\nThere are no tools of fs.")
   })
 
   it("shows names that a server or a command made up without obeying them", () => {
     const name = "a\u001b[2J\u202eb\nc"
+    const shown = "a\\u001b[2J\\u202eb\\nc"
     assert.strictEqual(
-      UnknownMcp.tool("fs", name, [name]).reason,
-      "The MCP server fs has no tool a␛[2J<U+202E>b c.\nIt has these: a␛[2J<U+202E>b c."
+      unknownTool(name, ["x", name]).reason,
+      `Unknown MCP tool: ${shown} (in mcp:fs:${shown}).\nThere are these tools of fs: x, ${shown}.`
     )
   })
 })

@@ -119,12 +119,12 @@ describe("the skills of this machine", () => {
         skill(`${home}/skills/${name}`)
       }
       const reason = (name: string) =>
-        Effect.map(Effect.flip(store.find(name)), ({ message }) => message.split("\n")[0])
-      assert.strictEqual(yield* reason("pdf"), "Unknown skill: pdf. Perhaps: pdf-forms.")
-      assert.strictEqual(yield* reason("pptx2"), "Unknown skill: pptx2. Perhaps: pptx.")
+        Effect.map(Effect.flip(store.find(name)), ({ message }) => message.split("\nBash(")[0])
+      assert.strictEqual(yield* reason("pdf"), "Unknown skill: pdf (in skill:pdf). Did you mean pdf-forms?")
+      assert.strictEqual(yield* reason("pptx2"), "Unknown skill: pptx2 (in skill:pptx2). Did you mean pptx?")
       assert.match(
         (yield* reason("zzz")) ?? "",
-        /^Unknown skill: zzz\. The skills are: pdf-forms, pptx, skill-0, .* and 12 more\.$/
+        /^Unknown skill: zzz \(in skill:zzz\)\.\nThere are these skills: pdf-forms, pptx, skill-0, .*, and 2 more\.$/
       )
     })
   )

@@ -118,7 +118,7 @@ Allow it? [o]nce, for this [s]ession, [D]eny: `
     const command = "\x1b[2J\r\nrule: \u202egnp\u202c \u200b\x07\u2028é🙂"
     assert.strictEqual(
       PermissionPrompt.printable(command),
-      "\\u{1b}[2J\\u{d}\\nrule: \\u{202e}gnp\\u{202c} \\u{200b}\\u{7}\\u{2028}é🙂"
+      "\\u001b[2J\\r\\nrule: \\u202egnp\\u202c \\u200b\\u0007\\u2028é🙂"
     )
     const long = PermissionPrompt.printable(`${"a".repeat(1000)}; rm -rf /`)
     assert.isBelow(long.length, 700)

@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 import * as ShellText from "../../bash/ShellText.js"
+import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
-import * as Visible from "./Mcp.visible.js"
 
 /**
  * The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text.
@@ -60,13 +60,13 @@ const longest = 500
  */
 export const toWord = (server: string, tool?: string): string => {
   const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)
-  if (command.length > longest) return Visible.word(command)
-  if (Visible.word(command, longest) === command) return FileFailure.toWord(command)
+  if (command.length > longest) return ForeignText.word(command)
+  if (ForeignText.word(command, longest) === command) return FileFailure.toWord(command)
   return `$'${Array.from(command, escaped).join("")}'`
 }
 
 const escaped = (char: string): string => {
   if (char === "'" || char === "\\") return `\\${char}`
-  if (Visible.word(char) === char) return char
+  if (ForeignText.word(char) === char) return char
   return Array.from(ShellText.encode(char), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
 }

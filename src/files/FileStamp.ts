@@ -1,0 +1,40 @@
+/**
+ * Describes the state of a file, so that a change shows.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+/**
+ * The state of what is at a path, and of what a link there leads to.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface FileStamp {
+  /** Changes where the file does. */
+  readonly text: string
+  /** The time of the last change, in milliseconds since 1970; 0 where nothing is there. */
+  readonly changed: number
+}
+
+/**
+ * Looks at a path.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = (path: string): FileStamp => {
+  try {
+    const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    // Most paths that are looked at may have nothing at them: an exception would take ten times as long.
+    if (own === undefined) return { text: "-", changed: 0 }
+    const at = own.isSymbolicLink() ? [own, Fs.statSync(path, { bigint: true, throwIfNoEntry: false })] : [own]
+    const text = at.map((stats) =>
+      stats === undefined ? "-" : [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join()
+    )
+    return { text: text.join(" "), changed: Math.max(...at.map((stats) => Number(stats?.ctimeMs ?? 0))) }
+  } catch (error) {
+    return { text: error instanceof Error && "code" in error ? String(error.code) : "?", changed: 0 }
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Reads a regular file, or its beginning, by its descriptor: what is read is what was looked at. It waits for nothing,
+ * since a named pipe or a device is not opened.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Either from "effect/Either"
+
+/**
+ * The beginning of a file, and the size that it had.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Content {
+  readonly bytes: Buffer
+  readonly size: number
+}
+
+/**
+ * The conditions of reading a file.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Conditions {
+  /** The most bytes that are read. */
+  readonly most: number
+  /** True to follow a symbolic link. */
+  readonly mayBeLink: boolean
+}
+
+const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = Fs.constants
+
+/** The bytes of one read. */
+const chunkLength = 64 * 1024
+
+/**
+ * Reads a file; throws as `node:fs` does where it can't.
+ *
+ * @param refuse returns why the file is not read; it is asked before the file is opened, and again with its descriptor,
+ *   for the path may lead elsewhere by then
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = <Refusal>(
+  path: string,
+  { mayBeLink, most }: Conditions,
+  refuse: (stats: Fs.Stats, fd?: number) => Refusal | undefined
+): Either.Either<Content, Refusal> => {
+  // A device is not even opened, for that alone may do something.
+  const before = refuse(mayBeLink ? Fs.statSync(path) : Fs.lstatSync(path))
+  if (before !== undefined) return Either.left(before)
+  const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (mayBeLink ? 0 : O_NOFOLLOW))
+  try {
+    const stats = Fs.fstatSync(fd)
+    const opened = refuse(stats, fd)
+    return opened === undefined ? Either.right({ bytes: startOf(fd, most), size: stats.size }) : Either.left(opened)
+  } finally {
+    Fs.closeSync(fd)
+  }
+}
+
+/** Reads a descriptor to its end, or the bound. */
+const startOf = (fd: number, most: number): Buffer => {
+  const chunks: Array<Buffer> = []
+  for (let left = most; left > 0; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(left, chunkLength))
+    const count = Fs.readSync(fd, chunk)
+    if (count === 0) break
+    left -= count
+    chunks.push(chunk.subarray(0, count))
+  }
+  return Buffer.concat(chunks)
+}
