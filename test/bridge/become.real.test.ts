@@ -14,6 +14,7 @@ const go = (directory: () => string): CommandHandler => ({
   usage: "go:<file>",
   program: ({ args, name }): Effect.Effect<Program | undefined> => {
     const [, file = "", program = ""] = name.split(":")
+    // @effect-diagnostics-next-line effectSucceedWithVoid:off
     if (file === "none") return Effect.succeed(undefined)
     if (file === "by") return Effect.succeed({ names: program.split("+"), args })
     return Effect.succeed({ names: [`${directory()}/${file}`], args })
