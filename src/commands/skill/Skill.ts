@@ -10,6 +10,7 @@ import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as OneLine from "../../domain/OneLine.js"
+import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
 import { help } from "./Skill.help.js"
@@ -23,12 +24,16 @@ const described: Described = {
 
 /** The commands of two parts, with what stands behind them. */
 const own: ReadonlyArray<Described> = [
-  { name: "skill:list", summary: "Lists the skills.", usage: "skill:list" },
+  {
+    name: "skill:list",
+    summary: "Lists the skills: instructions and programs for special tasks.",
+    usage: "skill:list"
+  },
   { name: "skill:info", summary: "Shows what a skill is for, and its tools.", usage: "skill:info <name>" },
   { name: "skill:load", summary: "Prints the instructions of a skill.", usage: "skill:load <name>" }
 ]
 
-/** The most characters of a description in the summary of a tool. */
+/** The most characters of a description in the list of commands. */
 const longestSummary = 200
 
 /**
@@ -146,9 +151,17 @@ const toolOf = ({ directory, tools }: Skill, name: string): SkillTool | undefine
   return tools.find((tool) => tool.name === wanted) ?? tools.find((tool) => fileOf(tool) === wanted)
 }
 
-const commandsOf = ({ description, name, tools }: Skill): ReadonlyArray<Described> =>
-  tools.map((tool) => ({
-    name: `skill:${name}:${tool.name}`,
-    summary: OneLine.of(`Runs ${tool.name} of the skill ${name}: ${description}`, longestSummary),
-    usage: `skill:${name}:${tool.name} [args]`
-  }))
+/** Returns the calls that a skill is for: the one that prints its instructions, and its tools. */
+const commandsOf = (skill: Skill): ReadonlyArray<Described> => {
+  if (!SkillScan.isUsable(skill)) return []
+  const { description, name, tools } = skill
+  const load = `skill:load ${name}`
+  return [
+    { name: load, summary: OneLine.of(description, longestSummary), usage: load },
+    ...tools.map((tool) => ({
+      name: `skill:${name}:${tool.name}`,
+      summary: `A program of the skill ${name}.`,
+      usage: `skill:${name}:${tool.name} [args]`
+    }))
+  ]
+}

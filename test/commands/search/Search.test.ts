@@ -46,7 +46,7 @@ describe("command:search", () => {
         stdout:
           "issuer [agent] Is issuer.\n" +
           'mcp:gh:create_issue [mcp] "Creates an issue."\n' +
-          'skill:pdf:issue [skill] "Is skill:pdf:issue."\n' +
+          "skill:pdf:issue [skill] Is skill:pdf:issue.\n" +
           'mcp:gh:list_issues [mcp] "Lists the issues of a repository."\n'
       })
       const names = (command: string) =>
@@ -98,10 +98,13 @@ describe("command:search", () => {
         stdout: 'mcp:gh:create_issue [mcp] "Creates an issue."\n',
         stderr: "No command fits all of the words; these fit some of them:\n"
       })
-      const none = yield* handle("command:search --type=skill")
+      const none = yield* handle("command:search flurb --type=skill")
       assert.deepStrictEqual(
         [none.exitCode, none.stderr],
-        [1, "There are no commands of the type skill. command:search shows those of all types.\n"]
+        [
+          1,
+          'No command fits "flurb" with --type skill. Try fewer or other words, or another type; command:search alone lists the commands; --refresh asks servers and skills anew.\n'
+        ]
       )
     })
   )
