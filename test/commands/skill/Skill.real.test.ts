@@ -230,6 +230,33 @@ describe("skills in a shell", () => {
     })
   )
 
+  inHouse("tell how a file of theirs is read, and answer what other commands of this kind answer", (house) =>
+    Effect.gen(function* () {
+      install(house)
+      const path = `${house.cwd}/.agents/skills/pdf/FORMS.md`
+      for (const [command, name] of [
+        ["skill:load pdf/FORMS.md", "skill:load"],
+        ["skill:read pdf FORMS.md", "skill:read"]
+      ]) {
+        assert.deepStrictEqual(
+          yield* house.run(`true; ${command}`),
+          ended(
+            "",
+            1,
+            `${name}: a skill's files are read by their paths, as any other.\nBash(command="read ${path}") shows this one.\n`
+          )
+        )
+      }
+      assert.deepStrictEqual(yield* house.run("skill:"), yield* house.run("skill:list"))
+      for (const command of ["skill:pdf:help", "skill:pdf:help | cat"])
+        assert.deepStrictEqual(yield* house.run(command), yield* house.run("skill:info pdf"))
+      assert.deepStrictEqual(
+        yield* house.run("skill:load --help"),
+        ended("skill:load <name>: Prints the instructions of a skill.\nskill:help tells all about skills.\n")
+      )
+    })
+  )
+
   inHouse("name what a program needs and is not there", (house) =>
     Effect.gen(function* () {
       put(house, "x/SKILL.md", "---\ndescription: x\n---\n")
