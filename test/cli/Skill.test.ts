@@ -161,6 +161,14 @@ describe("synapse skill", () => {
     })
   )
 
+  inPlace("takes the directory of a SKILL.md", ({ home, skill: make }) =>
+    Effect.gen(function* () {
+      const from = make(`${home}/from/one`)
+      const [code, stdout] = yield* skill(home, "add", `${from}/SKILL.md`)
+      assert.deepStrictEqual([code, stdout.split("\n")[0]], [0, "Added one (1 file):"])
+    })
+  )
+
   inPlace("says how it is used", ({ home }) =>
     Effect.gen(function* () {
       assert.include((yield* skill(home, "list", "x"))[2], "\nUsage:\n  synapse skill list [--json]\nHelp: ")
