@@ -54,11 +54,14 @@ export const run = (
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
         const plain = isTerminal(stream) ? text : withoutColours(text)
-        await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$&]").trimEnd()}\n`)
+        await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$1]").trimEnd()}\n`)
       })
     const withoutSubcommand = args.length === 0
+    const refusal = Mcp.refusal(args)
     const words = Either.mapLeft(
-      ProgramWords.normalise(withoutSubcommand ? ["--help"] : Mcp.ownWords(args), options()),
+      refusal === undefined
+        ? ProgramWords.normalise(withoutSubcommand ? ["--help"] : Mcp.ownWords(args), options())
+        : Either.left(refusal),
       (message) => new WrongUsage({ message })
     )
     const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
@@ -80,7 +83,7 @@ export const run = (
 const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
-const repeatable = /--(?:allow path|deny pattern|env name(?:=value)?|header name:value)(?=\.\.\.)/g
+const repeatable = /\(?((?:-e, )?--(?:allow path|deny pattern|env name(?:=value)?|header name:value))\)?(?=\.\.\.)/g
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 
@@ -89,9 +92,23 @@ const complaint = (error: ValidationError | WrongUsage | ConfigError, args: Read
   if (error._tag === "WrongUsage") return `synapse: ${error.message}\n${usage(args)}`
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
   if (error._tag === "CommandMismatch" && ["sandbox", "mcp", "skill"].includes(args[0] ?? ""))
-    return `synapse: Unknown subcommand.\n${usage(args)}`
+    return unknownSubcommand(args)
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return wrongSettings(error)
+}
+
+/** The names that other programs give to our subcommands. */
+const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  mcp: { rm: "remove", delete: "remove", ls: "list", get: "list", show: "list", info: "list" },
+  skill: { rm: "remove", delete: "remove", ls: "list", show: "info", get: "info", install: "add" }
+}
+
+const unknownSubcommand = (args: ReadonlyArray<string>): string => {
+  const [name = "", subcommand = ""] = args
+  const meant = Object.entries(synonyms[name] ?? {}).find(([other]) => other === subcommand)?.[1]
+  return meant === undefined
+    ? `synapse: Unknown subcommand.\n${usage(args)}`
+    : `synapse: There is no ${subcommand}: it is called ${meant}.\n${usage([name, meant])}`
 }
 
 const toLine = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()
@@ -120,9 +137,13 @@ const options = () =>
     ...Skill.usages
   ])
 
-const usage = ([name = ""]: ReadonlyArray<string>): string => {
+const usage = ([name = "", subcommand]: ReadonlyArray<string>): string => {
   const all = usages()
   const known = all.get(name)
-  const lines = (known ?? [...all.values()].flat()).map((line) => `  synapse ${line}`)
-  return ["Usage:", ...lines, `Help: synapse ${known === undefined ? "" : `${name} `}--help`].join("\n")
+  const own = Object.hasOwn(synonyms, name)
+    ? known?.find((line) => `${line} `.startsWith(`${name} ${subcommand} `))
+    : undefined
+  const shown = own === undefined ? (known ?? [...all.values()].flat()) : [own]
+  const help = own === undefined ? (known === undefined ? "" : `${name} `) : `${name} ${subcommand} `
+  return ["Usage:", ...shown.map((line) => `  synapse ${line}`), `Help: synapse ${help}--help`].join("\n")
 }

@@ -29,6 +29,16 @@ export const ownWords = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 const serversWords = (args: ReadonlyArray<string>): ReadonlyArray<string> => args.slice(ownWords(args).length + 1)
 
+/**
+ * Returns what to write in place of an option that other programs have here.
+ *
+ * @since 0.1.0
+ */
+export const refusal = (args: ReadonlyArray<string>): string | undefined =>
+  args[0] === "mcp" && args[1] === "add" && ownWords(args).some((word) => /^(?:--transport(?:=|$)|-t$)/.test(word))
+    ? "There is no --transport: give an address with --url <address>, or a command after --."
+    : undefined
+
 const name = Args.text({ name: "name" }).pipe(Args.withDescription("The server's name, as in mcp:<name>:<tool>."))
 const project = Options.boolean("project").pipe(
   Options.withDescription("Change mcp_servers.json in the current directory, in place of the one in $SYNAPSE_HOME/mcp.")
@@ -45,6 +55,7 @@ const add = Command.make(
   "add",
   {
     env: Options.text("env").pipe(
+      Options.withAlias("e"),
       Options.withPseudoName("name=value"),
       Options.withDescription("Set a variable of the command; '${NAME}' in a value is read when the server starts."),
       Options.repeated
@@ -57,6 +68,11 @@ const add = Command.make(
     url: Options.text("url").pipe(
       Options.withPseudoName("address"),
       Options.withDescription("The server's address, for streamable HTTP."),
+      Options.optional
+    ),
+    cwd: Options.text("cwd").pipe(
+      Options.withPseudoName("dir"),
+      Options.withDescription("Start the command in this directory."),
       Options.optional
     ),
     project,

@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -116,12 +118,34 @@ interface Added {
   readonly env: ReadonlyArray<string>
   readonly header: ReadonlyArray<string>
   readonly url: Option.Option<string>
+  readonly cwd: Option.Option<string>
   readonly words: ReadonlyArray<string>
   readonly project: boolean
   readonly force: boolean
 }
 
-const definitionOf = ({ env, header, name, url, words }: Added): Either.Either<Definition.Definition, InvalidUsage> => {
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
+
+/** Returns what is wrong with the words of a command. */
+const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
+  const [command = ""] = words
+  if (isAddress(command))
+    return `An address is given with --url: synapse mcp add ${name} --url ${ForeignText.word(command)}`
+  if (words.length > 1 || !/\s/.test(command) || command.includes("${") || Fs.existsSync(command)) return undefined
+  return `There is no program ${JSON.stringify(ForeignText.word(command))}. Give its words apart: synapse mcp add ${name} -- ${ForeignText.word(command)}`
+}
+
+/** Returns the directory as it is written down: a relative one is that of this call, and variables stay. */
+const directoryOf = (written: string): string => (/^(?:~(?:\/|$)|\$\{)/.test(written) ? written : Path.resolve(written))
+
+const definitionOf = ({
+  cwd,
+  env,
+  header,
+  name,
+  url,
+  words
+}: Added): Either.Either<Definition.Definition, InvalidUsage> => {
   const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
   const refusal = ServerName.refusal(name)
   if (refusal !== undefined) return fail(`${ForeignText.word(name)} can't be added: ${refusal}.`)
@@ -129,14 +153,24 @@ const definitionOf = ({ env, header, name, url, words }: Added): Either.Either<D
   if (Option.isSome(url)) {
     if (command !== undefined) return fail("Give either --url or, after --, a command: not both.")
     if (env.length > 0) return fail("--env goes with a command; a server at an address gets --header.")
+    if (Option.isSome(cwd)) return fail("--cwd goes with a command.")
+    if (!isAddress(url.value) && !url.value.startsWith("${"))
+      return fail(`--url ${ForeignText.word(url.value)}: an address begins with https:// or http://.`)
     return Either.map(pairs(header, "--header", ":"), (headers) =>
       Definition.Definition.Http({ url: url.value, headers })
     )
   }
   if (command === undefined) return fail("The command is missing, after --; or give --url.")
+  const flaw = flawOf(words, name)
+  if (flaw !== undefined) return fail(flaw)
   if (header.length > 0) return fail("--header goes with --url; a command gets --env.")
   return Either.map(pairs(env, "--env", "="), (variables) =>
-    Definition.Definition.Stdio({ command, args, env: variables, cwd: undefined })
+    Definition.Definition.Stdio({
+      command,
+      args,
+      env: variables,
+      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf))
+    })
   )
 }
 

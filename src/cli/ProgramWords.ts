@@ -87,7 +87,8 @@ export const normalise = (
     if (value === "--") return Either.left(`${name} needs a value after it.`)
     if (option.isFlag) words.push(`${name}=${value}`)
     // Of what may be repeated, @effect/cli does not know `--deny=value`.
-    else words.push(name, ...(value === undefined ? [] : [value]))
+    // It knows one name of an option that is given again.
+    else words.push(option.name, ...(value === undefined ? [] : [value]))
   }
   return Either.right(words)
 }

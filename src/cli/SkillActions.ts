@@ -88,7 +88,8 @@ const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
  */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
-    const from = Path.resolve(given.dir)
+    const written = Path.resolve(given.dir)
+    const from = /^skill\.md$/i.test(Path.basename(written)) ? Path.dirname(written) : written
     const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
     const skill = yield* (yield* SkillStore).find(added.name)
     const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")
@@ -105,6 +106,9 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
  */
 export const remove = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
-    const path = yield* Effect.mapError(OwnSkills.remove(yield* own, name), failed)
+    const projects = (yield* (yield* SkillStore).list).find((one) => one.name === name && one.source === "project")
+    const where =
+      projects === undefined ? "" : ` The one in ${ForeignText.line(projects.directory, 300)} is the project's.`
+    const path = yield* Effect.mapError(OwnSkills.remove(yield* own, name), (reason) => failed(`${reason}${where}`))
     return `Removed ${path}\n`
   }).pipe(run)

@@ -28,7 +28,8 @@ export interface Described {
   readonly usage: string
   /**
    * Returns the commands under the prefix (`mcp:*`) that are known without starting anything, for who looks for one and
-   * for programs that call one (`env`, `find -exec`); the same array until they change. It answers at once.
+   * for programs that call one (`env`, `find -exec`); the same array until they change. It answers at once. A name with a
+   * space is a call with an argument (`skill:load pdf`), for who looks for one only.
    */
   readonly known?: () => ReadonlyArray<Described>
   /**

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Arr from "effect/Array"
 import type { Described } from "../command/CommandHandler.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as TextCut from "../domain/TextCut.js"
@@ -61,7 +62,7 @@ const mostDescribed = 2000
 
 const forms: Readonly<Record<string, string>> = {
   "mcp:*": "of MCP servers (mcp:<server>:<tool>)",
-  "skill:*": "of skills (skill:<name>:<tool>)"
+  "skill:*": "of skills (skill:list; skill:load <name> prints one's instructions)"
 }
 
 /** Tells that there are commands of extensions, and how to find them. */
@@ -82,21 +83,40 @@ const found = (extensions: ReadonlyArray<Described>): string => {
 /** The most characters of a command's line. */
 const longestDescribed = 160
 
-/** Describes the commands of extensions, in the words of their authors. */
+/** Describes the commands of extensions, in the words of their authors; none of them takes up the room of the others. */
 const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> => {
-  const lines: Array<string> = []
-  const commands = extensions.flatMap(({ known }) => known?.() ?? [])
+  const known = extensions.map((extension) => (extension.known?.() ?? []).filter(isDescribed))
+  const commands = known.flat()
+  const shown = new Set<Described>()
+  const left = () => `- and ${commands.length - shown.size} more`
   let room = mostDescribed
-  for (const { name, summary } of commands) {
-    const shown = ForeignText.line(name, longestDescribed)
-    const text = `- ${shown}: ${ForeignText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
-    const left = `- and ${commands.length - lines.length} more`
-    if (Buffer.byteLength(text) + 1 > room - Buffer.byteLength(left)) return [...lines, left]
-    room -= Buffer.byteLength(text) + 1
-    lines.push(text)
+  for (const command of inTurns(known.map((all) => inTurns(byServer(all))))) {
+    room -= Buffer.byteLength(toLine(command)) + 1
+    if (room < Buffer.byteLength(left())) break
+    shown.add(command)
   }
-  return lines
+  return [
+    ...commands.filter((command) => shown.has(command)).map(toLine),
+    ...(shown.size === commands.length ? [] : [left()])
+  ]
 }
+
+const toLine = ({ name, summary }: Described): string => {
+  const shown = ForeignText.line(name, longestDescribed)
+  return `- ${shown}: ${ForeignText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
+}
+
+/** Of skills, the calls that load them: these name their programs. */
+const isDescribed = ({ name }: Described): boolean => !name.startsWith("skill:") || name.includes(" ")
+
+const byServer = (commands: ReadonlyArray<Described>): ReadonlyArray<ReadonlyArray<Described>> =>
+  Object.values(Arr.groupBy(commands, ({ name }) => name.split(":", 2).join(":")))
+
+/** Takes one of each list, then the next one of each. */
+const inTurns = <A>(lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> =>
+  Array.from({ length: Math.max(0, ...lists.map(({ length }) => length)) }, (_, at) =>
+    lists.flatMap((list) => list.slice(at, at + 1))
+  ).flat()
 
 const shell = [
   "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.",

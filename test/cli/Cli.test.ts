@@ -14,7 +14,7 @@ const usage = [
   "  synapse sandbox deny <path>",
   "  synapse sandbox forget <path>",
   "  synapse mcp list [--json]",
-  "  synapse mcp add [--env name=value]... [--header name:value]... [--url address] [--project] [--force] <name> [-- <words>...]",
+  "  synapse mcp add [-e, --env name=value]... [--header name:value]... [--url address] [--cwd dir] [--project] [--force] <name> [-- <words>...]",
   "  synapse mcp remove [--project] <name>",
   "  synapse mcp trust [--yes]",
   "  synapse mcp test <name>",
@@ -88,7 +88,7 @@ describe("synapse tools", () => {
       assert.strictEqual(exitCode, 0)
       assert.deepStrictEqual(
         commands.map(({ name }: { name: string }) => name),
-        ["TodoWrite", "bash", "edit", "mcp:*", "read", "skill:*", "write"]
+        ["TodoWrite", "bash", "command:search", "edit", "mcp:*", "read", "skill:*", "write"]
       )
       assert.deepStrictEqual(commands[1], {
         name: "bash",

@@ -102,8 +102,17 @@ describe("synapse mcp", () => {
   it("says how it is used where it is used wrongly", () =>
     using(async ({ mcp }) => {
       for (const [args, reason] of [
-        [[], "The subcommand is missing."],
-        [["nosuch"], "Unknown subcommand."],
+        [["add", "x", "https://e/mcp"], "An address is given with --url: synapse mcp add x --url https://e/mcp"],
+        [["add", "x", "--url", "e/mcp"], "--url e/mcp: an address begins with https:// or http://."],
+        [["add", "x", "--cwd", ".", "--url", "https://e"], "--cwd goes with a command."],
+        [
+          ["add", "--transport", "http", "x", "https://e"],
+          "There is no --transport: give an address with --url <address>"
+        ],
+        [
+          ["add", "x", "--", "node /x.js"],
+          'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
+        ],
         [["add", "x"], "The command is missing, after --; or give --url."],
         [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
         [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
@@ -112,8 +121,30 @@ describe("synapse mcp", () => {
         const [code, stdout, stderr] = await mcp(...args)
         assert.deepStrictEqual([code, stdout], [2, ""])
         assert.include(stderr, `synapse: ${reason}`)
-        assert.include(stderr, "synapse mcp add [--env name=value]... [--header name:value]...")
+        assert.include(stderr, "synapse mcp add [-e, --env name=value]... [--header name:value]...")
+        assert.notInclude(stderr, "synapse mcp list")
       }
+      for (const [word, reason] of [
+        [[], "The subcommand is missing."],
+        [["nosuch"], "Unknown subcommand."]
+      ] as const) {
+        const [code, , stderr] = await mcp(...word)
+        assert.strictEqual(code, 2)
+        assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
+      }
+      assert.deepStrictEqual(await mcp("rm", "x"), [
+        2,
+        "",
+        "synapse: There is no rm: it is called remove.\nUsage:\n  synapse mcp remove [--project] <name>\nHelp: synapse mcp remove --help\n"
+      ])
+    }))
+
+  it("takes -e for --env, and a directory, which is that of the call", () =>
+    using(async ({ cwd, home, mcp }) => {
+      assert.strictEqual((await mcp("add", "e", "-e", "A=b", "--env", "B=c", "--cwd", "sub", "--", "node", "x"))[0], 0)
+      assert.deepStrictEqual(servers(home), {
+        e: { command: "node", args: ["x"], env: { A: "b", B: "c" }, cwd: `${cwd}/sub` }
+      })
     }))
 
   it("asks at a terminal before it trusts a project's servers, and refuses without one", () =>

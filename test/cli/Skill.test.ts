@@ -161,9 +161,19 @@ describe("synapse skill", () => {
     })
   )
 
+  inPlace("takes the directory of a SKILL.md", ({ home, skill: make }) =>
+    Effect.gen(function* () {
+      const from = make(`${home}/from/one`)
+      const [code, stdout] = yield* skill(home, "add", `${from}/SKILL.md`)
+      assert.deepStrictEqual([code, stdout.split("\n")[0]], [0, "Added one (1 file):"])
+    })
+  )
+
   inPlace("says how it is used", ({ home }) =>
     Effect.gen(function* () {
-      for (const args of [[], ["nosuch"], ["add"], ["list", "x"]]) {
+      assert.include((yield* skill(home, "list", "x"))[2], "\nUsage:\n  synapse skill list [--json]\nHelp: ")
+      assert.include((yield* skill(home, "show", "x"))[2], "There is no show: it is called info.\n")
+      for (const args of [[], ["nosuch"], ["add"]]) {
         const [code, , stderr] = yield* skill(home, ...args)
         assert.strictEqual(code, 2, stderr)
         assert.include(stderr, "\n  synapse skill add [--force] <dir>\n")

@@ -77,7 +77,7 @@ describe("BashTool", () => {
         - edit <file> <old> <new> [--all] | --patch < <patch>: Replaces a text in a file: its first occurrence, or every one; or applies a patch.
         - read <file>... [--offset N] [--limit N]: Shows text files, or a window of their lines (file:72-90), with line numbers; images too.
         - write <file> <content>: Writes a file whole, new or not; without <content>, what comes on standard input.
-        - More commands, of MCP servers (mcp:<server>:<tool>), of skills (skill:<name>:<tool>): command:search <words> finds them; each has --help."
+        - More commands, of MCP servers (mcp:<server>:<tool>), of skills (skill:list; skill:load <name> prints one's instructions): command:search <words> finds them; each has --help."
       `)
     }).pipe(Effect.provide(layer))
   )

@@ -24,8 +24,13 @@ export interface Entry {
   readonly kind: Kind
   readonly summary: string
   /** The name in small letters. */
+  readonly full: string
+  /** The part of it that sets it apart: of `skill:load pdf`, which is a call with an argument, `pdf`; else all of it. */
   readonly key: string
-  /** The words of the name, in small letters; that of `mcp:gh:createIssue` are `mcp`, `gh`, `create` and `issue`. */
+  /**
+   * The words of the name, in small letters: of `mcp:gh:createIssue` these are `mcp`, `gh`, `create` and `issue`; of
+   * `skill:load pdf`, `skill` and `pdf`.
+   */
   readonly words: ReadonlyArray<string>
   /** The words of the summary, in small letters, after a space each. */
   readonly text: string
@@ -41,12 +46,16 @@ const longest = 1000
  * @category constructors
  */
 export const make = (name: string, kind: Kind, summary: string): Entry => {
-  const words = name.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
+  const space = name.indexOf(" ")
+  const own = space < 0 ? name : `${name.split(":", 1)[0]} ${name.slice(space + 1)}`
+  const words = own.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
+  const full = name.toLowerCase()
   return {
     name,
     kind,
     summary,
-    key: name.toLowerCase(),
+    full,
+    key: full.slice(space + 1),
     words: words.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [],
     text: ` ${(
       summary
@@ -73,6 +82,14 @@ export const maker = (): ((commands: ReadonlyArray<Described>) => ReadonlyArray<
     return entries
   }
 }
+
+/**
+ * Tests whether the summary of a command is the text of a server or a skill.
+ *
+ * @since 0.1.0
+ */
+export const isForeign = ({ kind, name }: Pick<Entry, "kind" | "name">): boolean =>
+  kind === "skill" ? name.includes(" ") : kind !== "agent" && kind !== "native" && !name.endsWith("*")
 
 /**
  * Returns the kind of a command that is not the shell's own.

@@ -37,7 +37,7 @@ EXAMPLES
 
 OUTPUT
   A line for each command, the best first: its name, its type, and what it does. What stands in quotes are the words of
-  a server or a skill. <name> --help shows how a command is used.
+  a server or a skill. <name> --help shows how a command is used; skill:load <name> prints a skill's instructions.
 
 EXIT CODE
   0 where something was found, 1 where nothing was.

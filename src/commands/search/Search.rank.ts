@@ -49,9 +49,9 @@ export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> 
 ]
 
 /** Returns the rank of a word for an entry; undefined where it does not fit. */
-const rankOf = (word: string, { key, kind, text, words }: Entry): number | undefined => {
+const rankOf = (word: string, { full, key, kind, text, words }: Entry): number | undefined => {
   if (key === word) return rank.exact
-  if (key.startsWith(word)) return rank.prefix
+  if (key.startsWith(word) || full.startsWith(word)) return rank.prefix
   if (words.includes(word)) return rank.word
   if (words.some((one) => one.startsWith(word))) return rank.wordPrefix
   if (key.includes(word)) return rank.inName
@@ -102,11 +102,15 @@ const scoreOf = (words: ReadonlyArray<string>, entry: Entry, near: ReadonlyArray
 /** The system's programs come after all of ours, but for one of exactly this name. */
 const isLate = ({ entry, score }: Scored): number => (entry.kind === "native" && score > rank.exact ? 1 : 0)
 
+/** A skill's programs come after what loads one. */
+const isPart = ({ entry: { kind, name } }: Scored): number => (kind === "skill" && /:.*:/.test(name) ? 1 : 0)
+
 const compare = (a: Scored, b: Scored): number =>
   a.missed - b.missed ||
   isLate(a) - isLate(b) ||
   a.score - b.score ||
   order[a.entry.kind] - order[b.entry.kind] ||
+  isPart(a) - isPart(b) ||
   (a.entry.name < b.entry.name ? -1 : a.entry.name > b.entry.name ? 1 : 0)
 
 function* scored(

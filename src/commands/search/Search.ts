@@ -76,7 +76,10 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
       const around = isNative ? yield* seen(sandbox) : undefined
       const known = wanted.flatMap((handler) => entriesOf(handler.known?.() ?? []))
       const named = new Set(known.map(({ name }) => name))
-      const registered = entriesOf(registry.list()).filter(({ kind, name }) => isKind(kind, type) && !named.has(name))
+      // What lists the commands of a prefix stands for it.
+      const registered = entriesOf(registry.list()).filter(
+        ({ kind, name }) => isKind(kind, type) && !named.has(name) && !named.has(name.replace(/\*$/, "list"))
+      )
       const own = [...registered, ...known]
       const native = around === undefined ? [] : Native.candidates(around, words)
       // A command of ours stands before the program of its name.
@@ -132,9 +135,11 @@ const seen = (sandbox: Context.Tag.Service<SandboxManager>): Effect.Effect<Surro
       : Effect.succeed(around)
   )
 
-const line = ({ kind, name, summary }: Entry.Entry): string => {
-  const isForeign = kind !== "agent" && kind !== "native" && !name.endsWith("*")
-  const text = isForeign ? ForeignText.quoted(summary, longestSummary) : ForeignText.line(summary, longestSummary)
+const line = (entry: Entry.Entry): string => {
+  const { kind, name, summary } = entry
+  const text = Entry.isForeign(entry)
+    ? ForeignText.quoted(summary, longestSummary)
+    : ForeignText.line(summary, longestSummary)
   return `${ForeignText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
 }
 

@@ -4,12 +4,14 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, Described, Program } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
 import { help } from "./Skill.help.js"
@@ -23,13 +25,20 @@ const described: Described = {
 
 /** The commands of two parts, with what stands behind them. */
 const own: ReadonlyArray<Described> = [
-  { name: "skill:list", summary: "Lists the skills.", usage: "skill:list" },
+  {
+    name: "skill:list",
+    summary: "Lists the skills: instructions and programs for special tasks.",
+    usage: "skill:list"
+  },
   { name: "skill:info", summary: "Shows what a skill is for, and its tools.", usage: "skill:info <name>" },
   { name: "skill:load", summary: "Prints the instructions of a skill.", usage: "skill:load <name>" }
 ]
 
-/** The most characters of a description in the summary of a tool. */
+/** The most characters of a description in the list of commands. */
 const longestSummary = 200
+
+/** The most characters of a path. */
+const longestPath = 500
 
 /**
  * Makes the handler of `skill:*`.
@@ -62,6 +71,11 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     args: ReadonlyArray<string>
   ): Effect.fn.Return<Program | undefined, CommandError> {
     if (!isTool(command)) return undefined
+    if (
+      partsOf(command).tool === "help" &&
+      toolOf(yield* findFor(command, partsOf(command).name), "help") === undefined
+    )
+      return undefined
     const { skill, tool } = yield* findTool(command)
     return command.includes("/") ? undefined : store.program(skill, tool, args)
   })
@@ -73,6 +87,17 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       advice: [Advice.line`It is called ${Advice.typed(`skill:${skill.name}:${tool.name}`)}.`]
     })
   })
+
+  /** Says where a file of a skill is; undefined where the words name none. */
+  const fileOf = (command: string, name: string, path: string): CommandError | undefined => {
+    const skill = path === "" ? undefined : store.known().find((one) => one.name === name)
+    if (skill === undefined) return undefined
+    const file = ForeignText.line(`${skill.directory}/${path}`, longestPath)
+    return new InvalidUsage({
+      reason: `${command}: a skill's files are read by their paths, as any other.`,
+      advice: [Advice.line`${Advice.run(`read ${Quote.word(file)}`)} shows this one.`]
+    })
+  }
 
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { name } = partsOf(command)
@@ -95,10 +120,15 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     run: ({ args, name }): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const command = own.find((one) => one.name === name)
       if (command === undefined) {
+        if (name === "skill:") return Effect.map(store.list, listed)
+        if (partsOf(name).tool === "help") return Effect.map(findFor(name, partsOf(name).name), shown)
         if (isTool(name)) return notRun(name)
-        return name === "skill:help" ? print(help) : unknown(name)
+        if (name === "skill:help") return print(help)
+        const [skill = "", path = ""] = args
+        return (name === "skill:read" ? fileOf(name, skill, path) : undefined) ?? unknown(name)
       }
-      if (args.length === 1 && (args[0] === "--help" || args[0] === "-h")) return print(help)
+      if (args.length === 1 && (args[0] === "--help" || args[0] === "-h"))
+        return print(`${command.usage}: ${command.summary}\nskill:help tells all about skills.\n`)
       const [skill, extra] = args[0] === "--" ? args.slice(1) : args
       if (name === "skill:list") {
         return skill === undefined
@@ -111,6 +141,9 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
           skill === undefined ? "the name of a skill is missing." : "it takes one name."
         )
       }
+      const slash = skill.indexOf("/")
+      const file = slash < 0 ? undefined : fileOf(name, skill.slice(0, slash), skill.slice(slash + 1))
+      if (file !== undefined) return file
       return name === "skill:info"
         ? Effect.map(findFor(name, skill), shown)
         : Effect.map(Effect.mapError(store.load(skill), asked(name, skill)), loaded)
@@ -146,9 +179,17 @@ const toolOf = ({ directory, tools }: Skill, name: string): SkillTool | undefine
   return tools.find((tool) => tool.name === wanted) ?? tools.find((tool) => fileOf(tool) === wanted)
 }
 
-const commandsOf = ({ description, name, tools }: Skill): ReadonlyArray<Described> =>
-  tools.map((tool) => ({
-    name: `skill:${name}:${tool.name}`,
-    summary: ForeignText.line(`Runs ${tool.name} of the skill ${name}: ${description}`, longestSummary),
-    usage: `skill:${name}:${tool.name} [args]`
-  }))
+/** Returns the calls that a skill is for: the one that prints its instructions, and its tools. */
+const commandsOf = (skill: Skill): ReadonlyArray<Described> => {
+  if (!SkillScan.isUsable(skill)) return []
+  const { description, name, tools } = skill
+  const load = `skill:load ${name}`
+  return [
+    { name: load, summary: ForeignText.line(description, longestSummary), usage: load },
+    ...tools.map((tool) => ({
+      name: `skill:${name}:${tool.name}`,
+      summary: `A program of the skill ${name}.`,
+      usage: `skill:${name}:${tool.name} [args]`
+    }))
+  ]
+}

@@ -17,6 +17,7 @@ import * as McpConnection from "./McpConnection.js"
 import * as McpConnections from "./McpConnections.js"
 import * as McpFailure from "./McpFailure.js"
 import * as McpSettings from "./McpSettings.js"
+import * as ServerName from "./ServerName.js"
 import * as UnknownMcp from "./UnknownMcp.js"
 
 /** Milliseconds for which `known` takes the configuration for unchanged. */
@@ -66,7 +67,8 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
       Effect.flatMap(look, (entries): Effect.Effect<McpConnection.Usable, CommandError> => {
         const entry = entries.find(({ server }) => server.name === name)
         if (entry === undefined) {
-          const names = entries.map(({ server }) => server.name)
+          // A file that can't be read stands among the entries under its path.
+          const names = entries.map(({ server }) => server.name).filter((one) => ServerName.refusal(one) === undefined)
           return UnknownMcp.server(command, name, names, places)
         }
         return entry._tag === "Unusable" ? McpFailure.unusable(entry, places) : Effect.succeed(entry)

@@ -43,6 +43,14 @@ const longestName = 100
 export const isName = (name: string): boolean => name.length <= longestName && SkillTools.isCallable(name)
 
 const unusable = "it can't be used: "
+
+/**
+ * Tests whether a skill can be loaded, whatever else is wrong with it.
+ *
+ * @since 0.1.0
+ */
+export const isUsable = ({ problem }: Skill): boolean => problem?.startsWith(unusable) !== true
+
 const outside = `${unusable}it is a link that leads out of the project`
 
 const leadsOut = (real: string, { within }: Root): boolean => within !== undefined && !SkillFile.isWithin(real, within)
@@ -105,8 +113,9 @@ export class SkillScan {
   }
 
   /** Reads the instructions of a skill that was found; on the left, why they can't be read. */
-  instructions({ directory, problem }: Skill): Either.Either<string, string> {
-    if (problem?.startsWith(unusable) === true) return Either.left(problem)
+  instructions(skill: Skill): Either.Either<string, string> {
+    const { directory, problem = "" } = skill
+    if (!isUsable(skill)) return Either.left(problem)
     const root = this.roots.find((root) => directory.startsWith(`${root.directory}/`))
     const file = markdownOf(directory)
     const real = SkillFile.realOf(directory)

@@ -46,7 +46,7 @@ describe("command:search", () => {
         stdout:
           "issuer [agent] Is issuer.\n" +
           'mcp:gh:create_issue [mcp] "Creates an issue."\n' +
-          'skill:pdf:issue [skill] "Is skill:pdf:issue."\n' +
+          "skill:pdf:issue [skill] Is skill:pdf:issue.\n" +
           'mcp:gh:list_issues [mcp] "Lists the issues of a repository."\n'
       })
       const names = (command: string) =>

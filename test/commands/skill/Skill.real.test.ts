@@ -61,6 +61,46 @@ describe("skills in a shell", () => {
     })
   )
 
+  inHouse("are found by what they are called and what they are for, once, and before their programs", (house) =>
+    Effect.gen(function* () {
+      install(house)
+      put(house, "broken name/SKILL.md", "---\ndescription: It has a brand.\n---\n")
+      const found = (words: string) => Effect.map(house.run(`command:search ${words}`), ({ stdout = "" }) => stdout)
+      for (const words of ["brand --type=skill", "brand-guidelines", "'typography artifact'"]) {
+        assert.strictEqual(
+          yield* found(words),
+          'skill:load brand-guidelines [skill] "Applies the company\'s official brand colors and typography to any sort of artifact that may benefit from it. Use it w…"\n'
+        )
+      }
+      const names = (words: string) =>
+        Effect.map(found(words), (text) => text.split("\n").map((line) => line.split(" [")[0]))
+      const programs = ["check_fillable_fields", "office:helpers:merge", "office:unpack"]
+      const loading = ["skill:load brand-guidelines", "skill:load pdf", "skill:load webapp-testing"]
+      assert.match(yield* found("pdf"), /^skill:load pdf \[skill\] "Comprehensive PDF [^\n]*…"\n/)
+      assert.deepStrictEqual((yield* found("pdf")).split("\n").slice(1), [
+        ...programs.map((name) => `skill:pdf:${name} [skill] A program of the skill pdf.`),
+        ""
+      ])
+      assert.deepStrictEqual(yield* names("--type skill --limit 7"), [
+        "skill:info",
+        "skill:list",
+        "skill:load",
+        ...loading,
+        "skill:pdf:check_fillable_fields",
+        "… 6 more: --limit 50",
+        ""
+      ])
+      assert.deepStrictEqual(yield* names("load --type skill"), ["skill:load", ""])
+      assert.deepStrictEqual(yield* names("skill:load --type skill"), ["skill:load", ...loading, ""])
+      // A call with an argument is no program's name.
+      assert.deepStrictEqual(yield* house.run("env skill:load pdf | head -c 10; compgen -c skill:load"), {
+        exitCode: 0,
+        stdout: "Skill pdf:skill:load\n",
+        stderr: ""
+      })
+    })
+  )
+
   inHouses("run their programs in the shell's directory, with its words, input, output and exit code", (house) =>
     Effect.gen(function* () {
       install(house)
@@ -192,6 +232,33 @@ describe("skills in a shell", () => {
       assert.strictEqual(
         slash.message,
         "skill:pdf:office/unpack: not run: a shell takes a name with a / for a path.\nIt is called skill:pdf:office:unpack."
+      )
+    })
+  )
+
+  inHouse("tell how a file of theirs is read, and answer what other commands of this kind answer", (house) =>
+    Effect.gen(function* () {
+      install(house)
+      const path = `${house.cwd}/.agents/skills/pdf/FORMS.md`
+      for (const [command, name] of [
+        ["skill:load pdf/FORMS.md", "skill:load"],
+        ["skill:read pdf FORMS.md", "skill:read"]
+      ]) {
+        assert.deepStrictEqual(
+          yield* house.run(`true; ${command}`),
+          ended(
+            "",
+            1,
+            `${name}: a skill's files are read by their paths, as any other.\nBash(command="read ${path}") shows this one.\n`
+          )
+        )
+      }
+      assert.deepStrictEqual(yield* house.run("skill:"), yield* house.run("skill:list"))
+      for (const command of ["skill:pdf:help", "skill:pdf:help | cat"])
+        assert.deepStrictEqual(yield* house.run(command), yield* house.run("skill:info pdf"))
+      assert.deepStrictEqual(
+        yield* house.run("skill:load --help"),
+        ended("skill:load <name>: Prints the instructions of a skill.\nskill:help tells all about skills.\n")
       )
     })
   )
