@@ -5,6 +5,7 @@ import type { CommandCall } from "../../../src/command/CommandHandler.js"
 import * as CommandError from "../../../src/domain/CommandError.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
+import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 import { type FakeTool, fake, object, text } from "../../support/commands/McpTools.js"
 
 const echo: FakeTool = {
@@ -80,7 +81,7 @@ describe("mcp:<server>:<tool>", () => {
         Effect.map(ended({ echo }, "mcp:demo:echo", args, { stdin: stdin(json) }), ({ calls, stderr }) =>
           calls.length > 0 ? calls[0]?.[1] : (stderr.split("\n")[0] ?? "").replace("InvalidUsage: mcp:demo:echo: ", "")
         )
-      assert.deepStrictEqual(yield* of('{"count":1,"more":[1]}'), { count: 1, more: [1] })
+      assert.deepStrictEqual(yield* of('{"count":1,"note":"x"}'), { count: 1, note: "x" })
       assert.deepStrictEqual(yield* of('{"count":1}', "--json", "-"), { count: 1 })
       assert.deepStrictEqual(yield* of("", "--json", '{"count":1}'), { count: 1 })
       assert.strictEqual(yield* of(""), "count is missing.")
@@ -100,6 +101,40 @@ describe("mcp:<server>:<tool>", () => {
       const strict = { t: { schema: object({ count: {} }, [], { additionalProperties: false }) } }
       const unknown = yield* ended(strict, "mcp:demo:t", ["--json", '{"coumt":1}'])
       assert.include(unknown.stderr, "coumt is no parameter; did you mean count?")
+    })
+  )
+
+  it.effect("refuses names in an object that the schema does not name, unless it allows others", () =>
+    Effect.gen(function* () {
+      const of = (schema: JsonSchema, json: string) =>
+        Effect.map(ended({ t: { schema } }, "mcp:demo:t", ["--json", json]), ({ calls, stderr }) =>
+          calls.length > 0 ? calls[0]?.[1] : stderr.replace("InvalidUsage: mcp:demo:t: ", "").split("\nUsage")[0]
+        )
+      const say = object({ message: { type: "string" } }, ["message"])
+      assert.strictEqual(yield* of(say, '{"message":"a","zzz":1}'), "zzz is no parameter.")
+      assert.strictEqual(yield* of(say, '{"message":"a","messages":1}'), "messages is no parameter.")
+      assert.strictEqual(
+        yield* of(say, '{"msg":"a"}'),
+        "message is missing.\nmsg is no parameter; did you mean message?"
+      )
+      for (const additionalProperties of [true, {}, { type: "integer" }]) {
+        const open = { ...say, additionalProperties }
+        assert.deepStrictEqual(yield* of(open, '{"message":"a","zzz":1}'), { message: "a", zzz: 1 })
+      }
+      for (const schema of [
+        {},
+        object({}),
+        { ...say, patternProperties: { "^z": {} } },
+        { ...say, if: {}, then: { properties: { zzz: {} } } }
+      ]) {
+        assert.deepStrictEqual(yield* of(schema, '{"message":"a","zzz":1}'), { message: "a", zzz: 1 })
+      }
+      const within = object({ of: { type: "array", items: object({ name: {} }, ["name"]) } })
+      assert.deepStrictEqual(yield* of(within, '{"of":[{"name":1,"zzz":1}]}'), { of: [{ name: 1, zzz: 1 }] })
+      assert.strictEqual(
+        yield* of(within, '{"of":[{"nme":1,"zzz":1}]}'),
+        "of[0].name is missing.\nof[0].nme is no parameter; did you mean of[0].name?"
+      )
     })
   )
 
