@@ -21,6 +21,7 @@ import { help } from "./Mcp.help.js"
 import * as Input from "./Mcp.input.js"
 import * as List from "./Mcp.list.js"
 import * as Look from "./Mcp.look.js"
+import * as Mistaken from "./Mcp.mistaken.js"
 import * as Name from "./Mcp.name.js"
 import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
@@ -155,7 +156,10 @@ const valuesOf = Effect.fnUntraced(function* (
       Input.parse(tool, json, source),
       Either.match({ onLeft: (problem) => Effect.fail(Signature.misuse(tool, [problem])), onRight: Effect.succeed })
     )
-  if (given._tag === "Whole") return yield* parse(given.json, "--json")
+  if (given._tag === "Whole") {
+    const mistaken = Mistaken.unquoted([given.json])
+    return yield* mistaken === undefined ? parse(given.json, "--json") : Signature.misuse(tool, [mistaken])
+  }
   if (given._tag === "Values") {
     // An input that can only be meant for this call.
     if (byShell !== undefined && stdin !== undefined) {

@@ -4,8 +4,8 @@ import * as Stream from "effect/Stream"
 import type { CommandCall } from "../../../src/command/CommandHandler.js"
 import * as CommandError from "../../../src/domain/CommandError.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
-import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
+import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { type FakeTool, fake, object, text } from "../../support/commands/McpTools.js"
 
 const echo: FakeTool = {
@@ -88,7 +88,15 @@ describe("mcp:<server>:<tool>", () => {
       assert.strictEqual(yield* of("", "--json=-"), "--json -: nothing comes on standard input.")
       assert.strictEqual(yield* of("[1]"), "standard input: it must be an object: {…}.")
       assert.include(yield* of("{", "--json", "-"), "standard input: it is no JSON: ")
-      assert.include(yield* of("", "--json", "{count:1}"), "--json: it is no JSON: ")
+      assert.include(yield* of("", "--json", "{'count':1}"), "--json: it is no JSON: ")
+      assert.strictEqual(
+        yield* of("", "--json", "{count:1}"),
+        "--json: the shell took the quotes away. Put the JSON in single quotes: --json '{\"count\": …}'."
+      )
+      assert.strictEqual(
+        yield* of("", "--json", "@my args"),
+        "--json takes no name of a file: write --json - <'my args'."
+      )
       assert.strictEqual(yield* of('{"count":"1"}'), 'count must be integer; it was "1".')
       assert.strictEqual(
         yield* of('{"count":9007199254740993}'),
@@ -125,7 +133,7 @@ describe("mcp:<server>:<tool>", () => {
         {},
         object({}),
         { ...say, patternProperties: { "^z": {} } },
-        { ...say, if: {}, then: { properties: { zzz: {} } } }
+        { ...say, dependentSchemas: { message: { properties: { zzz: {} } } } }
       ]) {
         assert.deepStrictEqual(yield* of(schema, '{"message":"a","zzz":1}'), { message: "a", zzz: 1 })
       }
