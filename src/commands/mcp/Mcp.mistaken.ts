@@ -14,8 +14,13 @@ import * as Visible from "./Mcp.visible.js"
 /** The most characters of a call that is shown as it should be. */
 const longest = 200
 
-/** Writes a text as a word for a shell; undefined where it can't be shown as it is. */
-const toWord = (text: string): string | undefined => {
+/**
+ * Writes a text as a word for a shell; undefined where it can't be shown as it is.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const toWord = (text: string): string | undefined => {
   if (text === "") return "''"
   if (text.length > longest || Visible.word(text, longest) !== text) return undefined
   // No file of that name.

@@ -7,13 +7,10 @@ import * as Crypto from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
-import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
-import * as Advice from "../../domain/Advice.js"
-import { type CommandError, CommandNotFound, type InvalidUsage } from "../../domain/CommandError.js"
+import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as Similar from "../../domain/Similar.js"
 import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
 import * as Answer from "./Mcp.answer.js"
 import * as Arguments from "./Mcp.arguments.js"
@@ -27,6 +24,7 @@ import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
+import * as Unknown from "./Mcp.unknown.js"
 import * as Visible from "./Mcp.visible.js"
 
 const described: Described = {
@@ -69,13 +67,26 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     // It may be new.
     const tools = yield* toolsOf(command, name.server, true)
     const now = Name.find(name, tools)
-    return now === undefined ? yield* unknownTool(command, name, tools) : toCallable(now)
+    return now === undefined ? yield* Unknown.tool(command, name, tools) : toCallable(now)
   })
+
+  const isServer = (name: string) =>
+    Effect.map(client.servers, (servers) => name === "" || servers.some((server) => server.name === name))
 
   const list = Effect.fnUntraced(function* (command: string, { server }: Name.Name) {
     const stdout = server === "" ? List.servers(yield* client.servers) : List.tools(yield* toolsOf(command, server))
     if (stdout !== "") return CommandResult.make({ stdout })
     return CommandResult.make({ advice: [List.none(server === "" ? undefined : server)] })
+  })
+
+  const misnamed = Effect.fnUntraced(function* ({ args, name: command }: CommandCall, name: Name.Name) {
+    const server = Unknown.serverOf(name.server, yield* client.servers)
+    const tools =
+      server === undefined ? client.known() : yield* Effect.orElseSucceed(toolsOf(command, server), () => [])
+    const meant = Unknown.meant(name, args, tools)
+    if (yield* isServer(name.server)) return yield* Unknown.incomplete(described, name, meant)
+    if (meant !== undefined) return yield* Unknown.server(command, name, meant)
+    return yield* list(command, name)
   })
 
   /** Calls the tool; who listens hears of its progress. */
@@ -122,8 +133,8 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const name = Name.parse(call.name)
     if (name.tool === "" || name.server === "") {
       const isHelp = call.args.length === 1 && (word === "--help" || word === "-h")
-      if (name.tool !== "" || (call.args.length > 0 && !isHelp)) return yield* noTool(name)
-      return yield* list(call.name, name)
+      const isList = name.tool === "" && (call.args.length === 0 || isHelp)
+      return yield* isList && (yield* isServer(name.server)) ? list(call.name, name) : misnamed(call, name)
     }
     const tool = yield* find(call.name, name)
     const given = Arguments.parse(tool, call.args)
@@ -180,37 +191,6 @@ const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string =>
   const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [Visible.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
-
-const noTool = ({ server }: Name.Name): InvalidUsage =>
-  CommandGrammar.misuse(
-    { name: Name.toWord(server), usage: described.usage },
-    "it has no tool in its name, so that it takes no arguments but --help."
-  )
-
-/** The most tools that an error names. */
-const mostNamed = 20
-
-const unknownTool = (command: string, { server, tool }: Name.Name, tools: ReadonlyArray<McpTool>): CommandNotFound => {
-  const names = tools.map(({ name }) => name)
-  const nearest = Similar.nearest(tool, names) ?? names.find((name) => plain(name) === plain(tool))
-  const shown = names.slice(0, mostNamed).map((name) => Visible.word(name))
-  const left = names.length - shown.length
-  return new CommandNotFound({
-    command,
-    reason: [
-      `Unknown MCP tool: ${Visible.word(tool)} (in ${Visible.word(command, 200)}).`,
-      names.length === 0
-        ? `${Visible.word(server)} has no tools.`
-        : nearest === undefined
-          ? `${Visible.word(server)} has these tools: ${shown.join(", ")}${left > 0 ? `, and ${left} more` : ""}.`
-          : `Did you mean ${Name.toWord(server, nearest)}?`
-    ].join("\n"),
-    advice: [Advice.line`${Advice.run(Name.toWord(server))} lists them.`]
-  })
-}
-
-/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
-const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
 
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
   name: Name.ofTool(tool.server, tool.name),

@@ -25,19 +25,24 @@ export const server = (
   servers: ReadonlyArray<string>,
   places: McpFailure.Places
 ): CommandNotFound => {
-  const nearest = Similar.nearest(name, servers)
+  const meant = Similar.likely(name, servers)
+  const rest = command.startsWith(`mcp:${name}:`) ? command.slice(4 + name.length) : ""
+  const within = rest === "" ? "" : ` (in ${ServerText.line(command)})`
+  const unknown = `Unknown MCP server: ${ServerText.line(name)}${within}.`
+  if (meant.length > 0) {
+    const commands = meant.map((one) => ServerText.line(`mcp:${one}${rest}`))
+    return new CommandNotFound({ command, reason: `${unknown} Did you mean ${commands.join(" or ")}?` })
+  }
   return new CommandNotFound({
     command,
     reason: [
-      `Unknown MCP server: ${ServerText.line(name)} (in ${ServerText.line(command)}).${meant(nearest)}`,
+      unknown,
       servers.length === 0
         ? `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`
         : `There are these MCP servers: ${listed(servers)}.`
     ].join("\n"),
-    advice: [
-      Advice.line`Hint: correct the name; ${Hint.help(ServerText.line(command))} then shows how to use it.`,
-      ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`])
-    ]
+    // The message of a tool call has this line; its output has it not.
+    advice: [Advice.line`Hint: correct the name; ${Hint.help(ServerText.line(command))} then shows how to use it.`]
   })
 }
 
@@ -47,18 +52,18 @@ export const server = (
  * @since 0.1.0
  * @category constructors
  */
-export const tool = (server: string, name: string, tools: ReadonlyArray<string>): CommandNotFound =>
-  new CommandNotFound({
+export const tool = (server: string, name: string, tools: ReadonlyArray<string>): CommandNotFound => {
+  const meant = Similar.likely(name, tools).map((one) => ServerText.line(`mcp:${server}:${one}`))
+  const unknown = `The MCP server ${server} has no tool ${ServerText.line(name)}.`
+  return new CommandNotFound({
     command: `mcp:${server}:${name}`,
-    reason: [
-      `The MCP server ${server} has no tool ${ServerText.line(name)}.${meant(Similar.nearest(name, tools))}`,
-      tools.length === 0 ? "It has no tools at all." : `It has these: ${listed(tools)}.`
-    ].join("\n"),
+    reason:
+      meant.length > 0
+        ? `${unknown} Did you mean ${meant.join(" or ")}?`
+        : `${unknown}\n${tools.length === 0 ? "It has no tools at all." : `It has these: ${listed(tools)}.`}`,
     advice: tools.length === 0 ? [] : [Advice.line`Hint: ${Advice.run(`mcp:${server}`)} tells what they do.`]
   })
-
-const meant = (name: string | undefined): string =>
-  name === undefined ? "" : ` Did you mean ${ServerText.line(name)}?`
+}
 
 const listed = (names: ReadonlyArray<string>): string => {
   const shown = names.slice(0, most).map((name) => ServerText.line(name))

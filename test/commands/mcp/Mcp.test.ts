@@ -208,8 +208,48 @@ describe("mcp:<server>:<tool>", () => {
         assert.include((yield* ended({ echo }, name, ["x"])).stderr, "it has no tool in its name")
         assert.strictEqual((yield* ended({ echo }, name, ["--help"])).exitCode, 0)
       }
-      assert.include((yield* ended({ echo }, "mcp::x", [])).stderr, "it has no tool in its name")
+      assert.include((yield* ended({ echo }, "mcp::x", [])).stderr, "it has no server in its name")
       assert.include((yield* ended({}, "mcp:demo", [])).advice?.flat().join("") ?? "", "the server has no tools")
+    })
+  )
+
+  it.effect("names the tool that is meant by a part of its name, or by a name without its colon", () =>
+    Effect.gen(function* () {
+      const schema = object({ text: { type: "string" } })
+      const tools = { echo: { schema }, read_file: {}, read_text_file: {}, write_file: {} }
+      const of = (name: string, ...args: ReadonlyArray<string>) =>
+        Effect.map(ended(tools, name, args), ({ calls, stderr }) => {
+          assert.deepStrictEqual(calls, [])
+          return stderr
+        })
+      const lists = '\nBash(command="mcp:demo") lists them.'
+      assert.strictEqual(
+        yield* of("mcp:demo:read_text", "x"),
+        `CommandNotFound: Unknown MCP tool: read_text (in mcp:demo:read_text).\nDid you mean mcp:demo:read_text_file?${lists}`
+      )
+      assert.include(yield* of("mcp:demo:ech"), "\nDid you mean mcp:demo:echo?")
+      assert.include(yield* of("mcp:demo:read"), "\nDid you mean mcp:demo:read_file or mcp:demo:read_text_file?")
+      assert.include(yield* of("mcp:demo:zzz"), "\ndemo has these tools: echo, read_file, read_text_file, write_file.")
+      const unknown = (server: string) => `CommandNotFound: Unknown MCP server: ${server}. Did you mean `
+      assert.strictEqual(yield* of("mcp:demo.echo", "a b"), `${unknown("demo.echo")}mcp:demo:echo 'a b'?`)
+      assert.strictEqual(yield* of("mcp:demo_read_file"), `${unknown("demo_read_file")}mcp:demo:read_file?`)
+      assert.strictEqual(yield* of("mcp:echo", "hi"), `${unknown("echo")}mcp:demo:echo hi?`)
+      const missing = (name: string, what: string) => `InvalidUsage: ${name}: it has no ${what} in its name`
+      assert.strictEqual(
+        yield* of("mcp:demo", "echo", "hi"),
+        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:echo hi?`
+      )
+      assert.strictEqual(
+        yield* of("mcp:demo", "read_text", "-x"),
+        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:read_text_file -x?`
+      )
+      assert.include(yield* of("mcp:demo", "zzz"), `${missing("mcp:demo", "tool")}, so that it takes no arguments`)
+      assert.strictEqual(
+        yield* of("mcp::echo", "hi"),
+        `${missing("mcp::echo", "server")}: did you mean mcp:demo:echo hi?`
+      )
+      assert.include(yield* of("mcp::zzz"), `${missing("mcp::zzz", "server")}.\nUsage: `)
+      assert.include(yield* of("mcp:nope", "x"), "CommandNotFound: Unknown MCP server: nope")
     })
   )
 })

@@ -4,13 +4,22 @@ import * as UnknownMcp from "../../../src/extension/mcp/UnknownMcp.js"
 const places = { home: "/home/u/.synapse", root: "/work" }
 
 describe("UnknownMcp", () => {
-  it("S17 names the whole identifier, the nearest server, and how to see what there is", () => {
-    const error = UnknownMcp.server("mcp:githib:list", "githib", ["files", "github"], places)
-    assert.strictEqual(error.command, "mcp:githib:list")
+  it("S17 names the whole identifier, and how to see what there is", () => {
+    const error = UnknownMcp.server("mcp:nope:list", "nope", ["files", "github"], places)
+    assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
-      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
+      `Unknown MCP server: nope (in mcp:nope:list).\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.`
     )
+  })
+
+  it("names the call at the nearest server, and nothing else", () => {
+    const of = (command: string, name: string) => UnknownMcp.server(command, name, ["files", "github"], places).message
+    assert.strictEqual(
+      of("mcp:githib:list", "githib"),
+      "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
+    )
+    assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git. Did you mean mcp:github?")
   })
 
   it("says where servers are configured, where there are none", () => {
@@ -23,7 +32,7 @@ describe("UnknownMcp", () => {
   it("names the nearest tool, and not more than a few of many", () => {
     assert.strictEqual(
       UnknownMcp.tool("fs", "read_fiel", ["list", "read_file"]).message,
-      `The MCP server fs has no tool read_fiel. Did you mean read_file?\nIt has these: list, read_file.\nHint: Bash(command="mcp:fs") tells what they do.`
+      `The MCP server fs has no tool read_fiel. Did you mean mcp:fs:read_file?\nHint: Bash(command="mcp:fs") tells what they do.`
     )
     const many = Array.from({ length: 500 }, (_, at) => `tool${at}`)
     assert.match(UnknownMcp.tool("fs", "x", many).message, /tool18, tool19, and 480 more\.\n/)
