@@ -141,7 +141,7 @@ describe("mcp:<server>:<tool>", () => {
       assert.deepStrictEqual(yield* of(within, '{"of":[{"name":1,"zzz":1}]}'), { of: [{ name: 1, zzz: 1 }] })
       assert.strictEqual(
         yield* of(within, '{"of":[{"nme":1,"zzz":1}]}'),
-        "of[0].name is missing.\nof[0].nme is no parameter; did you mean of[0].name?"
+        "of[0].name is missing.\nof[0].nme is no parameter; did you mean of[0].name?\nof: { name: any }[]"
       )
     })
   )
@@ -250,6 +250,31 @@ describe("mcp:<server>:<tool>", () => {
       )
       assert.include(yield* of("mcp::zzz"), `${missing("mcp::zzz", "server")}.\nUsage: `)
       assert.include(yield* of("mcp:nope", "x"), "CommandNotFound: Unknown MCP server: nope")
+    })
+  )
+
+  it.effect("shows the parts of an object that was given badly, once", () =>
+    Effect.gen(function* () {
+      const texts = { type: "array", items: { type: "string" } }
+      const entity = object({ name: { type: "string" }, observations: texts }, ["name", "observations"])
+      const schema = object({ entities: { type: "array", items: entity } }, ["entities"])
+      const type = "{ name: string, observations: string[] }[]"
+      const of = (...args: ReadonlyArray<string>) =>
+        Effect.map(
+          ended({ make: { schema } }, "mcp:demo:make", args),
+          ({ stderr }) => stderr.replace("InvalidUsage: mcp:demo:make: ", "").split("\nUsage")[0]
+        )
+      assert.strictEqual(
+        yield* of("--name", "Eve"),
+        `Unknown option --name: there are --entities. A word that begins with a dash and is no option goes after --.\nentities: ${type}`
+      )
+      assert.strictEqual(yield* of(), `entities is missing.\nentities: ${type}`)
+      assert.strictEqual(yield* of("Eve"), `entities must be ${type} in JSON; it was "Eve".`)
+      assert.strictEqual(
+        yield* of('[{"nam":"Eve","observations":[]}]'),
+        `entities[0].name is missing.\nentities[0].nam is no parameter; did you mean entities[0].name?\nentities: ${type}`
+      )
+      assert.strictEqual(yield* of("--json", '{"entities":"Eve"}'), `entities must be ${type}; it was "Eve".`)
     })
   )
 })
