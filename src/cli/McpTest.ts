@@ -25,7 +25,10 @@ export const connect = (name: string) =>
     const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
     yield* print("stdout", `${name} answers: ${count}, in ${took} ms`)
     return ExitCode.success as number
-  }).pipe(Effect.catchAll((error) => complain(error.message)))
+  }).pipe(
+    // The advice is for who calls its tools.
+    Effect.catchAll((error) => complain(error._tag === "CommandNotFound" ? error.reason : error.message))
+  )
 
 /**
  * Connects to a server in a house, and sets the exit code.

@@ -78,3 +78,53 @@ export const nearest = (written: string, names: Iterable<string>): string | unde
   }
   return found.length === 1 ? found[0] : undefined
 }
+
+/** A name without what sets `read_file`, `readFile` and `read-file` apart. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_.]/g, "")
+
+/** The fewest characters of a name that another is known by. */
+const shortest = 3
+
+/** The ways in which one name can be a part of another, from the surest to the least. */
+const parts: ReadonlyArray<(whole: string, part: string) => boolean> = [
+  (whole, part) => whole === part,
+  (whole, part) => whole.startsWith(part),
+  (whole, part) => whole.endsWith(part),
+  (whole, part) => whole.includes(part),
+  isShortened
+]
+
+/** `msg` for `message`: some of its characters, in their order, from the first on. */
+function isShortened(whole: string, part: string): boolean {
+  if (whole[0] !== part[0]) return false
+  let at = 0
+  for (const char of whole) if (char === part[at]) at++
+  return at === part.length
+}
+
+/** The most names that may be meant; more tell nothing. */
+const mostLikely = 3
+
+/**
+ * Returns the names that may be meant: the nearest, or else those that what was written is a part of, or that are a part
+ * of it. Empty where none is, or too many are.
+ *
+ * @since 0.1.0
+ */
+export const likely = (written: string, names: Iterable<string>): ReadonlyArray<string> => {
+  const all = [...new Set(names)].filter((name) => name !== written)
+  const only = nearest(written, all)
+  if (only !== undefined) return [only]
+  const short = plain(written)
+  if (written.length > longest) return []
+  const comparable = all.flatMap((name) => (name.length > longest ? [] : [{ name, plain: plain(name) }]))
+  for (const isPart of parts) {
+    const found = comparable.filter(({ plain }) => {
+      const [whole, part] = plain.length < short.length ? [short, plain] : [plain, short]
+      return part.length >= shortest && isPart(whole, part)
+    })
+    if (found.length > mostLikely) return []
+    if (found.length > 0) return found.map(({ name }) => name)
+  }
+  return []
+}

@@ -130,7 +130,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const ofError = (error: CommandError): string | undefined =>
       error._tag === "Blocked"
         ? denials.word(error.rule, error.message)
-        : error._tag === "ExecutionFailed" && error.kind === "timeout"
+        : // Whose limit is another's than the tool's own says itself what helps.
+          error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
           ? `${error.message}. ${longer}`
           : undefined
 

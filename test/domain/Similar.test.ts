@@ -67,4 +67,17 @@ describe("the nearest name", () => {
     ]
     for (const [a, b, count] of pairs) assert.strictEqual(Similar.distance(a, b), count, `${a} ${b}`)
   })
+
+  it("knows a name by its beginning, its end, a part and its letters", () => {
+    const of = (written: string, ...names: ReadonlyArray<string>) => Similar.likely(written, names)
+    assert.deepStrictEqual(of("read_text", "read_file", "read_text_file"), ["read_text_file"])
+    assert.deepStrictEqual(of("ech", "echo", "add"), ["echo"])
+    assert.deepStrictEqual(of("file_path", "path", "content"), ["path"])
+    assert.deepStrictEqual(of("msg", "message", "count"), ["message"])
+    assert.deepStrictEqual(of("readFile", "read-file"), ["read-file"])
+    assert.deepStrictEqual(of("read", "read_file", "read_text_file", "write"), ["read_file", "read_text_file"])
+    assert.deepStrictEqual(of("read", "read_a", "read_b", "read_c", "read_d"), [])
+    assert.deepStrictEqual(of("zz", "zzz"), [])
+    assert.deepStrictEqual(of("x".repeat(100_000), "xxx"), [])
+  })
 })

@@ -7,13 +7,16 @@ import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
 import { Toolset } from "../../src/toolset/Toolset.js"
 
-/** A shell in which `nosuch` is not found, `fail` fails, `slow` runs out of its time, and all else succeeds. */
+/** A shell in which `nosuch` is not found, `fail` fails, `slow` runs out of its time, `unready` of another's, and all else succeeds. */
 const layer = TestSynapse.layer((command) => {
   if (/\bnosuch\b/.test(command))
     return { exitCode: 127, notFound: "nosuch", stderr: "bash: nosuch: command not found\n" }
   if (/\benv mcp:/.test(command)) return { exitCode: 127 }
   if (/\bslow\b/.test(command)) {
     return new ExecutionFailed({ kind: "timeout", reason: "Command execution timeout: 5 ms", stdout: "begun\n" })
+  }
+  if (/\bunready\b/.test(command)) {
+    return new ExecutionFailed({ kind: "timeout", reason: "It was ended.", advice: [["A setting helps."]] })
   }
   if (/\bls\b/.test(command)) return { exitCode: 2 }
   if (/\bnope\b|\b127\b/.test(command)) return { exitCode: 127 }
@@ -210,6 +213,13 @@ describe("BashTool", () => {
         "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &"
       )
       assert.strictEqual(extras.exitCode, 124)
+    }).pipe(Effect.provide(Layer.fresh(layer)))
+  )
+
+  it.effect("says of a time that is not the tool's own only what its error says", () =>
+    Effect.gen(function* () {
+      const { message, output } = yield* handle({ command: "unready" })
+      assert.deepStrictEqual([output, message], Array(2).fill("It was ended.\nA setting helps."))
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 })

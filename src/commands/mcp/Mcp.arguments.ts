@@ -7,9 +7,8 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Arguments from "../../command/Arguments.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as Json from "./Mcp.json.js"
+import * as Mistaken from "./Mcp.mistaken.js"
 import * as Option from "./Mcp.option.js"
-import { isRecord } from "./Mcp.schema.js"
 import type { CallableTool } from "./Mcp.tool.js"
 import * as Value from "./Mcp.value.js"
 
@@ -43,6 +42,8 @@ interface Sorted {
   /** The words after each option, by its parameter's name. */
   readonly named: Map<string, Array<string>>
   readonly positional: Array<string>
+  /** The words after `--`, which are among the positional ones. */
+  readonly literal: Array<string>
   /** The texts after `--json`. */
   readonly whole: Array<string>
   /** The parameters that have no name in the schema. */
@@ -67,11 +68,12 @@ export const parse = (
   const sorted = sort(tool, words)
   if (Either.isLeft(sorted)) return Either.left([sorted.left])
   if (sorted.right === "help") return Either.right(Given.Help())
-  const { extra, named, positional, whole } = sorted.right
+  const { extra, literal, named, positional, whole } = sorted.right
   const [json, ...others] = whole
   if (json !== undefined) {
     if (others.length > 0 || named.size + extra.size + positional.length > 0) {
-      return Either.left(["--json is all of the arguments: no others go with it."])
+      const reason = Mistaken.unquoted([json, ...others, ...positional])
+      return Either.left([reason ?? "--json is all of the arguments: no others go with it."])
     }
     return Either.right(json === "-" ? Given.Input({ isAsked: true }) : Given.Whole({ json }))
   }
@@ -80,7 +82,11 @@ export const parse = (
     return Either.right(Given.Input({ isAsked: false }))
   }
   const mistaken =
-    words.length === 1 && positional.length === 1 ? mistakenFor(tool, positional[0] as string) : undefined
+    words.length === 1 && positional.length === 1
+      ? (Mistaken.only(tool, positional[0] as string) ?? assigned(tool, positional))
+      : literal.length === 0
+        ? assigned(tool, positional)
+        : undefined
   if (mistaken !== undefined) return Either.left([mistaken])
   const problems = [...place(tool, named, positional)]
   const values: Array<readonly [string, unknown]> = []
@@ -104,17 +110,8 @@ export const parse = (
     : Either.right(Given.Values({ values: Object.fromEntries(values) }))
 }
 
-/** Returns what is said of an only word that may be all of the arguments, or the value of one. */
-const mistakenFor = ({ parameters }: CallableTool, word: string): string | undefined => {
-  const [first] = parameters
-  if (first === undefined || !/^\s*\{/.test(word)) return undefined
-  const parsed = Json.parse(word)
-  if (Either.isLeft(parsed) || !isRecord(parsed.right)) return undefined
-  const names = Object.keys(parsed.right)
-  if (names.length === 0 || !names.every((name) => parameters.some((parameter) => parameter.name === name)))
-    return undefined
-  return `The only word may be all arguments, or the value of ${ForeignText.word(first.name)}: write --json '{…}' or --${ForeignText.word(first.name)}='{…}'.`
-}
+const assigned = (tool: CallableTool, positional: ReadonlyArray<string>): string | undefined =>
+  Mistaken.assignments(positional, (name) => Either.getOrElse(Option.named(tool, name), () => undefined))
 
 /** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
 const place = (
@@ -141,11 +138,12 @@ const place = (
 }
 
 const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<Sorted | "help", string> => {
-  const sorted: Sorted = { named: new Map(), positional: [], whole: [], extra: new Map() }
+  const sorted: Sorted = { named: new Map(), positional: [], literal: [], whole: [], extra: new Map() }
   for (let at = 0; at < words.length; at++) {
     const word = words[at] as string
     if (word === "--") {
-      sorted.positional.push(...words.slice(at + 1))
+      sorted.literal.push(...words.slice(at + 1))
+      sorted.positional.push(...sorted.literal)
       break
     }
     const equals = word.indexOf("=")
@@ -170,7 +168,9 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
         add(sorted.extra, name.slice(2), text)
         continue
       }
-      if (optionLike.test(word)) return Either.left(Option.unknown(tool, name))
+      if (optionLike.test(word)) {
+        return Either.left(Mistaken.whole(name, value ?? words[at + 1]) ?? Option.unknown(tool, name))
+      }
       sorted.positional.push(word)
       continue
     }
@@ -180,15 +180,22 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       add(sorted.named, parameter.name, "false")
       continue
     }
+    const next = words[at + 1]
+    const mistaken = parameter.isFlag ? Mistaken.onOff(parameter, value ?? next, value === undefined) : undefined
+    if (mistaken !== undefined) return Either.left(mistaken)
     if (value !== undefined) {
       add(sorted.named, parameter.name, value)
       continue
     }
-    const next = words[at + 1]
     if (parameter.isFlag) {
       const isValue = next === "true" || next === "false"
       if (isValue) at++
       add(sorted.named, parameter.name, isValue ? next : "true")
+      continue
+    }
+    // One that may be a text as well.
+    if (parameter.isSwitch && (next === undefined || Option.isOption(tool, next))) {
+      add(sorted.named, parameter.name, "true")
       continue
     }
     if (next === undefined) return Either.left(`${ForeignText.word(name)} needs a value after it.`)

@@ -79,31 +79,54 @@ const misfitWithin = (
 }
 
 /**
- * Returns what is wrong with the properties of an object; undefined where they fit.
+ * Returns what is wrong with the arguments of a call; undefined where they fit. Where the schema names parameters and
+ * says nothing of others, there are no others.
  *
  * @since 0.1.0
  */
-export const misfitOfFields = (
+export const misfitOfArguments = (
   reader: SchemaReader,
-  { properties, required, rest }: Fields,
+  fields: Fields,
+  value: Readonly<Record<string, unknown>>
+): string | undefined => {
+  const isNamed = fields.properties.size > 0 && fields.rest === undefined
+  return misfitOfFields(reader, isNamed ? { ...fields, rest: false } : fields, value, [])
+}
+
+/** The most names that are told. */
+const mostNames = 20
+
+const misfitOfFields = (
+  reader: SchemaReader,
+  fields: Fields,
   value: Readonly<Record<string, unknown>>,
   path: ReadonlyArray<PropertyKey>
 ): string | undefined => {
+  const { properties, required, rest } = fields
   const missing = [...required].filter((name) => !Object.hasOwn(value, name))
-  if (missing.length > 0) {
-    const names = missing.slice(0, 20).map((name) => at([...path, name]))
-    return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
-  }
+  const foreign = Object.keys(value).filter((name) => !properties.has(name))
+  const open = [...properties.keys()].filter((name) => !Object.hasOwn(value, name))
+  const unknown = foreign.slice(0, mostNames).flatMap((name) => {
+    const meant = Similar.likely(name, open)
+    // What may be there is only told of where it may be what is missing.
+    if (rest !== false && !meant.some((one) => required.has(one))) return []
+    return [`${at([...path, name])} is no parameter${meantBy(meant, (one) => at([...path, one]))}`]
+  })
+  const reasons = [...(missing.length > 0 ? [lacking(missing, path)] : []), ...unknown]
+  if (missing.length > 0 || (rest === false && unknown.length > 0)) return reasons.join("\n")
   for (const [name, inner] of Object.entries(value)) {
     const schema = properties.has(name) ? properties.get(name) : rest
-    if (schema === false && !properties.has(name)) return unknown([...path, name], name, properties.keys())
     const reason = schema === undefined ? undefined : misfit(reader, schema, inner, [...path, name])
     if (reason !== undefined) return reason
   }
   return undefined
 }
 
-const unknown = (path: ReadonlyArray<PropertyKey>, name: string, names: Iterable<string>): string => {
-  const nearest = Similar.nearest(name, names)
-  return `${at(path)} is no parameter${nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`}`
-}
+const lacking = (names: ReadonlyArray<string>, path: ReadonlyArray<PropertyKey>): string =>
+  `${names
+    .slice(0, mostNames)
+    .map((name) => at([...path, name]))
+    .join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
+
+const meantBy = (names: ReadonlyArray<string>, show: (name: string) => string): string =>
+  names.length === 0 ? "." : `; did you mean ${names.map(show).join(" or ")}?`

@@ -64,7 +64,7 @@ export const parse = (
     Either.flatMap((value) => {
       if (!isRecord(value)) return Either.left("it must be an object: {…}")
       const { fields } = tool
-      const reason = Check.misfitOfFields(tool.reader, fields, value, [])
+      const reason = Check.misfitOfArguments(tool.reader, fields, value)
       return reason === undefined ? Either.right(value) : Either.left(reason)
     })
   ).pipe(

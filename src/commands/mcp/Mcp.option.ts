@@ -40,8 +40,12 @@ export const find = (tool: CallableTool, option: string): Either.Either<Option |
   })
 }
 
-/** Finds a parameter by its name, or by one that is written in another way and can mean no other. */
-const named = ({ parameters }: CallableTool, name: string): Either.Either<ToolParameter | undefined, string> => {
+/**
+ * Finds a parameter by its name, or by one that is written in another way and can mean no other.
+ *
+ * @since 0.1.0
+ */
+export const named = ({ parameters }: CallableTool, name: string): Either.Either<ToolParameter | undefined, string> => {
   if (name === "") return Either.right(undefined)
   const same = parameters.find((parameter) => parameter.name === name)
   if (same !== undefined) return Either.right(same)
@@ -72,12 +76,11 @@ export const isOption = (tool: CallableTool, word: string): boolean => {
 export const unknown = ({ parameters }: CallableTool, option: string): string => {
   const name = option.replace(/^--?/, "")
   const names = parameters.map((parameter) => parameter.name)
-  const nearest =
-    Similar.nearest(name, names) ?? names.find((one) => name.length > 2 && plain(one).startsWith(plain(name)))
+  const meant = Similar.likely(name, names)
   const known = names.slice(0, 20).map((one) => `--${ForeignText.word(one)}`)
   const there =
-    nearest !== undefined
-      ? `did you mean --${ForeignText.word(nearest)}?`
+    meant.length > 0
+      ? `did you mean ${meant.map((one) => `--${ForeignText.word(one)}`).join(" or ")}?`
       : names.length === 0
         ? "there is --json only."
         : `there are ${known.join(", ")}${names.length > known.length ? ", …" : ""}.`

@@ -182,14 +182,19 @@ const shapeOf = (kind: (typeof kinds)[number], schema: JsonSchema): Shape => {
   return kind === "object" ? { kind, fields: fieldsOf(schema) } : { kind }
 }
 
-const fieldsOf = ({ additionalProperties: rest, patternProperties, properties, required }: JsonSchema): Fields => {
+/** The keywords that may name further properties. */
+const naming = ["patternProperties", "if", "then", "else", "dependentSchemas", "dependencies"]
+
+const fieldsOf = (schema: JsonSchema): Fields => {
+  const { additionalProperties: rest, patternProperties, properties, required } = schema
   const named = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
   const known = new Map(Object.entries(isRecord(properties) ? properties : {}).slice(0, mostProperties))
   // What is required without being described can still be given.
   for (const name of named.slice(0, mostProperties)) if (!known.has(name)) known.set(name, true)
+  const isNamed = known.size < mostProperties && !naming.some((keyword) => keyword in schema)
   return {
     properties: known,
     required: new Set(named),
-    rest: isRecord(patternProperties) && rest === false ? true : rest
+    rest: (isRecord(patternProperties) && rest === false) || (rest === undefined && !isNamed) ? true : rest
   }
 }

@@ -87,6 +87,28 @@ const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: Tool
  * @category errors
  */
 export const misuse = (tool: CallableTool, problems: ReadonlyArray<string>): InvalidUsage => {
-  const shown = problems.slice(0, 10)
-  return CommandGrammar.misuse({ name: tool.word, usage: usage(tool) }, shown.join("\n"))
+  const text = problems.slice(0, 10).join("\n")
+  return CommandGrammar.misuse({ name: tool.word, usage: usage(tool) }, [text, ...structures(tool, text)].join("\n"))
+}
+
+/** The most parameters whose structure an error shows. */
+const mostStructures = 2
+
+/** Shows what the usage does not: the parts of the objects that are required, or that are wrong. */
+const structures = ({ parameters, reader }: CallableTool, problems: string): ReadonlyArray<string> => {
+  const named = (name: string) => problems.split(/[^\w-]+/).includes(name)
+  const hasParts = (schema: unknown, depth: number): boolean =>
+    reader
+      .shapes(schema)
+      .some((shape) =>
+        shape.kind === "object"
+          ? shape.fields.properties.size > 0
+          : shape.kind === "array" && depth > 0 && hasParts(shape.items, depth - 1)
+      )
+  return parameters
+    .filter(({ isRequired, name, schema }) => (isRequired || named(name)) && hasParts(schema, 2))
+    .map(({ name, schema }) => [ForeignText.word(name), Type.print(reader, schema)] as const)
+    .filter(([, type]) => !problems.includes(type))
+    .slice(0, mostStructures)
+    .map(([name, type]) => `${name}: ${type}`)
 }

@@ -7,25 +7,25 @@ import * as Crypto from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
-import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
-import type { CommandError, InvalidUsage } from "../../domain/CommandError.js"
+import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
 import * as McpName from "../../extension/mcp/McpName.js"
-import * as UnknownMcp from "../../extension/mcp/UnknownMcp.js"
 import * as Answer from "./Mcp.answer.js"
 import * as Arguments from "./Mcp.arguments.js"
 import { help } from "./Mcp.help.js"
 import * as Input from "./Mcp.input.js"
 import * as List from "./Mcp.list.js"
 import * as Look from "./Mcp.look.js"
+import * as Mistaken from "./Mcp.mistaken.js"
 import * as Output from "./Mcp.output.js"
 import { Attachments } from "./Mcp.saved.js"
 import * as Signature from "./Mcp.signature.js"
 import * as Tool from "./Mcp.tool.js"
+import * as Unknown from "./Mcp.unknown.js"
 
 const described: Described = {
   name: "mcp:*",
@@ -67,18 +67,26 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     // It may be new.
     const tools = yield* toolsOf(command, name.server, true)
     const now = McpName.find(name, tools)
-    if (now !== undefined) return toCallable(now)
-    return yield* UnknownMcp.tool(
-      command,
-      name,
-      tools.map(({ name }) => name)
-    )
+    return now === undefined ? yield* Unknown.tool(command, name, tools) : toCallable(now)
   })
+
+  const isServer = (name: string) =>
+    Effect.map(client.servers, (servers) => name === "" || servers.some((server) => server.name === name))
 
   const list = Effect.fnUntraced(function* (command: string, { server }: McpName.Name) {
     const stdout = server === "" ? List.servers(yield* client.servers) : List.tools(yield* toolsOf(command, server))
     if (stdout !== "") return CommandResult.make({ stdout })
     return CommandResult.make({ advice: [List.none(server === "" ? undefined : server)] })
+  })
+
+  const misnamed = Effect.fnUntraced(function* ({ args, name: command }: CommandCall, name: McpName.Name) {
+    const server = Unknown.serverOf(name.server, yield* client.servers)
+    const tools =
+      server === undefined ? client.known() : yield* Effect.orElseSucceed(toolsOf(command, server), () => [])
+    const meant = Unknown.meant(name, args, tools)
+    if (yield* isServer(name.server)) return yield* Unknown.incomplete(described, name, meant)
+    if (meant !== undefined) return yield* Unknown.server(command, name, meant)
+    return yield* list(command, name)
   })
 
   /** Calls the tool; who listens hears of its progress. */
@@ -125,8 +133,8 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const name = McpName.parse(call.name)
     if (name.tool === "" || name.server === "") {
       const isHelp = call.args.length === 1 && (word === "--help" || word === "-h")
-      if (name.tool !== "" || (call.args.length > 0 && !isHelp)) return yield* noTool(name)
-      return yield* list(call.name, name)
+      const isList = name.tool === "" && (call.args.length === 0 || isHelp)
+      return yield* isList && (yield* isServer(name.server)) ? list(call.name, name) : misnamed(call, name)
     }
     const tool = yield* find(call.name, name)
     const given = Arguments.parse(tool, call.args)
@@ -160,7 +168,10 @@ const valuesOf = Effect.fnUntraced(function* (
       Input.parse(tool, json, source),
       Either.match({ onLeft: (problem) => Effect.fail(Signature.misuse(tool, [problem])), onRight: Effect.succeed })
     )
-  if (given._tag === "Whole") return yield* parse(given.json, "--json")
+  if (given._tag === "Whole") {
+    const mistaken = Mistaken.unquoted([given.json])
+    return yield* mistaken === undefined ? parse(given.json, "--json") : Signature.misuse(tool, [mistaken])
+  }
   if (given._tag === "Values") {
     // An input that can only be meant for this call.
     if (byShell !== undefined && stdin !== undefined) {
@@ -181,12 +192,6 @@ const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string =>
   const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [ForeignText.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
-
-const noTool = ({ server }: McpName.Name): InvalidUsage =>
-  CommandGrammar.misuse(
-    { name: McpName.toWord(server), usage: described.usage },
-    "it has no tool in its name, so that it takes no arguments but --help."
-  )
 
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
   name: McpName.ofTool(tool.server, tool.name),

@@ -14,7 +14,7 @@ const most = 120
 const mostParts = 12
 
 /** The depth at which the fields of an object are not printed any more. */
-const deepest = 2
+const deepest = 3
 
 /**
  * Prints the type of a schema on one line.

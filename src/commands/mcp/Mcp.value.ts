@@ -54,10 +54,15 @@ export const fromWords = (
   // A word that is no array is the only item of one, unless it is meant as another kind.
   if (array !== undefined && (value === undefined || Array.isArray(value.value))) {
     const item = items(reader, name, array.items, words)
-    if (Either.isRight(item) || !only.trimStart().startsWith("[")) return item
+    const isWhole = /^\s*[[{]/.test(only) ? only.trimStart().startsWith("[") : isJsonOnly(reader.shapes(array.items))
+    if (Either.isRight(item) || !isWhole) return item
   }
   return Either.left(reason ?? unfit(reader, { name, schema }, shapes, only))
 }
+
+/** Tests for forms that a word can have in JSON only. */
+const isJsonOnly = (shapes: ReadonlyArray<Shape>): boolean =>
+  shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
 
 const items = (
   reader: SchemaReader,
@@ -139,7 +144,7 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
   if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
     return `${ForeignText.word(name)} must be a number up to ${Number.MAX_SAFE_INTEGER}, for JSON's readers round others; it was ${Arguments.quoted(word)}.`
   }
-  const isJson = shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
+  const isJson = isJsonOnly(shapes)
   const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined
   const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${ForeignText.word(parsed.left, 200)}` : ""
   const texts = shapes.flatMap((shape) =>

@@ -124,10 +124,10 @@ export const open = (
     )
 
     const failure =
-      (what: string, timeout: number, isDefault: boolean) =>
+      (what: string, onTimeout: () => ExecutionFailed) =>
       (cause: unknown): ExecutionFailed | Gone => {
         const code = codeOf(cause)
-        if (code === "REQUEST_TIMEOUT") return McpFailure.callTimedOut(server, what, timeout, isDefault)
+        if (code === "REQUEST_TIMEOUT") return onTimeout()
         if (code === "CONNECTION_CLOSED") {
           return McpFailure.endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
         }
@@ -138,6 +138,8 @@ export const open = (
         return wire.isRefusal(cause) ? wire.notReady(cause) : McpFailure.refused(server, what, cause)
       }
 
+    const theList = "the list of its tools"
+    const onListTimeout = () => McpFailure.listTimedOut(server, theList, settings.timeout)
     const { name = "", version: own = "" } = client.getServerVersion() ?? {}
     return {
       version: `${name} ${own}`,
@@ -153,14 +155,15 @@ export const open = (
                   timeout: settings.timeout
                 })
               ),
-        catch: failure("the list of its tools", settings.timeout, true)
+        catch: failure(theList, onListTimeout)
       }).pipe(
         Effect.timeoutFail({
           duration: settings.timeout,
-          onTimeout: () => McpFailure.callTimedOut(server, "the list of its tools", settings.timeout, true)
+          onTimeout: onListTimeout
         })
       ),
       call: (tool, args, options = {}) => {
+        const what = `the call of ${tool}`
         const timeout = Math.min(options.timeout ?? settings.timeout, Timeout.longest)
         return Effect.map(
           Effect.tryPromise({
@@ -176,7 +179,7 @@ export const open = (
                     ...(message === undefined ? {} : { message })
                   })
               }),
-            catch: failure(`the call of ${tool}`, timeout, options.timeout === undefined)
+            catch: failure(what, () => McpFailure.callTimedOut(server, what, timeout, options.timeout === undefined))
           }),
           outputOf
         )

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
+import * as Advice from "../../domain/Advice.js"
 import { Blocked, type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpServer } from "./McpClient.js"
@@ -87,9 +88,10 @@ export const connectTimedOut = (server: string, timeout: number, words: string):
   new ExecutionFailed({
     kind: "timeout",
     reason: withWords(
-      `Command execution timeout: the MCP server ${server} did not become ready within ${timeout} ms and was ended; ${variables.connectTimeout} sets this limit.`,
+      `Command execution timeout: the MCP server ${server} did not become ready within ${timeout} ms and was ended.`,
       words
-    )
+    ),
+    advice: [Advice.line`${variables.connectTimeout} sets this limit.`]
   })
 
 /**
@@ -167,9 +169,29 @@ export const notReached = (
  * @category constructors
  */
 export const callTimedOut = (server: string, what: string, timeout: number, isDefault: boolean): ExecutionFailed =>
+  unanswered(
+    server,
+    what,
+    timeout,
+    isDefault
+      ? `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`
+      : "To wait longer, give a longer timeout=<ms>."
+  )
+
+/**
+ * Makes the error for a server that does not list its tools, which takes the setting's time and no call's.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const listTimedOut = (server: string, what: string, timeout: number): ExecutionFailed =>
+  unanswered(server, what, timeout, `${variables.timeout} sets this limit.`)
+
+const unanswered = (server: string, what: string, timeout: number, advice: string): ExecutionFailed =>
   new ExecutionFailed({
     kind: "timeout",
-    reason: `Command execution timeout: the MCP server ${server} gave neither an answer nor progress to ${shown(what)} for ${timeout} ms, so the call was cancelled${isDefault ? `; ${variables.timeout} sets this limit` : ""}.`
+    reason: `Command execution timeout: the MCP server ${server} gave neither an answer nor progress to ${shown(what)} for ${timeout} ms, so the call was cancelled.`,
+    advice: [[advice]]
   })
 
 /**

@@ -240,4 +240,48 @@ describe("the arguments of an MCP tool", () => {
     assert.deepStrictEqual(values(helped, "--help", "x"), { help: "x" })
     assert.deepStrictEqual(values(search, "--", "--help"), { query: "--help" })
   })
+
+  it("that other callers write in their way are refused with ours", () => {
+    const sum = object({ a: { type: "integer" }, b: { type: "integer" } }, ["a", "b"])
+    for (const name of ["--args", "--arguments", "--input", "--params"]) {
+      assert.strictEqual(wrong(sum, name, '{"a":3}'), `Unknown option ${name}: write --json '{"a":3}'.`)
+      assert.strictEqual(wrong(sum, `${name}={"a":"it's"}`), `Unknown option ${name}: write --json '{"a":"it'\\''s"}'.`)
+      assert.strictEqual(wrong(sum, name, "{a:3}"), `Unknown option ${name}: write --json '{…}'.`)
+    }
+    assert.deepStrictEqual(values(object({ args: { type: "object" } }), "--args", '{"a":3}'), { args: { a: 3 } })
+    assert.strictEqual(
+      wrong(sum, "a=3", "b=-4"),
+      "These words are values here, no names: write --a 3 --b=-4; a value like this goes after --."
+    )
+    assert.strictEqual(
+      wrong(search, "query=two words"),
+      "\"query=two words\" is a value here, no name: write --query 'two words'; a value like this goes after --."
+    )
+    assert.deepStrictEqual(values(search, "--", "query=x"), { query: "query=x" })
+    assert.deepStrictEqual(values(search, "other=x"), { query: "other=x" })
+    assert.deepStrictEqual(values(search, "--query", "query=x"), { query: "query=x" })
+    const write = object({ path: { type: "string" }, message: { type: "string" } }, ["path", "message"])
+    assert.include(wrong(write, "--file_path", "x"), "Unknown option --file_path: did you mean --path?")
+    assert.include(wrong(write, "--msg", "x"), "Unknown option --msg: did you mean --message?")
+  })
+
+  it("in JSON whose quotes the shell took, and in files, are refused with how they are given", () => {
+    const quotes = "--json: the shell took the quotes away. Put the JSON in single quotes: --json '{\"query\": …}'."
+    assert.strictEqual(wrong(search, "--json", "query:x", "deep:true"), quotes)
+    assert.strictEqual(wrong(search, "--json=query:x", "--json=deep:true"), quotes)
+    assert.strictEqual(wrong(search, "--json", "{query:", "x}"), quotes)
+  })
+
+  it("that are on or off take no other words, and none where they may be a text as well", () => {
+    const think = object({ next: { type: ["string", "boolean"] }, n: { type: "integer" } }, ["next"])
+    assert.deepStrictEqual(values(think, "--next", "--n", "1"), { next: true, n: 1 })
+    assert.deepStrictEqual(values(think, "--n", "1", "--next"), { next: true, n: 1 })
+    assert.deepStrictEqual(values(think, "--next", "later"), { next: "later" })
+    assert.strictEqual(
+      wrong(search, "--deep", "yes"),
+      '--deep takes no "yes": write --deep; where "yes" is the value of another, write --deep -- yes.'
+    )
+    assert.strictEqual(wrong(search, "x", "--deep=off"), '--deep takes no "off": write --no-deep.')
+    assert.deepStrictEqual(values(search, "--deep", "--", "no"), { query: "no", deep: true })
+  })
 })

@@ -4,6 +4,7 @@ import * as Stream from "effect/Stream"
 import type { CommandCall } from "../../../src/command/CommandHandler.js"
 import * as CommandError from "../../../src/domain/CommandError.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
+import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { type FakeTool, fake, object, text } from "../../support/commands/McpTools.js"
 
@@ -80,14 +81,22 @@ describe("mcp:<server>:<tool>", () => {
         Effect.map(ended({ echo }, "mcp:demo:echo", args, { stdin: stdin(json) }), ({ calls, stderr }) =>
           calls.length > 0 ? calls[0]?.[1] : (stderr.split("\n")[0] ?? "").replace("InvalidUsage: mcp:demo:echo: ", "")
         )
-      assert.deepStrictEqual(yield* of('{"count":1,"more":[1]}'), { count: 1, more: [1] })
+      assert.deepStrictEqual(yield* of('{"count":1,"note":"x"}'), { count: 1, note: "x" })
       assert.deepStrictEqual(yield* of('{"count":1}', "--json", "-"), { count: 1 })
       assert.deepStrictEqual(yield* of("", "--json", '{"count":1}'), { count: 1 })
       assert.strictEqual(yield* of(""), "count is missing.")
       assert.strictEqual(yield* of("", "--json=-"), "--json -: nothing comes on standard input.")
       assert.strictEqual(yield* of("[1]"), "standard input: it must be an object: {…}.")
       assert.include(yield* of("{", "--json", "-"), "standard input: it is no JSON: ")
-      assert.include(yield* of("", "--json", "{count:1}"), "--json: it is no JSON: ")
+      assert.include(yield* of("", "--json", "{'count':1}"), "--json: it is no JSON: ")
+      assert.strictEqual(
+        yield* of("", "--json", "{count:1}"),
+        "--json: the shell took the quotes away. Put the JSON in single quotes: --json '{\"count\": …}'."
+      )
+      assert.strictEqual(
+        yield* of("", "--json", "@my args"),
+        "--json takes no name of a file: write --json - <'my args'."
+      )
       assert.strictEqual(yield* of('{"count":"1"}'), 'count must be integer; it was "1".')
       assert.strictEqual(
         yield* of('{"count":9007199254740993}'),
@@ -100,6 +109,40 @@ describe("mcp:<server>:<tool>", () => {
       const strict = { t: { schema: object({ count: {} }, [], { additionalProperties: false }) } }
       const unknown = yield* ended(strict, "mcp:demo:t", ["--json", '{"coumt":1}'])
       assert.include(unknown.stderr, "coumt is no parameter; did you mean count?")
+    })
+  )
+
+  it.effect("refuses names in an object that the schema does not name, unless it allows others", () =>
+    Effect.gen(function* () {
+      const of = (schema: JsonSchema, json: string) =>
+        Effect.map(ended({ t: { schema } }, "mcp:demo:t", ["--json", json]), ({ calls, stderr }) =>
+          calls.length > 0 ? calls[0]?.[1] : stderr.replace("InvalidUsage: mcp:demo:t: ", "").split("\nUsage")[0]
+        )
+      const say = object({ message: { type: "string" } }, ["message"])
+      assert.strictEqual(yield* of(say, '{"message":"a","zzz":1}'), "zzz is no parameter.")
+      assert.strictEqual(yield* of(say, '{"message":"a","messages":1}'), "messages is no parameter.")
+      assert.strictEqual(
+        yield* of(say, '{"msg":"a"}'),
+        "message is missing.\nmsg is no parameter; did you mean message?"
+      )
+      for (const additionalProperties of [true, {}, { type: "integer" }]) {
+        const open = { ...say, additionalProperties }
+        assert.deepStrictEqual(yield* of(open, '{"message":"a","zzz":1}'), { message: "a", zzz: 1 })
+      }
+      for (const schema of [
+        {},
+        object({}),
+        { ...say, patternProperties: { "^z": {} } },
+        { ...say, dependentSchemas: { message: { properties: { zzz: {} } } } }
+      ]) {
+        assert.deepStrictEqual(yield* of(schema, '{"message":"a","zzz":1}'), { message: "a", zzz: 1 })
+      }
+      const within = object({ of: { type: "array", items: object({ name: {} }, ["name"]) } })
+      assert.deepStrictEqual(yield* of(within, '{"of":[{"name":1,"zzz":1}]}'), { of: [{ name: 1, zzz: 1 }] })
+      assert.strictEqual(
+        yield* of(within, '{"of":[{"nme":1,"zzz":1}]}'),
+        "of[0].name is missing.\nof[0].nme is no parameter; did you mean of[0].name?\nof: { name: any }[]"
+      )
     })
   )
 
@@ -165,8 +208,73 @@ describe("mcp:<server>:<tool>", () => {
         assert.include((yield* ended({ echo }, name, ["x"])).stderr, "it has no tool in its name")
         assert.strictEqual((yield* ended({ echo }, name, ["--help"])).exitCode, 0)
       }
-      assert.include((yield* ended({ echo }, "mcp::x", [])).stderr, "it has no tool in its name")
+      assert.include((yield* ended({ echo }, "mcp::x", [])).stderr, "it has no server in its name")
       assert.include((yield* ended({}, "mcp:demo", [])).advice?.flat().join("") ?? "", "the server has no tools")
+    })
+  )
+
+  it.effect("names the tool that is meant by a part of its name, or by a name without its colon", () =>
+    Effect.gen(function* () {
+      const schema = object({ text: { type: "string" } })
+      const tools = { echo: { schema }, read_file: {}, read_text_file: {}, write_file: {} }
+      const of = (name: string, ...args: ReadonlyArray<string>) =>
+        Effect.map(ended(tools, name, args), ({ calls, stderr }) => {
+          assert.deepStrictEqual(calls, [])
+          return stderr
+        })
+      const lists = '\nBash(command="mcp:demo") lists them.'
+      assert.strictEqual(
+        yield* of("mcp:demo:read_text", "x"),
+        `CommandNotFound: Unknown MCP tool: read_text (in mcp:demo:read_text).\nDid you mean mcp:demo:read_text_file?${lists}`
+      )
+      assert.include(yield* of("mcp:demo:ech"), "\nDid you mean mcp:demo:echo?")
+      assert.include(yield* of("mcp:demo:read"), "\nDid you mean mcp:demo:read_file or mcp:demo:read_text_file?")
+      assert.include(yield* of("mcp:demo:zzz"), "\ndemo has these tools: echo, read_file, read_text_file, write_file.")
+      const unknown = (server: string) => `CommandNotFound: Unknown MCP server: ${server}. Did you mean `
+      assert.strictEqual(yield* of("mcp:demo.echo", "a b"), `${unknown("demo.echo")}mcp:demo:echo 'a b'?`)
+      assert.strictEqual(yield* of("mcp:demo_read_file"), `${unknown("demo_read_file")}mcp:demo:read_file?`)
+      assert.strictEqual(yield* of("mcp:echo", "hi"), `${unknown("echo")}mcp:demo:echo hi?`)
+      const missing = (name: string, what: string) => `InvalidUsage: ${name}: it has no ${what} in its name`
+      assert.strictEqual(
+        yield* of("mcp:demo", "echo", "hi"),
+        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:echo hi?`
+      )
+      assert.strictEqual(
+        yield* of("mcp:demo", "read_text", "-x"),
+        `${missing("mcp:demo", "tool")}: did you mean mcp:demo:read_text_file -x?`
+      )
+      assert.include(yield* of("mcp:demo", "zzz"), `${missing("mcp:demo", "tool")}, so that it takes no arguments`)
+      assert.strictEqual(
+        yield* of("mcp::echo", "hi"),
+        `${missing("mcp::echo", "server")}: did you mean mcp:demo:echo hi?`
+      )
+      assert.include(yield* of("mcp::zzz"), `${missing("mcp::zzz", "server")}.\nUsage: `)
+      assert.include(yield* of("mcp:nope", "x"), "CommandNotFound: Unknown MCP server: nope")
+    })
+  )
+
+  it.effect("shows the parts of an object that was given badly, once", () =>
+    Effect.gen(function* () {
+      const texts = { type: "array", items: { type: "string" } }
+      const entity = object({ name: { type: "string" }, observations: texts }, ["name", "observations"])
+      const schema = object({ entities: { type: "array", items: entity } }, ["entities"])
+      const type = "{ name: string, observations: string[] }[]"
+      const of = (...args: ReadonlyArray<string>) =>
+        Effect.map(
+          ended({ make: { schema } }, "mcp:demo:make", args),
+          ({ stderr }) => stderr.replace("InvalidUsage: mcp:demo:make: ", "").split("\nUsage")[0]
+        )
+      assert.strictEqual(
+        yield* of("--name", "Eve"),
+        `Unknown option --name: there are --entities. A word that begins with a dash and is no option goes after --.\nentities: ${type}`
+      )
+      assert.strictEqual(yield* of(), `entities is missing.\nentities: ${type}`)
+      assert.strictEqual(yield* of("Eve"), `entities must be ${type} in JSON; it was "Eve".`)
+      assert.strictEqual(
+        yield* of('[{"nam":"Eve","observations":[]}]'),
+        `entities[0].name is missing.\nentities[0].nam is no parameter; did you mean entities[0].name?\nentities: ${type}`
+      )
+      assert.strictEqual(yield* of("--json", '{"entities":"Eve"}'), `entities must be ${type}; it was "Eve".`)
     })
   )
 })

@@ -82,10 +82,13 @@ describe("McpConnection", () => {
           assert.strictEqual(late.exitCode, 124)
           assert.strictEqual(
             late.message,
-            "Command execution timeout: the MCP server odd gave neither an answer nor progress to the call of hang for 200 ms, so the call was cancelled; SYNAPSE_MCP_TIMEOUT sets this limit."
+            "Command execution timeout: the MCP server odd gave neither an answer nor progress to the call of hang for 200 ms, so the call was cancelled.\nTo wait longer, give timeout=<ms>; without it, SYNAPSE_MCP_TIMEOUT sets this limit."
           )
           const own = yield* Effect.flip(client.call("odd", "hang", {}, { timeout: 10 }))
-          assert.match(own.message, /for 10 ms, so the call was cancelled\.$/)
+          assert.match(
+            own.message,
+            /for 10 ms, so the call was cancelled\.\nTo wait longer, give a longer timeout=<ms>\.$/
+          )
           const cancelled = () => world.log("odd").filter((line) => line.startsWith("cancelled"))
           yield* Servers.until(() => cancelled().length === 2)
 
@@ -120,7 +123,7 @@ describe("McpConnection", () => {
     assert.strictEqual(hanging.exitCode, 124)
     assert.strictEqual(
       hanging.message,
-      "Command execution timeout: the MCP server odd did not become ready within 500 ms and was ended; SYNAPSE_MCP_CONNECT_TIMEOUT sets this limit.\nIts last words:\n  Starting…"
+      "Command execution timeout: the MCP server odd did not become ready within 500 ms and was ended.\nIts last words:\n  Starting…\nSYNAPSE_MCP_CONNECT_TIMEOUT sets this limit."
     )
     const broken = await failure(["broken"], "echo")
     assert.strictEqual(

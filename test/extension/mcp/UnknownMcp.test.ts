@@ -7,13 +7,22 @@ const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
   UnknownMcp.tool(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
 
 describe("UnknownMcp", () => {
-  it("S17 names the whole identifier, the nearest server, and how to see what there is", () => {
-    const error = UnknownMcp.server("mcp:githib:list", "githib", ["files", "github"], places)
-    assert.strictEqual(error.command, "mcp:githib:list")
+  it("S17 names the whole identifier, and how to see what there is", () => {
+    const error = UnknownMcp.server("mcp:nope:list", "nope", ["files", "github"], places)
+    assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
       `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
     )
+  })
+
+  it("names the call at the nearest server, and nothing else", () => {
+    const of = (command: string, name: string) => UnknownMcp.server(command, name, ["files", "github"], places).message
+    assert.strictEqual(
+      of("mcp:githib:list", "githib"),
+      "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
+    )
+    assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git. Did you mean mcp:github?")
   })
 
   it("says where servers are configured, where there are none", () => {
