@@ -46,6 +46,14 @@ class EventLoop {
 const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop())
 
 /**
+ * Waits for a turn of the event loop. Of all who wait, one goes on in each.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const turn: Effect.Effect<void> = eventLoop.turn
+
+/**
  * Runs work that belongs together, of which each slice may hold several pieces.
  *
  * @since 0.1.0
