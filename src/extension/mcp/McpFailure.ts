@@ -194,6 +194,17 @@ export const refused = (server: string, what: string, cause: unknown): Execution
 }
 
 /**
+ * Makes the error for an answer that is nested too deep.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const tooDeep = (server: string, what: string, deepest: number): ExecutionFailed =>
+  failed(
+    `The MCP server ${server} failed at ${ServerText.line(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
+  )
+
+/**
  * Makes the error where the official client is not installed.
  *
  * @since 0.1.0
@@ -221,6 +232,6 @@ const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; 
   return {
     code: "code" in cause ? cause.code : undefined,
     status,
-    text: typeof text === "string" ? ServerText.line(text) : ""
+    text: typeof text === "string" ? ServerText.line(text, 200) : ""
   }
 }
