@@ -4,7 +4,6 @@
  * @since 0.1.0
  */
 import type * as Client from "@modelcontextprotocol/client"
-import * as Effect from "effect/Effect"
 import * as Slices from "../../domain/Slices.js"
 import * as Backlog from "./Backlog.js"
 import * as MessageReader from "./MessageReader.js"
@@ -28,6 +27,7 @@ export interface HttpTransport extends Client.Transport {
  */
 export const make = (client: typeof Client, url: string, headers: Readonly<Record<string, string>>): HttpTransport => {
   let challenge: string | undefined
+  const streams = new Map<unknown, AbortController>()
   const untaken = Backlog.make(mostUntaken)
   const transport = new client.StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
@@ -43,6 +43,9 @@ export const make = (client: typeof Client, url: string, headers: Readonly<Recor
     challenge: () => challenge,
     // The client would wait for the answer to its timeout where the stream that it was to come in has ended.
     send: (message: Client.JSONRPCMessage, options?: SendOptions) => {
+      if ("method" in message && message.method === "notifications/cancelled") {
+        streams.get(message.params?.["requestId"])?.abort()
+      }
       if (!("method" in message)) {
         const taken = send(message, options)
         untaken.add(1, taken)
@@ -53,8 +56,13 @@ export const make = (client: typeof Client, url: string, headers: Readonly<Recor
         code: noAnswer,
         message: "the connection ended without an answer, and it may have had its effect"
       }
+      const { id } = message
+      // A call that was cancelled is not listened to any more, where its answer is a stream without end.
+      const stream = new AbortController()
+      streams.set(id, stream)
+      for (const old of streams.keys()) if (streams.size > mostStreams) streams.delete(old)
       const onRequestStreamEnd = () => transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error })
-      return send(message, { ...options, onRequestStreamEnd }).catch(reworded)
+      return send(message, { ...options, onRequestStreamEnd, requestSignal: stream.signal }).catch(reworded)
     },
     close: async () => {
       // A server that keeps sessions is told that this one is over; it is not waited for longer than a moment.
@@ -75,6 +83,9 @@ const noAnswer = -32_000
 
 /** Answers to a server that it has not taken; more are not made before it takes them. */
 const mostUntaken = 32
+
+/** Requests whose answers can be cut off. */
+const mostStreams = 200
 
 /** Bytes of an answer that tells of a failure. */
 const mostOfFailure = 8192
@@ -119,7 +130,7 @@ const whole = (response: Response, untaken: Backlog.Backlog): Limit => {
         for (let at = 0; at < chunk.length; at += stride) {
           await untaken.room()
           controller.enqueue(chunk.subarray(at, at + stride))
-          await Effect.runPromise(Slices.turn)
+          await Slices.turn()
         }
       } else controller.enqueue(chunk)
     }

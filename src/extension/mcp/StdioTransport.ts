@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
-import * as Effect from "effect/Effect"
 import * as Slices from "../../domain/Slices.js"
 import * as Backlog from "./Backlog.js"
 import * as MessageReader from "./MessageReader.js"
@@ -83,7 +82,7 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
       }
       await unread.room()
       if (worked + performance.now() - since >= slice) {
-        await Effect.runPromise(Slices.turn)
+        await Slices.turn()
         worked = 0
         since = performance.now()
       }
