@@ -27,10 +27,14 @@ class EventLoop {
 
   readonly turn: Effect.Effect<void> = Effect.async<void>((resume) => {
     const go = () => resume(Effect.void)
-    if (this.waiting.size === 0) setImmediate(this.next)
-    this.waiting.add(go)
+    this.add(go)
     return Effect.sync(() => void this.waiting.delete(go))
   })
+
+  add(go: () => void): void {
+    if (this.waiting.size === 0) setImmediate(this.next)
+    this.waiting.add(go)
+  }
 
   private readonly next = (): void => {
     const [first] = this.waiting
@@ -44,6 +48,14 @@ class EventLoop {
 
 /** A process has one event loop, whatever number of copies of this module it loads. */
 const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop())
+
+/**
+ * Waits for a turn of the event loop, for the callbacks of other libraries. Of all who wait, one goes on in each.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const turn = (): Promise<void> => new Promise((resolve) => eventLoop.add(resolve))
 
 /**
  * Runs work that belongs together, of which each slice may hold several pieces.

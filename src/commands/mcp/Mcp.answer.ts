@@ -15,6 +15,9 @@ import type { Attachments } from "./Mcp.saved.js"
 /** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */
 const most = 16_000
 
+/** The most files that are saved of one result. */
+const mostFiles = 100
+
 /** The number of characters that are written at once. */
 const stride = 256 * 1024
 
@@ -45,9 +48,10 @@ export const put = Effect.fnUntraced(function* (
 ): Effect.fn.Return<CommandResult.CommandResult> {
   const images: Array<CommandResult.Image> = []
   let text = ""
+  let files = 0
   for (const part of parts) {
     if (part._tag === "Text") text += part.text
-    else {
+    else if (++files <= mostFiles) {
       const saved = yield* attachments.save(call, part.attachment)
       text += `${saved.text}\n`
       if (saved.image !== undefined) images.push(saved.image)
@@ -57,6 +61,10 @@ export const put = Effect.fnUntraced(function* (
       yield* writeAll(call, text)
       text = ""
     }
+  }
+  if (files > mostFiles) {
+    const left = files - mostFiles
+    text += `[${left.toLocaleString("en")} more ${left === 1 ? "file" : "files"} not saved: of one result, ${mostFiles} are]\n`
   }
   const shown = images.length === 0 ? {} : { images }
   if (!isError) return CommandResult.make({ stdout: text, ...shown })

@@ -72,24 +72,25 @@ const ended = (text: string): string => (text === "" || text.endsWith("\n") ? te
 const json = (value: unknown): Part => Part.Text({ text: `${JSON.stringify(value)}\n` })
 
 /**
- * Tests whether texts already say a value: one is its JSON; or, for a result that servers wrap (`{"result": …}`), they are
- * it, or its items.
+ * Tests whether texts already say a value: one is its JSON; or, for a result that servers wrap in an object of one
+ * property (`{"result": …}`, `{"content": …}`), they are it, or its items.
  */
 const isSaid = (texts: ReadonlyArray<string>, value: unknown): boolean => {
   // A result of several texts says it in one of the first, or in all of them together.
   const some = texts.slice(0, 4)
   if (some.some((text) => isSame(text, value))) return true
-  if (!isRecord(value) || Object.keys(value).length !== 1 || !("result" in value)) return false
-  const { result } = value
+  if (!isRecord(value)) return false
+  const [result, ...others] = Object.values(value)
+  if (result === undefined || others.length > 0) return false
   if (some.some((text) => isSame(text, result))) return true
   return (
     Array.isArray(result) && result.length === texts.length && texts.every((text, index) => isSame(text, result[index]))
   )
 }
 
-/** Tests whether a text says a value: it is it, or its JSON. */
+/** Tests whether a text says a value: it is it, but for white space at its end, or its JSON. */
 const isSame = (text: string, value: unknown): boolean => {
-  if (typeof value === "string" && text === value) return true
+  if (typeof value === "string" && text.trimEnd() === value.trimEnd()) return true
   const json = JSON.stringify(value)
   // Most texts are no JSON, and need not be parsed to tell.
   if (text.trimStart()[0] !== json[0] || text.length * 2 < json.length) return false

@@ -20,6 +20,9 @@ import * as McpSettings from "./McpSettings.js"
 import * as ServerName from "./ServerName.js"
 import * as UnknownMcp from "./UnknownMcp.js"
 
+/** Milliseconds between two looks at the tools of a server which says that they have changed. */
+const between = 1000
+
 /** Milliseconds for which `known` takes the configuration for unchanged. */
 const fresh = 1000
 
@@ -49,7 +52,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
         // Another version can have other tools.
         if (catalog.get(entry)?.version !== connection.version) catalog.drop(entry)
         const refresh = Effect.zipRight(Queue.take(connection.changes), Effect.ignore(list(entry, connection)))
-        yield* Effect.forkScoped(Effect.forever(refresh))
+        yield* Effect.forkScoped(Effect.forever(Effect.zipRight(refresh, Effect.sleep(between))))
         return connection
       })
     )

@@ -97,9 +97,11 @@ export const open = (
     client.onclose = () => {
       isOpen = false
     }
-    client.setRequestHandler("roots/list", () => ({
-      roots: [{ uri: pathToFileURL(places.root).href, name: Path.basename(places.root) || "/" }]
-    }))
+    let isAskedForRoots = false
+    client.setRequestHandler("roots/list", () => {
+      isAskedForRoots = true
+      return { roots: [{ uri: pathToFileURL(places.root).href, name: Path.basename(places.root) || "/" }] }
+    })
     client.fallbackRequestHandler = async ({ method }) => {
       throw new library.ProtocolError(
         library.ProtocolErrorCode.MethodNotFound,
@@ -122,6 +124,14 @@ export const open = (
         onTimeout: () => McpFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
       })
     )
+
+    // A server may begin with the roots that it asks for now, and see others before: it is not called before it has them.
+    const ping = (timeout: number) =>
+      Effect.ignore(Effect.tryPromise((signal) => client.request({ method: "ping" }, anything, { signal, timeout })))
+    if (entry._tag === "Stdio") {
+      yield* ping(Math.min(firstPing, settings.connectTimeout))
+      if (isAskedForRoots) yield* Effect.zipRight(ping(secondPing), Effect.sleep(settling))
+    }
 
     const failure =
       (what: string, onTimeout: () => ExecutionFailed) =>
@@ -165,7 +175,7 @@ export const open = (
       call: (tool, args, options = {}) => {
         const what = `the call of ${tool}`
         const timeout = Math.min(options.timeout ?? settings.timeout, Timeout.longest)
-        return Effect.map(
+        return Effect.flatMap(
           Effect.tryPromise({
             try: (signal) =>
               client.request({ method: "tools/call", params: { name: tool, arguments: args } }, anything, {
@@ -181,11 +191,30 @@ export const open = (
               }),
             catch: failure(what, () => McpFailure.callTimedOut(server, what, timeout, options.timeout === undefined))
           }),
-          outputOf
+          (answer) =>
+            isDeeper(answer, deepest) ? McpFailure.tooDeep(server, what, deepest) : Effect.succeed(outputOf(answer))
         )
       }
     }
   })
+
+/** Milliseconds that a server may take to answer that it has begun, and again once it has its roots. */
+const firstPing = 1000
+const secondPing = 100
+/** Milliseconds that it has to look at its roots, which it does after it has them. */
+const settling = 50
+
+/** The levels of an answer. What follows one to its end, such as `JSON.stringify`, has no stack for some thousands. */
+const deepest = 500
+
+const isDeeper = (value: unknown, levels: number): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((each) => isDeeper(each, levels - 1))
+  const record = value as { readonly [key: string]: unknown }
+  for (const key in record) if (isDeeper(record[key], levels - 1)) return true
+  return false
+}
 
 const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
 

@@ -221,6 +221,17 @@ export const refused = (server: string, what: string, cause: unknown): Execution
 }
 
 /**
+ * Makes the error for an answer that is nested too deep.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const tooDeep = (server: string, what: string, deepest: number): ExecutionFailed =>
+  failed(
+    `The MCP server ${server} failed at ${shown(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
+  )
+
+/**
  * Makes the error where the official client is not installed.
  *
  * @since 0.1.0
@@ -248,6 +259,6 @@ const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; 
   return {
     code: "code" in cause ? cause.code : undefined,
     status,
-    text: typeof text === "string" ? shown(text) : ""
+    text: typeof text === "string" ? ForeignText.line(text, 200) : ""
   }
 }

@@ -11,8 +11,11 @@
  * @category models
  */
 export interface MessageReader {
-  /** Takes the next bytes, and returns the messages that are complete; undefined where one exceeds the limit. */
-  readonly read: (chunk: Uint8Array) => ReadonlyArray<Message> | undefined
+  /**
+   * Takes the next bytes, and yields the messages that are complete, one when it is asked for; undefined for a line that
+   * is none. Returns false where a message exceeds the limit: nothing can be read any more.
+   */
+  readonly read: (chunk: Uint8Array) => Generator<Message | undefined, boolean>
   /** The last line that was no message, or its beginning. */
   readonly noise: () => string
 }
@@ -62,21 +65,20 @@ export const make = (limit: number = largest): MessageReader => {
   }
 
   return {
-    read: (chunk) => {
-      const messages: Array<Message> = []
+    *read(chunk) {
       let at = 0
       for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, at)) {
-        if (length + end - at > limit) return undefined
-        const message = take(chunk.subarray(at, end))
-        if (message !== undefined) messages.push(message)
+        if (length + end - at > limit) return false
+        const line = chunk.subarray(at, end)
         at = end + 1
+        yield take(line)
       }
       if (at < chunk.length) {
         length += chunk.length - at
-        if (length > limit) return undefined
+        if (length > limit) return false
         begun.push(chunk.subarray(at))
       }
-      return messages
+      return true
     },
     noise: () => noise
   }

@@ -46,7 +46,8 @@ export interface Program {
  * @category models
  */
 export interface Listener {
-  readonly onOutput: (chunk: Uint8Array) => void
+  /** Nothing more is read before its promise is fulfilled: a server that writes without end is held up by its pipe. */
+  readonly onOutput: (chunk: Uint8Array) => Promise<void>
   /** Called once, after all output. */
   readonly onEnd: () => void
 }
@@ -102,7 +103,10 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
     child.stderr.on("data", (chunk: Buffer) => {
       stderr = Buffer.concat([stderr, chunk]).subarray(-keptOfStderr)
     })
-    child.stdout.on("data", listener.onOutput)
+    child.stdout.on("data", (chunk: Buffer) => {
+      child.stdout.pause()
+      void listener.onOutput(chunk).then(() => child.stdout.resume())
+    })
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {})
 
     let ending: string | undefined

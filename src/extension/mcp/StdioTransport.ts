@@ -5,7 +5,10 @@
  * @since 0.1.0
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
+import * as Slices from "../../domain/Slices.js"
+import * as Backlog from "./Backlog.js"
 import * as MessageReader from "./MessageReader.js"
+import * as Response from "./Response.js"
 import * as ServerProcess from "./ServerProcess.js"
 
 /**
@@ -29,6 +32,12 @@ export interface StdioTransport extends Transport {
  */
 export class NotSent extends Error {}
 
+/** Characters of answers that a server has not read; more are not made before it reads. */
+const mostUnread = 64 * 1024
+
+/** Milliseconds that messages are dealt with before the event loop has its turn. */
+const slice = 4
+
 /**
  * Makes a transport, which starts the program when the client does.
  *
@@ -39,28 +48,61 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
   const reader = MessageReader.make()
   let server: Promise<ServerProcess.ServerProcess> | undefined
   let running: ServerProcess.ServerProcess | undefined
+  const unread = Backlog.make(mostUnread)
   let tooLarge = false
+  let isClosing = false
+  let worked = 0
+  let delivered = Promise.resolve()
 
-  /** The client hears notifications a moment late: of a call's progress it would know nothing where the answer follows at once. */
-  const deliver = async (messages: ReadonlyArray<MessageReader.Message>) => {
-    for (const message of messages) {
+  const hand = (message: MessageReader.Message) => {
+    try {
       // The client checks what a message is.
-      transport.onmessage?.(message as unknown as JSONRPCMessage)
-      if (!("id" in message)) await undefined
+      transport.onmessage?.(Response.sound(message) as unknown as JSONRPCMessage)
+    } catch (cause) {
+      transport.onerror?.(new Error("The client can't take a message", { cause }))
     }
   }
 
-  const onOutput = (chunk: Uint8Array) => {
-    if (tooLarge) return
+  const deliver = async (chunk: Uint8Array) => {
+    let since = performance.now()
     const messages = reader.read(chunk)
-    if (messages === undefined) {
-      tooLarge = true
-      void running?.end()
-      return
+    for (let next = messages.next(); !isClosing; next = messages.next()) {
+      if (next.done === true) {
+        if (!next.value) {
+          tooLarge = true
+          void end()
+        }
+        break
+      }
+      if (next.value !== undefined) {
+        hand(next.value)
+        // What the client does with it a moment later counts too; of a call's progress it would otherwise know nothing
+        // where the answer follows at once.
+        await undefined
+      }
+      await unread.room()
+      if (worked + performance.now() - since >= slice) {
+        await Slices.turn()
+        worked = 0
+        since = performance.now()
+      }
     }
-    void deliver(messages)
+    // A pipe is read many times in one turn.
+    worked += performance.now() - since
   }
-  const onEnd = () => transport.onclose?.()
+
+  const end = async () => {
+    isClosing = true
+    unread.release()
+    // It may be on its way.
+    const started = await server?.catch(() => undefined)
+    await started?.end()
+  }
+  const onOutput = (chunk: Uint8Array) => {
+    if (!isClosing) delivered = deliver(chunk)
+    return delivered
+  }
+  const onEnd = () => void delivered.then(() => transport.onclose?.())
 
   const transport: StdioTransport = {
     start: async () => {
@@ -69,17 +111,16 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
     },
     send: async (message) => {
       if (running === undefined || running.ending() !== undefined) throw new NotSent("The server has ended")
+      const text = `${JSON.stringify(message)}\n`
+      const written = running.write(text)
+      if (!("method" in message)) unread.add(text.length, written)
       try {
-        await running.write(`${JSON.stringify(message)}\n`)
+        await written
       } catch (cause) {
         throw new NotSent("The server does not read", { cause })
       }
     },
-    close: async () => {
-      // It may be on its way.
-      const started = await server?.catch(() => undefined)
-      await started?.end()
-    },
+    close: end,
     ending: () => (tooLarge ? `a message of more than ${MessageReader.largest / 1024 ** 2} MiB` : running?.ending()),
     lastWords: () => running?.stderr().trim() || reader.noise()
   }

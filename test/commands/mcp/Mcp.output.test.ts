@@ -62,6 +62,18 @@ describe("the result of an MCP tool", () => {
       assert.strictEqual(yield* of({ result: ["a", { b: 1 }] }, "a", '{"b": 1}'), 'a\n{"b": 1}\n')
       assert.strictEqual(yield* of({ result: 4 }, "four"), 'four\n{"result":4}\n')
       assert.strictEqual(yield* of(null, "x"), "x\n")
+      // As server-filesystem, server-memory and others put it.
+      assert.strictEqual(yield* of({ content: "hello\n" }, "hello\n"), "hello\n")
+      assert.strictEqual(yield* of({ content: "hello" }, "hello\n"), "hello\n")
+      assert.strictEqual(yield* of({ content: "4" }, "4"), "4\n")
+      assert.strictEqual(
+        yield* of({ entities: [{ name: "Ada" }] }, '[\n  { "name": "Ada" }\n]'),
+        '[\n  { "name": "Ada" }\n]\n'
+      )
+      assert.strictEqual(yield* of({ content: "a", more: 1 }, "a"), 'a\n{"content":"a","more":1}\n')
+      assert.strictEqual(yield* of({ content: " a" }, "a"), 'a\n{"content":" a"}\n')
+      assert.strictEqual(yield* of({ content: { a: 1 } }, '{"a":2}'), '{"a":2}\n{"content":{"a":1}}\n')
+      assert.strictEqual(yield* of({}, "a"), "a\n{}\n")
     })
   )
 
@@ -94,6 +106,18 @@ describe("the result of an MCP tool", () => {
       )
       // What calls itself an image, and is none, is not shown as one.
       assert.notProperty(yield* put(blocks({ type: "image", data: base64, mimeType: "image/png" })), "images")
+    })
+  )
+
+  it.effect("saves a hundred files of one result, and says how many more there are", () =>
+    Effect.gen(function* () {
+      const image = { type: "image", data: "AAAA", mimeType: "image/png" }
+      const many = blocks({ type: "text", text: "all:" }, ...Array.from({ length: 20_000 }, () => image))
+      const [, text] = yield* shown({ ...many, content: [...many.content, { type: "text", text: "the end" }] })
+      const lines = String(text).trimEnd().split("\n")
+      assert.lengthOf(lines, 103)
+      assert.strictEqual(lines[100], "[image saved: <tmp>/t-100.png (image/png, 3 bytes)]")
+      assert.deepStrictEqual(lines.slice(101), ["the end", "[19,900 more files not saved: of one result, 100 are]"])
     })
   )
 

@@ -1,7 +1,9 @@
 import type * as Http from "node:http"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpServers from "../../support/mcp/Http.js"
 import * as Servers from "../../support/mcp/Servers.js"
 
@@ -97,6 +99,69 @@ describe("HttpTransport", () => {
           (yield* Effect.flip(client.call("far", "do", {}))).message,
           "The MCP server far failed at the call of do: the connection ended without an answer, and it may have had its effect"
         )
+      })
+    ))
+
+  it("reads no more than the beginning of what tells of a failure", async () => {
+    let written = 0
+    const endless: Http.RequestListener = (_, response) => {
+      response.writeHead(500)
+      const more = () => {
+        while (!response.destroyed && response.write("boom ".repeat(10_000))) written += 50_000
+        response.once("drain", more)
+      }
+      more()
+    }
+    const message = await refusal(endless)
+    assert.match(message, /^The MCP server far can't be reached at URL: HTTP 500: (boom ){39}boom ?….$/)
+    assert.isBelow(written, 64 * 1024 ** 2)
+  })
+
+  it("says that an answer is none, or too deep", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        const deep = `{"structuredContent":${"[".repeat(50_000)}${"]".repeat(50_000)}}`
+        const results = ['"x"', deep]
+        const url = yield* HttpServers.listen(
+          HttpServers.speaking((id, response) => {
+            response.writeHead(200, { "content-type": "application/json" })
+            response.end(`{"jsonrpc":"2.0","id":${id},"result":${results.shift()}}`)
+          })
+        )
+        world.entries.push(HttpServers.entry("far", url))
+        const failed = "The MCP server far failed at the call of do: "
+        const message = Effect.map(Effect.flip(client.call("far", "do", {})), ({ message }) => message)
+        assert.strictEqual(yield* message, `${failed}answered with something that is no result`)
+        assert.strictEqual(
+          yield* message,
+          `${failed}its answer is nested deeper than 500 levels. It may have had its effect.`
+        )
+      })
+    ))
+
+  it("has its turns while a stream of events has no end", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        const event =
+          'data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}\n\n'
+        const closed = yield* Deferred.make<void>()
+        const url = yield* HttpServers.listen(
+          HttpServers.speaking((_, response) => {
+            response.writeHead(200, { "content-type": "text/event-stream" })
+            const more = () => {
+              while (!response.destroyed && response.write(event.repeat(500))) {}
+              response.once("drain", more)
+            }
+            response.once("close", () => Deferred.unsafeDone(closed, Effect.void))
+            more()
+          })
+        )
+        world.entries.push(HttpServers.entry("far", url))
+        const fiber = yield* Effect.fork(client.call("far", "do", {}))
+        // The server is in this process: its turns are ours.
+        yield* Effect.repeatN(client.tools("far", { refresh: true }), 5)
+        yield* Fiber.interrupt(fiber)
+        yield* Deferred.await(closed)
       })
     ))
 

@@ -175,6 +175,18 @@ describe("LiveMcpClient", () => {
       })
     ))
 
+  it("looks at the tools once in a while where they change without end", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        world.entries.push(world.odd("odd"))
+        yield* client.call("odd", "restless", {})
+        const lists = () => world.log("odd").filter((line) => line === "list").length
+        yield* Servers.until(() => lists() >= 2)
+        yield* Effect.repeatN(client.call("odd", "echo", {}), 200)
+        assert.isBelow(lists(), 20)
+      })
+    ))
+
   it("knows the tools that a server says are new", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {

@@ -59,6 +59,49 @@ describe("McpConnection", () => {
     assert.strictEqual(message, "The MCP server odd failed at the call of refuse: count: must be \\u001b[1ma number")
   })
 
+  it("says at once that an answer is none, or too deep", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        world.entries.push(world.odd("odd"))
+        const answer = (rest: string) => client.call("odd", "answer", { line: `{"jsonrpc":"2.0","id":ID,${rest}}` })
+        for (const rest of ['"result":"x"', '"result":null', '"result":[]', '"error":"x"', '"other":1']) {
+          assert.strictEqual(
+            (yield* Effect.flip(answer(rest))).message,
+            "The MCP server odd failed at the call of answer: answered with something that is no result"
+          )
+        }
+        const odd = yield* answer('"result":{"content":[{"type":"text","text":"a"}],"_meta":5},"more":1')
+        assert.strictEqual(Servers.textOf(odd), "a")
+        assert.strictEqual(
+          (yield* Effect.flip(client.call("odd", "deep", {}))).message,
+          "The MCP server odd failed at the call of deep: its answer is nested deeper than 500 levels. It may have had its effect."
+        )
+        assert.strictEqual(Servers.textOf(yield* client.call("odd", "echo", {})), "{}")
+      })
+    ))
+
+  it("goes on with a server that asks without end, and cancels its calls", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        world.entries.push(world.odd("odd"))
+        const fiber = yield* Effect.fork(client.call("odd", "flood", {}))
+        yield* Servers.until(() => world.log("odd").includes("call flood"))
+        yield* Effect.repeatN(client.call("odd", "echo", {}), 5)
+        yield* Fiber.interrupt(fiber)
+        yield* Servers.until(() => world.log("odd").some((line) => line.startsWith("cancelled")))
+      })
+    ))
+
+  it("uses a server that does not answer whether it has begun", () =>
+    Servers.using(
+      (world, client) =>
+        Effect.gen(function* () {
+          world.entries.push(world.odd("odd", "deaf"))
+          assert.strictEqual(Servers.textOf(yield* client.call("odd", "echo", {})), "{}")
+        }),
+      { connectTimeout: 500 }
+    ))
+
   it("tells of progress", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {

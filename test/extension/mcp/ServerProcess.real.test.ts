@@ -14,7 +14,7 @@ const program = (server: string) => `
 import { start } from "./ServerProcess.mjs"
 await start(
   { program: process.execPath, args: ["-e", ${JSON.stringify(server)}], cwd: "/", environment: {} },
-  { onOutput: (chunk) => process.stdout.write(chunk), onEnd: () => {} }
+  { onOutput: async (chunk) => void process.stdout.write(chunk), onEnd: () => {} }
 )
 `
 

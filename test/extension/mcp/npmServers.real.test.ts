@@ -52,6 +52,18 @@ describe("the servers that others wrote", () => {
       })
     ))
 
+  it("server-filesystem: its own directory gives way to the root before the first call", () =>
+    Servers.using((world, client) =>
+      Effect.gen(function* () {
+        world.entries.push(Servers.fromNpm(world, "filesystem", world.home))
+        const list = Effect.map(client.call("filesystem", "list_allowed_directories", {}), Servers.textOf)
+        const first = yield* list
+        assert.strictEqual(first, yield* list)
+        assert.include(first, world.root)
+        assert.notInclude(first, world.home)
+      })
+    ))
+
   it("server-memory and server-sequential-thinking: at the same time, with a variable of their own", () =>
     Servers.using((world, client) =>
       Effect.gen(function* () {
