@@ -206,7 +206,7 @@ export const servers = (ground: string): void => {
         const file = `${world.project}/mcp_servers.json`
         const target = { path: file, isHome: false }
         write(`${world.project}/e`, evil)
-        const swapping = `while [ ! -e stop ]; do cp e m; mv m mcp_servers.json; rm -f mcp_servers.json; done`
+        const swapping = `while [ ! -e stop ]; do cp e m; mv m mcp_servers.json; rm -f mcp_servers.json; done; touch ended`
         yield* world.attack(`(${swapping}) >/dev/null 2>&1 &`)
         for (let times = 0; times < 40; times++) {
           const adding = ServerEdit.add(target, new Map([[`mine${times}`, { url: "https://e.example" }]]))
@@ -218,7 +218,7 @@ export const servers = (ground: string): void => {
           const { evil } = yield* statesIn(world, home)
           if (evil !== undefined) assert.match(evil, /^untrusted/)
         }
-        yield* world.attack("touch stop")
+        yield* world.attack("touch stop; until [ -e ended ]; do sleep 0.01; done")
         write(file, evil)
         assert.match((yield* statesIn(world, home))["evil"] ?? "", /^untrusted/)
       })
