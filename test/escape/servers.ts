@@ -233,6 +233,45 @@ export const servers = (ground: string): void => {
         assert.match(linked.join(), /symbolic link|not trusted/)
       })
     )
+    const named = (world: Places) => {
+      write(`${world.project}/dist/index.js`, program)
+      const servers = {
+        ending: { command: process.execPath, args: ["dist/index"] },
+        module: { command: "python3", args: ["-m", "planted"] },
+        task: { command: "npm", args: ["start"] },
+        local: { command: "npx", args: ["tool", "."] },
+        fetched: { command: "npx", args: ["tool"] }
+      }
+      write(`${world.project}/mcp_servers.json`, JSON.stringify({ mcpServers: servers }))
+      trustingIn(world, ["mcp_servers.json"])
+    }
+    scene(
+      ground,
+      "what a server's words lead to by themselves is not started where commands may put it",
+      { prepare: named },
+      (world) =>
+        Effect.gen(function* () {
+          yield* world.attack(
+            [
+              'printf \'require("fs").writeFileSync("pwned", "")\' > dist/index',
+              'echo \'open("pwned", "w")\' > planted.py',
+              'echo \'{"scripts":{"start":"touch pwned"}}\' > package.json',
+              "mkdir -p node_modules/.bin; printf '#!/bin/sh\\ntouch pwned\\n' > node_modules/.bin/tool; chmod +x node_modules/.bin/tool"
+            ].join("\n")
+          )
+          const { ending, fetched, ...others } = yield* statesIn(world, `${world.home}/.synapse`)
+          assert.match(ending ?? "", /^untrusted: .*dist\/index is not trusted yet/)
+          assert.strictEqual(fetched, "ready")
+          for (const [name, state] of Object.entries(others)) assert.match(state, /^broken: commands decide what/, name)
+          for (const name of ["ending", "module", "task", "local"]) {
+            yield* Effect.orDie(Effect.flip(world.mcp.tools(name)))
+          }
+          yield* world.attack("rm dist/index")
+          const { ending: missing } = yield* statesIn(world, `${world.home}/.synapse`)
+          assert.match(missing ?? "", /^broken: dist\/index is no file.*name the file itself, as node dist\/index\.js/)
+          assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
+        })
+    )
     scene(
       ground,
       "a program that takes the place of one on the PATH is not started",

@@ -83,7 +83,9 @@ const statsOf = (path: string): Fs.Stats | undefined => {
 /** Returns the directory and all above it, which package managers and interpreters look into. */
 const upwards = (directory: string): ReadonlyArray<string> => {
   const up = Path.dirname(directory)
-  return up === directory ? [directory] : [directory, ...upwards(up)]
+  // Where a package begins, they look no further.
+  const isEnd = up === directory || statsOf(`${directory}/package.json`)?.isFile() === true
+  return isEnd ? [directory] : [directory, ...upwards(up)]
 }
 
 const valueOf = (word: string): string => (word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word)
