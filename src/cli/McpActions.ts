@@ -179,17 +179,8 @@ const targetOf = (reading: { readonly home: string; readonly root: string }, isH
   isHome
 })
 
-/**
- * Trusts the project's file as it is now, where it was trusted before the user changed it with this program, or was not
- * there.
- */
-const keepTrust = (before: Reading) =>
-  Effect.gen(function* () {
-    const { home, read } = yield* McpReading
-    const { project } = yield* read
-    if (project === undefined || !before.isProjectTrusted) return
-    yield* TrustFile.add(home, [project])
-  })
+const left = (path: string): string =>
+  `synapse: ${path} stays untrusted, as it was before; look at it, and trust it, with: synapse mcp trust`
 
 /**
  * Adds a server to the home file, or to the project's.
@@ -201,10 +192,9 @@ export const add = (given: Added) =>
   Effect.gen(function* () {
     const reading = yield* McpReading
     const value = Definition.encode(yield* definitionOf(given))
-    const before = yield* reading.read
     const target = targetOf(reading, !given.project)
-    yield* ServerEdit.add(target, new Map([[given.name, value]]), given.force)
-    if (given.project) yield* keepTrust(before)
+    const change = yield* ServerEdit.add(target, new Map([[given.name, value]]), given.force)
+    if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
     yield* print("stdout", `added: ${given.name}, in ${target.path}`)
     const { found } = yield* reading.read
     const problem = found.find(({ entry }) => entry.server.name === given.name)?.entry.server.problem
@@ -221,14 +211,16 @@ export const add = (given: Added) =>
 export const remove = ({ name, project }: { readonly name: string; readonly project: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* McpReading
-    const before = yield* reading.read
     const target = targetOf(reading, !project)
-    if (yield* ServerEdit.remove(target, name)) {
-      if (project) yield* keepTrust(before)
+    const change = yield* ServerEdit.remove(target, name)
+    if (change !== undefined) {
+      const isTrusted = !project || (yield* TrustFile.keep(reading.home, target.path, change))
       yield* print("stdout", `removed: ${ForeignText.word(name)}, from ${target.path}`)
+      if (!isTrusted) yield* print("stderr", left(target.path))
       return ExitCode.success
     }
-    const other = before.found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
+    const { found } = yield* reading.read
+    const other = found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
     const hint = other === undefined ? "" : ` It is in ${other.server?.origin.file}${project ? "" : ": add --project"}.`
     return yield* complain(`there is no server ${ForeignText.word(name)} in ${target.path}.${hint}`)
   }).pipe(run)

@@ -75,7 +75,11 @@ const pendingOf = ({ found, isProjectTrusted, project }: Reading): Pending => {
   const servers = known.filter(
     ({ server, state }) => state === "untrusted" || (!isProjectTrusted && server.origin.source === "project")
   )
-  const files = servers.flatMap((one) => one.files)
+  // Servers can share a file. Two that were read with different content are both shown; the last one is kept.
+  const all = servers.flatMap((one) => one.files)
+  const files = all.filter(
+    ({ path, sha256 }, at) => all.findIndex((one) => one.path === path && one.sha256 === sha256) === at
+  )
   const isWhole = project !== undefined && !isProjectTrusted
   return {
     heading: isWhole

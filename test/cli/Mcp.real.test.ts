@@ -63,7 +63,7 @@ describe("synapse mcp", () => {
       assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
       assert.match((await mcp("list"))[1], /^There are no servers\. .*synapse mcp add .*synapse mcp import\n$/)
       assert.deepStrictEqual(
-        await mcp("add", "fs", "--env", "A=x=y", "--", "npx", "-y", "server", "--help", "--", "-h"),
+        await mcp("add", "fs", "--env", "A=x=y", "--", "fetch-it", "-y", "server", "--help", "--", "-h"),
         [0, `added: fs, in ${home}\n`, ""]
       )
       const [code, , said] = await mcp(
@@ -79,13 +79,13 @@ describe("synapse mcp", () => {
         [0, `synapse: it can't be used yet: headers.Authorization: the variable NO_T is not set (in ${home})\n`]
       )
       assert.deepStrictEqual(servers(home), {
-        fs: { command: "npx", args: ["-y", "server", "--help", "--", "-h"], env: { A: "x=y" } },
+        fs: { command: "fetch-it", args: ["-y", "server", "--help", "--", "-h"], env: { A: "x=y" } },
         web: { url: "https://e/?k=1", headers: { Authorization: "Bearer ${NO_T}" } }
       })
       assert.strictEqual(
         (await mcp("list"))[1],
         [
-          "fs   home  ready   npx -y server --help -- -h",
+          "fs   home  ready   fetch-it -y server --help -- -h",
           "web  home  broken  https://e/?k=…",
           "",
           `web: headers.Authorization: the variable NO_T is not set (in ${home})`,

@@ -1,8 +1,10 @@
 /** What sandboxed commands try in order to have a program of theirs started outside, as an MCP server. */
 import * as Fs from "node:fs"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as OwnFile from "../../src/extension/mcp/OwnFile.js"
+import * as ServerEdit from "../../src/extension/mcp/ServerEdit.js"
 import * as TrustFile from "../../src/extension/mcp/TrustFile.js"
 import { scene } from "../support/escape/Attack.js"
 import { type Places, type Shape, snapshot, write } from "../support/escape/World.js"
@@ -10,6 +12,20 @@ import * as Servers from "../support/extension/Servers.js"
 
 const evil = JSON.stringify({ mcpServers: { evil: { command: "/bin/sh", args: ["-c", "touch pwned"] } } })
 const good = JSON.stringify({ mcpServers: { good: { command: "node", args: ["server.js"] } } })
+
+/** A server with one tool, in which nothing is loaded besides. */
+const program = `import { createInterface } from "node:readline"
+const tools = [{ name: "hi", inputSchema: { type: "object" } }]
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": () => ({ content: [{ type: "text", text: "good" }] })
+}
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.(params) ?? {} }))
+})
+`
 
 const statesIn = ({ home, project, temporary }: Places, synapseHome: string) =>
   Effect.scoped(
@@ -103,11 +119,12 @@ export const servers = (ground: string): void => {
         })
     )
 
-    const trusting = (world: Shape) => {
-      const paths = [`${world.project}/mcp_servers.json`, `${world.project}/server.js`]
+    const trustingIn = ({ home, project }: Places, names: ReadonlyArray<string>) => {
+      const paths = names.map((name) => `${project}/${name}`)
       const trusted = Object.fromEntries(paths.map((path) => [path, OwnFile.hash(Fs.readFileSync(path))]))
-      write(TrustFile.pathIn(`${world.home}/.synapse`), JSON.stringify({ trusted }))
+      write(TrustFile.pathIn(`${home}/.synapse`), JSON.stringify({ trusted }))
     }
+    const trusting = (world: Shape) => trustingIn(world, ["mcp_servers.json", "server.js"])
     const prepare = ({ project }: Places) => {
       write(`${project}/mcp_servers.json`, good)
       write(`${project}/server.js`, "1")
@@ -115,14 +132,95 @@ export const servers = (ground: string): void => {
     scene(ground, "a trusted program that is rewritten is not started", { prepare }, (world) =>
       Effect.gen(function* () {
         const home = `${world.home}/.synapse`
+        // Its sandbox is there before: a later one would hold the file.
+        yield* world.attack("true")
         trusting(world)
         assert.deepStrictEqual(yield* statesIn(world, home), { good: "ready" })
         yield* world.attack("touch -r server.js t; echo 2 > server.js; truncate -s1 server.js; touch -r t server.js")
         assert.match((yield* statesIn(world, home))["good"] ?? "", /^untrusted: .*server\.js has changed since/)
         yield* world.attack("rm server.js; printf 1 > real.js; ln -s real.js server.js")
-        assert.deepStrictEqual(yield* statesIn(world, home), { good: "ready" })
+        assert.match((yield* statesIn(world, home))["good"] ?? "", /commands can lead .*server\.js, a symbolic link,/)
         yield* world.attack("printf 2 > real.js")
         assert.match((yield* statesIn(world, home))["good"] ?? "", /^untrusted: .*server\.js has changed since/)
+      })
+    )
+    const running = (world: Places) => {
+      write(`${world.project}/sub/one.mjs`, program)
+      write(`${world.project}/other/real/two.mjs`, program)
+      Fs.symlinkSync("real/two.mjs", `${world.project}/other/two.mjs`)
+      const node = (file: string) => ({ command: process.execPath, args: [file] })
+      const servers = { one: node("sub/one.mjs"), two: node("other/two.mjs"), late: node("late.mjs") }
+      write(`${world.project}/mcp_servers.json`, JSON.stringify({ mcpServers: servers }))
+      trustingIn(world, ["mcp_servers.json", "sub/one.mjs", "other/two.mjs"])
+    }
+    scene(
+      ground,
+      "a trusted program is not swapped between being looked at and being started",
+      { prepare: running },
+      (world) =>
+        Effect.gen(function* () {
+          const swaps = ["sub/one.mjs", "other/two.mjs", "other/real/two.mjs"].flatMap((file) => [
+            `for how in "cp" "cp --remove-destination" "mv -f" "ln -f" "ln -sfn"; do cp evil e; $how "$PWD/e" ${file} && echo BREACH; done`,
+            `rm -f ${file} && echo BREACH; echo x >> ${file} && echo BREACH; truncate -s0 ${file} && echo BREACH`,
+            `ln ${file} second && echo BREACH; exec 9<>${file} && echo BREACH`
+          ])
+          const { stderr, stdout } = yield* world.attack(
+            [
+              `echo 'require("fs").writeFileSync("pwned", "")' > evil`,
+              ...swaps,
+              "mv sub away && echo BREACH; mv other/real away && echo BREACH; mv other away && echo BREACH",
+              // What runs on while the servers are started.
+              "(while [ ! -e stop ]; do cp evil sub/one.mjs; cp good sub/one.mjs; done) 2>/dev/null >&2 &"
+            ].join("\n")
+          )
+          assert.notInclude(stdout, "BREACH")
+          assert.match(stderr, /Read-only|busy/)
+          for (const name of ["one", "two"]) {
+            const { content } = yield* Effect.orDie(world.mcp.call(name, "hi", {}))
+            assert.deepStrictEqual(content, [{ type: "text", text: "good" }])
+          }
+          yield* world.attack("touch stop")
+          assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
+        })
+    )
+    scene(
+      ground,
+      "a program that is trusted while commands can write it is not started in this session",
+      { prepare: running },
+      (world) =>
+        Effect.gen(function* () {
+          yield* world.attack("true")
+          write(`${world.project}/late.mjs`, program)
+          trustingIn(world, ["mcp_servers.json", "late.mjs", "sub/one.mjs"])
+          const { message } = yield* Effect.orDie(Effect.flip(world.mcp.call("late", "hi", {})))
+          assert.match(message, /late\.mjs was trusted or put there after this session began.*start a new session/)
+          assert.deepInclude(yield* statesIn(world, `${world.home}/.synapse`), { late: "ready", one: "ready" })
+          yield* world.attack("ln late.mjs second")
+          const { late } = yield* statesIn(world, `${world.home}/.synapse`)
+          assert.match(late ?? "", /^loose: .*late\.mjs has a second name/)
+        })
+    )
+    scene(ground, "a list of servers that this program edits is trusted with what it has written only", {}, (world) =>
+      Effect.gen(function* () {
+        const home = `${world.home}/.synapse`
+        const file = `${world.project}/mcp_servers.json`
+        const target = { path: file, isHome: false }
+        write(`${world.project}/e`, evil)
+        const swapping = `while [ ! -e stop ]; do cp e m; mv m mcp_servers.json; rm -f mcp_servers.json; done; touch ended`
+        yield* world.attack(`(${swapping}) >/dev/null 2>&1 &`)
+        for (let times = 0; times < 40; times++) {
+          const adding = ServerEdit.add(target, new Map([[`mine${times}`, { url: "https://e.example" }]]))
+          yield* adding.pipe(
+            Effect.flatMap((change) => (change === undefined ? Effect.void : TrustFile.keep(home, file, change))),
+            Effect.ignore,
+            Effect.provide(NodeFileSystem.layer)
+          )
+          const { evil } = yield* statesIn(world, home)
+          if (evil !== undefined) assert.match(evil, /^untrusted/)
+        }
+        yield* world.attack("touch stop; until [ -e ended ]; do sleep 0.01; done")
+        write(file, evil)
+        assert.match((yield* statesIn(world, home))["evil"] ?? "", /^untrusted/)
       })
     )
     scene(ground, "a list of servers that is made where none was, or beside it, is not trusted", {}, (world) =>
@@ -134,6 +232,45 @@ export const servers = (ground: string): void => {
         const linked = Object.values(yield* statesIn(world, home))
         assert.match(linked.join(), /symbolic link|not trusted/)
       })
+    )
+    const named = (world: Places) => {
+      write(`${world.project}/dist/index.js`, program)
+      const servers = {
+        ending: { command: process.execPath, args: ["dist/index"] },
+        module: { command: "python3", args: ["-m", "planted"] },
+        task: { command: "npm", args: ["start"] },
+        local: { command: "npx", args: ["tool", "."] },
+        fetched: { command: "npx", args: ["tool"] }
+      }
+      write(`${world.project}/mcp_servers.json`, JSON.stringify({ mcpServers: servers }))
+      trustingIn(world, ["mcp_servers.json"])
+    }
+    scene(
+      ground,
+      "what a server's words lead to by themselves is not started where commands may put it",
+      { prepare: named },
+      (world) =>
+        Effect.gen(function* () {
+          yield* world.attack(
+            [
+              'printf \'require("fs").writeFileSync("pwned", "")\' > dist/index',
+              'echo \'open("pwned", "w")\' > planted.py',
+              'echo \'{"scripts":{"start":"touch pwned"}}\' > package.json',
+              "mkdir -p node_modules/.bin; printf '#!/bin/sh\\ntouch pwned\\n' > node_modules/.bin/tool; chmod +x node_modules/.bin/tool"
+            ].join("\n")
+          )
+          const { ending, fetched, ...others } = yield* statesIn(world, `${world.home}/.synapse`)
+          assert.match(ending ?? "", /^untrusted: .*dist\/index is not trusted yet/)
+          assert.strictEqual(fetched, "ready")
+          for (const [name, state] of Object.entries(others)) assert.match(state, /^broken: commands decide what/, name)
+          for (const name of ["ending", "module", "task", "local"]) {
+            yield* Effect.orDie(Effect.flip(world.mcp.tools(name)))
+          }
+          yield* world.attack("rm dist/index")
+          const { ending: missing } = yield* statesIn(world, `${world.home}/.synapse`)
+          assert.match(missing ?? "", /^broken: dist\/index is no file.*name the file itself, as node dist\/index\.js/)
+          assert.isFalse(Fs.existsSync(`${world.project}/pwned`))
+        })
     )
     scene(
       ground,

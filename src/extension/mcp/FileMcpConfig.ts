@@ -10,12 +10,16 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { PolicyBuilder } from "../../sandbox/config/PolicyBuilder.js"
+import { SandboxConfig } from "../../sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import * as SandboxStore from "../../sandbox/config/SandboxStore.js"
+import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
+import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import * as FileStamps from "./FileStamps.js"
+import * as HeldFiles from "./HeldFiles.js"
 import { McpConfig, type McpEntry } from "./McpConfig.js"
 import * as Reading from "./Reading.js"
 
@@ -40,7 +44,14 @@ export class McpReading extends Context.Tag("synapse/McpReading")<
 /** The most names of a path, and of the links in it, that are followed. */
 const mostNames = 10_000
 
-const make = Effect.gen(function* () {
+/** Leaves out the rules for trusted files: these are looked at because commands could write them before they were trusted. */
+const withoutTrust = (policy: SandboxPolicy): SandboxPolicy => ({
+  ...policy,
+  readonly: policy.readonly.filter(({ source }) => source !== "trust")
+})
+
+/** @param looseness undefined where trusted content is enough */
+const make = Effect.fnUntraced(function* (looseness?: () => HeldFiles.HeldFiles | undefined) {
   const settings = yield* SandboxSettings
   const session = yield* SessionSettings
   const policies = yield* PolicyBuilder
@@ -56,7 +67,9 @@ const make = Effect.gen(function* () {
   const writableBy = () => {
     let policy: PolicyDecision.PolicyDecision | undefined
     const decide = (path: string): boolean => {
-      policy ??= Either.getOrUndefined(Either.map(policies.peek(root), PolicyDecision.make))
+      policy ??= Either.getOrUndefined(
+        Either.map(policies.peek(root), (policy) => PolicyDecision.make(withoutTrust(policy)))
+      )
       if (policy === undefined) return true
       const { links, real } = RealPath.follow(path, mostNames)
       return [...links, real].some((one) => policy?.decide(one, "write").allowed)
@@ -75,11 +88,29 @@ const make = Effect.gen(function* () {
     if (last?.stamps.areCurrent() === true) return last.reading
     const stamps = FileStamps.make(now)
     stamps.add(sandboxFile)
-    const reading = Reading.read({ ...places, isWritable: writableBy() }, stamps)
+    const reading = Reading.read({ ...places, isWritable: writableBy(), looseness: looseness?.() }, stamps)
     last = { reading, stamps }
     return reading
   })
   return McpReading.of({ read, home: settings.home, root })
+})
+
+/** Looks at what is trusted now, before any sandbox of the session has started. */
+const holding = Effect.gen(function* () {
+  const settings = yield* SandboxSettings
+  const session = yield* SessionSettings
+  const config = yield* SandboxConfig
+  const policies = yield* PolicyBuilder
+  const policy = Either.map(policies.peek(Path.resolve(session.cwd ?? process.cwd())), PolicyDecision.make)
+  const held = HeldFiles.make(TrustedFiles.read(settings.home), (path) =>
+    Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
+  )
+  // Without a sandbox, nothing is read-only for commands, and nothing keeps them from what a server does.
+  return () => {
+    const isEnabled =
+      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
+    return isEnabled === false ? undefined : held
+  }
 })
 
 /**
@@ -89,27 +120,29 @@ const make = Effect.gen(function* () {
  * @category layers
  */
 export const layerReading: Layer.Layer<McpReading, never, PolicyBuilder | SandboxSettings | SessionSettings> =
-  Layer.effect(McpReading, make)
+  Layer.effect(McpReading, make())
 
 /**
- * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`.
+ * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
+ * made before the sandbox: a server is started only where the files that it runs are read-only for commands since then.
  *
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxSettings | SessionSettings> = Layer.effect(
-  McpConfig,
-  Effect.map(make, ({ home, read, root }) => {
-    let last: Reading.Reading | undefined
-    let entries: ReadonlyArray<McpEntry> = []
-    return McpConfig.of({
-      entries: Effect.map(read, (reading) => {
-        if (reading !== last) entries = reading.found.map(({ entry }) => entry)
-        last = reading
-        return entries
-      }),
-      home,
-      root
+export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
+  Layer.effect(
+    McpConfig,
+    Effect.map(Effect.flatMap(holding, make), ({ home, read, root }) => {
+      let last: Reading.Reading | undefined
+      let entries: ReadonlyArray<McpEntry> = []
+      return McpConfig.of({
+        entries: Effect.map(read, (reading) => {
+          if (reading !== last) entries = reading.found.map(({ entry }) => entry)
+          last = reading
+          return entries
+        }),
+        home,
+        root
+      })
     })
-  })
-)
+  )

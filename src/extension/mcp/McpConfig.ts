@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type { McpServer } from "./McpClient.js"
+import type { Named } from "./NamedFiles.js"
 
 /**
  * An entry of `mcpServers`, with its variables expanded.
@@ -24,11 +25,16 @@ export type McpEntry = Data.TaggedEnum<{
     readonly args: ReadonlyArray<string>
     readonly env: Readonly<Record<string, string>>
     readonly cwd: string
+    /** What has to be the same when it is started. */
+    readonly named?: Named
   }
   /** An address that is spoken to by streamable HTTP. */
   Http: Known & { readonly url: string; readonly headers: Readonly<Record<string, string>> }
-  /** An entry that is broken, or that the user has not trusted. */
-  Unusable: Known & { readonly reason: "broken" | "untrusted"; readonly problem: string }
+  /**
+   * An entry that is broken, that the user has not trusted, or that runs a trusted file which commands of this session can
+   * still change (`loose`).
+   */
+  Unusable: Known & { readonly reason: "broken" | "untrusted" | "loose"; readonly problem: string }
 }>
 
 interface Known {

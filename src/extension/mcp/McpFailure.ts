@@ -57,7 +57,10 @@ export const unusable = (entry: McpEntry & { readonly _tag: "Unusable" }, places
     : new Blocked({
         resource: `mcp:${name}`,
         rule: file,
-        reason: `the user has not trusted this file: they must run \`synapse mcp trust\` in ${Path.dirname(file)}`
+        reason:
+          entry.reason === "loose"
+            ? entry.problem
+            : `the user has not trusted this file: they must run \`synapse mcp trust\` in ${Path.dirname(file)}`
       })
 }
 

@@ -33,6 +33,17 @@ export interface NamedFile {
   readonly sha256: string
 }
 
+/**
+ * The paths that a program's words name and commands may write, and the files that are at them.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Named {
+  readonly paths: ReadonlyArray<string>
+  readonly files: ReadonlyArray<NamedFile>
+}
+
 /** The most bytes of a file. */
 const largest = 64 * 1024 ** 2
 
@@ -123,4 +134,24 @@ export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<
     if (found._tag === "Content") files.push({ path, sha256: found.sha256 })
   }
   return Either.right(files)
+}
+
+/**
+ * Returns why a program may not be started now that could be when its files were read: one has changed since, or was put
+ * where none was. Undefined where all are as they were.
+ *
+ * @param program the path of the program as it was found just now
+ * @since 0.1.0
+ * @category checking
+ */
+export const changeOf = ({ files, paths }: Named, program: string): string | undefined => {
+  const isNew = paths.some((path) => Path.resolve(path) === program && !files.some((file) => file.path === path))
+  if (isNew) return `${program} was put there just now`
+  const now = read(paths)
+  if (Either.isLeft(now)) return now.left
+  const isSame = (one: NamedFile, other: NamedFile | undefined) =>
+    one.path === other?.path && one.sha256 === other.sha256
+  const other = now.right.find((file, at) => !isSame(file, files[at]))
+  if (other !== undefined) return `${other.path} has changed just now`
+  return now.right.length === files.length ? undefined : "a file that it names is gone"
 }

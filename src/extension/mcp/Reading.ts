@@ -67,12 +67,17 @@ const untrusted = (path: string, trust: Trust, problem: string | undefined): str
 const inPlaceOf = (other: Server.Origin | undefined): string =>
   other === undefined ? "" : `. Until then, the server of the same name in ${other.file} is not used either`
 
-const unusable = (server: McpServer, fingerprint: string, reason: "broken" | "untrusted", text: string): McpEntry => {
+const unusable = (
+  server: McpServer,
+  fingerprint: string,
+  reason: "broken" | "untrusted" | "loose",
+  text: string
+): McpEntry => {
   const problem = ForeignText.word(text, longest)
   return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem })
 }
 
-const usable = (server: McpServer, fingerprint: string, expanded: Expanded): McpEntry =>
+const usable = (server: McpServer, fingerprint: string, expanded: Expanded, named: NamedFiles.Named): McpEntry =>
   expanded._tag === "Stdio"
     ? McpEntry.Stdio({
         server,
@@ -80,7 +85,8 @@ const usable = (server: McpServer, fingerprint: string, expanded: Expanded): Mcp
         command: expanded.command,
         args: expanded.args,
         env: expanded.env,
-        cwd: expanded.cwd
+        cwd: expanded.cwd,
+        named
       })
     : McpEntry.Http({ server, fingerprint, url: expanded.url, headers: expanded.headers })
 
@@ -138,10 +144,10 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     const files = Either.getOrElse(named, () => [])
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
     const known: McpServer = { name, source: origin.source, target }
-    const say = (state: "broken" | "untrusted" | "disabled", problem: string): Found => ({
+    const say = (state: "broken" | "untrusted" | "disabled" | "loose", problem: string): Found => ({
       server,
-      entry: unusable(known, fingerprint, state === "untrusted" ? "untrusted" : "broken", problem),
-      state,
+      entry: unusable(known, fingerprint, state === "disabled" ? "broken" : state, problem),
+      state: state === "loose" ? "untrusted" : state,
       files
     })
     if (origin.source === "project" && projectTrust !== "trusted") {
@@ -155,7 +161,9 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
       const words = untrusted(strange.path, trustIn(strange), trustProblem)
       return say("untrusted", `it runs what commands may write: ${words}${inPlaceOf(other)}`)
     }
-    return { server, entry: usable(known, fingerprint, expanded.right), state: "ready", files }
+    const loose = files.flatMap(({ path }) => around.looseness?.(path) ?? [])[0]
+    if (loose !== undefined) return say("loose", `it runs what commands may write: ${loose}${inPlaceOf(other)}`)
+    return { server, entry: usable(known, fingerprint, expanded.right, { paths, files }), state: "ready", files }
   }
 
   const inProject = new Set(project.servers.map(({ name }) => name))

@@ -8,6 +8,8 @@ import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
 import * as Expanded from "./Expanded.js"
+import type { HeldFiles } from "./HeldFiles.js"
+import * as Launcher from "./Launcher.js"
 import type { McpServer } from "./McpClient.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as ServerName from "./ServerName.js"
@@ -34,6 +36,8 @@ export interface Surroundings extends Expanded.Places {
   readonly home: string
   /** Tests whether sandboxed commands may write to a path, or to a link on the way to it. */
   readonly isWritable: (path: string) => boolean
+  /** Tells why commands can still change a trusted file; undefined where trusted content is enough. */
+  readonly looseness?: HeldFiles | undefined
 }
 
 /**
@@ -60,7 +64,7 @@ export interface Server {
 }
 
 /** Returns the directory that a program is started in: where it is not a project's, none that the project's files are in. */
-const directoryOf = ({ source }: Origin, { home, root }: Surroundings): string =>
+const directoryOf = ({ source }: Pick<Origin, "source">, { home, root }: Surroundings): string =>
   source === "home" ? Path.join(home, "mcp") : root
 
 /**
@@ -78,13 +82,20 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
   }))
   const named = ServerName.refusal(name)
   const expanded = Either.flatMap(named === undefined ? decoded : Either.left(named), (found) =>
-    Expanded.make(found.definition, around, directoryOf(origin, around))
+    Either.map(Expanded.make(found.definition, around, directoryOf(origin, around)), (program) => {
+      if (program._tag !== "Stdio" || found.definition._tag !== "Stdio" || found.definition.cwd !== undefined)
+        return program
+      // In the project, it would take what commands put there for the program that it is to fetch.
+      return Launcher.isAnywhere(program) ? { ...program, cwd: directoryOf({ source: "home" }, around) } : program
+    })
   )
-  const paths = Either.flatMap(expanded, (found) =>
-    found._tag === "Stdio"
+  const paths = Either.flatMap(expanded, (found) => {
+    if (found._tag !== "Stdio") return Either.right([])
+    const refusal = Launcher.refusal(found, around.isWritable)
+    return refusal === undefined
       ? NamedFiles.pathsOf(found, around.variables["PATH"] ?? "", around.isWritable)
-      : Either.right([])
-  )
+      : Either.left(refusal)
+  })
   return {
     origin,
     name: name === "" ? '""' : ForeignText.word(name),

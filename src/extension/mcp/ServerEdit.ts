@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JsonText from "../../domain/JsonText.js"
 import * as ConfigFile from "./ConfigFile.js"
+import * as OwnFile from "./OwnFile.js"
 import * as ServerFile from "./ServerFile.js"
 
 /**
@@ -21,24 +22,46 @@ export interface Target {
   readonly isHome: boolean
 }
 
-type Edited = Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem>
+/**
+ * The content of a file that was changed, as SHA-256: what was read and edited, undefined where there was no file, and
+ * what was written in its place.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Change {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+/** Yields undefined where there was nothing to change. */
+type Edited = Effect.Effect<Change | undefined, ConfigFile.NotWritten, FileSystem.FileSystem>
 
 const change = (
   target: Target,
   editsFor: (servers: ReadonlyMap<string, unknown>) => Either.Either<ReadonlyArray<JsonText.Edit>, string>
 ): Edited =>
-  ConfigFile.update(
-    target.path,
-    () => ServerFile.readBytes(target.path, target.isHome),
-    (text = "{}\n") =>
+  Effect.suspend(() => {
+    // The file is read more than once; what counts is the reading that was edited and written.
+    let before: string | undefined
+    let after = ""
+    const read = () => {
+      const found = ServerFile.readBytes(target.path, target.isHome)
+      before = found._tag === "Content" ? found.sha256 : undefined
+      return found
+    }
+    const written = ConfigFile.update(target.path, read, (text = "{}\n") =>
       Either.flatMap(ServerFile.parse(text), (servers) =>
         Either.flatMap(editsFor(servers), (edits) => {
           if (edits.length === 0) return Either.right(undefined)
           const changed = JsonText.edit(text, edits)
+          after = OwnFile.hash(changed)
           return Either.map(ServerFile.parse(changed), () => changed)
         })
       )
-  )
+    )
+    return Effect.map(written, (isWritten) => (isWritten ? { before, after } : undefined))
+  })
 
 /**
  * Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has.
@@ -58,7 +81,7 @@ export const add = (
   })
 
 /**
- * Removes a server. Returns false where the file has none of that name.
+ * Removes a server. Returns undefined where the file has none of that name.
  *
  * @since 0.1.0
  * @category editing

@@ -3,15 +3,16 @@
  *
  * @since 0.1.0
  */
-import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as JsonText from "../../domain/JsonText.js"
+import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
 import * as ConfigFile from "./ConfigFile.js"
 import type { NamedFile } from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
+import type { Change } from "./ServerEdit.js"
 
 /**
  * The content that is trusted at each path.
@@ -25,15 +26,13 @@ const Content = Schema.Struct({
   trusted: Schema.Record({ key: Schema.String, value: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) })
 })
 
-const largest = 16 * 1024 ** 2
-
 /**
  * Returns the path of the file.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const pathIn = (home: string): string => Path.join(home, "mcp", "trust.json")
+export const pathIn: (home: string) => string = TrustedFiles.fileIn
 
 const decode = (text: string): Either.Either<Trusted, string> =>
   JsonText.parse(text).pipe(
@@ -52,7 +51,7 @@ const decode = (text: string): Either.Either<Trusted, string> =>
  * @category reading
  */
 export const read = (home: string): Either.Either<Trusted, string> =>
-  OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), largest), {
+  OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), TrustedFiles.largest), {
     Missing: (): Either.Either<Trusted, string> => Either.right(new Map()),
     Refused: ({ reason }) => Either.left(reason),
     Content: ({ bytes }) => Either.flatMap(ConfigFile.toText(bytes), decode)
@@ -71,7 +70,7 @@ export const add = (
   const path = pathIn(home)
   return ConfigFile.update(
     path,
-    () => ConfigFile.readOwn(path, largest),
+    () => ConfigFile.readOwn(path, TrustedFiles.largest),
     (text) =>
       Either.map(text === undefined ? Either.right<Trusted>(new Map()) : decode(text), (before) => {
         const trusted = new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)])
@@ -79,3 +78,22 @@ export const add = (
       })
   )
 }
+
+/**
+ * Trusts the content that a change of a file has written, where the content that it edited was trusted or there was none.
+ * Returns whether it did. Whatever else gets into the file meanwhile is not trusted.
+ *
+ * @since 0.1.0
+ * @category writing
+ */
+export const keep = (
+  home: string,
+  path: string,
+  { after, before }: Change
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
+  Effect.suspend(() => {
+    const trusted = Either.getOrElse(read(home), (): Trusted => new Map())
+    return before !== undefined && trusted.get(path) !== before
+      ? Effect.succeed(false)
+      : Effect.as(add(home, [{ path, sha256: after }]), true)
+  })

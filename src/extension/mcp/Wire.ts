@@ -11,6 +11,7 @@ import * as HttpTransport from "./HttpTransport.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as McpEnvironment from "./McpEnvironment.js"
 import * as McpFailure from "./McpFailure.js"
+import * as NamedFiles from "./NamedFiles.js"
 import * as StdioTransport from "./StdioTransport.js"
 
 /**
@@ -57,6 +58,8 @@ export const stdio = (
         `${entry.command} is ${found.program}, in the working directory, where any command can put one: give its path as "command"`
       )
     }
+    const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
+    if (change !== undefined) return McpFailure.notStarted(entry, places, change)
     const transport = StdioTransport.make({ ...entry, program: found.program, environment: environment.variables })
     return Effect.succeed({
       transport,

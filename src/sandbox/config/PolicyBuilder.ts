@@ -17,6 +17,7 @@ import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
+import * as TrustedFiles from "./TrustedFiles.js"
 
 /**
  * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
@@ -84,8 +85,8 @@ export const serversFile = "mcp_servers.json"
 const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)
 
 /**
- * Merges the built-in rules, `sandbox.json`, the settings and the session's rules into a policy. Reads nothing but real
- * paths.
+ * Merges the built-in rules, `sandbox.json`, the settings, the session's rules and the files that the user trusts into a
+ * policy. Reads nothing but those files' list and real paths.
  *
  * @param file the path of the file that `config` was read from
  * @since 0.1.0
@@ -112,7 +113,8 @@ export const merge = (
     temporary,
     file,
     home,
-    own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)]
+    own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)],
+    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf)
   }
   return Either.mapLeft(
     Either.flatMap(PolicyMerge.merge(parts), (policy) =>

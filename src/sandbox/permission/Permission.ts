@@ -53,13 +53,13 @@ export class Permission extends Context.Tag("synapse/Permission")<
  * Returns the answers that may be given, the narrowest first and `deny` last.
  *
  * Only what a whitelist can allow is offered permanently. A path on a blacklist can be allowed for the session at most:
- * to allow it permanently, a person edits `sandbox.json`, and built-in rules always stay. The network and Synapse's own
- * files can never be allowed.
+ * to allow it permanently, a person edits `sandbox.json`, and built-in rules always stay. The network, Synapse's own
+ * files, and those that MCP servers run can never be allowed.
  *
  * @since 0.1.0
  */
 export const choices = ({ access, resource, rule }: PermissionRequest): ReadonlyArray<Answer> => {
-  if (access === "network" || rule.source === "own") return ["deny"]
+  if (access === "network" || rule.source === "own" || rule.source === "trust") return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) return ["allow_once", "allow_session", "deny"]
   if (PathEntry.unwritable(resource) !== undefined) return ["deny"]
   return ["allow_once", "allow_session", "allow_permanent", "deny"]

@@ -80,7 +80,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   runtime: "this session",
   cwd: "the working directory",
   tmp: "the directory for temporary files",
-  own: "Synapse itself"
+  own: "Synapse itself",
+  trust: "a trusted MCP server"
 }
 
 /**

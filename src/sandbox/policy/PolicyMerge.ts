@@ -44,6 +44,8 @@ export interface Parts {
   readonly home: string
   /** Other paths that stay read-only, whatever the lists say. */
   readonly own: ReadonlyArray<string>
+  /** Further real paths that stay read-only, where they lie below a whitelisted path. */
+  readonly trusted?: ReadonlyArray<string>
 }
 
 /**
@@ -128,12 +130,27 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
 const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
 
-const readonlyOf = ({ file, home, own }: Parts): ReadonlyArray<Rule> => {
+/**
+ * Makes rules for the trusted paths which a whitelist allows. A path that holds a whole place of the whitelist is left
+ * out, for nothing could be written there any more.
+ */
+const trustedOf = ({ trusted = [] }: Parts, whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
+  if (trusted.length === 0) return []
+  const allowed = PathRule.make(whitelist)
+  const places = whitelist.map(realOf)
+  return trusted
+    .filter((path) => allowed.find(path) !== undefined)
+    .filter((path) => !places.some((place) => place === path || place.startsWith(`${path}/`)))
+    .map((path) => exact(path, "trust"))
+}
+
+const readonlyOf = (parts: Parts, whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
+  const { file, home, own } = parts
   const rules = [home, ...own].map((path) => exact(path, "own"))
   const config = exact(file, "own")
   // The file lies in the directory, unless it is a link to somewhere else.
   const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
-  return distinct(isElsewhere ? [...rules, config] : rules)
+  return distinct([...rules, ...(isElsewhere ? [config] : []), ...trustedOf(parts, whitelist)])
 }
 
 const objectionTo = (policy: SandboxPolicy, { file, home }: Parts): Objection | undefined => {
@@ -171,15 +188,16 @@ export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
     ({ blacklist, whitelist }) => {
       const { cwd } = parts.expansion
       const granted = parts.granted.map((path) => exact(path, "runtime"))
+      const allowed = distinct([
+        ...granting([exact(cwd, "cwd")]),
+        ...whitelist,
+        ...granting([exact(parts.temporary, "tmp")])
+      ])
       const policy: SandboxPolicy = {
         cwd,
-        whitelist: distinct([
-          ...granting([exact(cwd, "cwd")]),
-          ...whitelist,
-          ...granting([exact(parts.temporary, "tmp")])
-        ]),
+        whitelist: allowed,
         blacklist: distinct(blacklist),
-        readonly: readonlyOf(parts),
+        readonly: readonlyOf(parts, allowed),
         ...(granted.length === 0 ? {} : { granted }),
         allowNetwork: false
       }

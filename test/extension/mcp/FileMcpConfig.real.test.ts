@@ -11,7 +11,8 @@ import * as TrustFile from "../../../src/extension/mcp/TrustFile.js"
 import { open, states } from "../../support/extension/Servers.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
-const make = Effect.gen(function* () {
+/** Without a sandbox, what is trusted while the session runs is used at once. */
+const made = Effect.fnUntraced(function* (enabled: boolean, prepare: (cwd: string, home: string) => void = () => {}) {
   const directory = yield* Directory.make
   const [cwd, home] = [`${directory}/project`, `${directory}/home`]
   const files = {
@@ -21,11 +22,13 @@ const make = Effect.gen(function* () {
   }
   for (const path of [cwd, `${home}/mcp`]) Fs.mkdirSync(path, { recursive: true })
   const write = (path: string, servers: unknown) => Fs.writeFileSync(path, JSON.stringify({ mcpServers: servers }))
+  prepare(cwd, home)
   const { config, reading } = yield* open({
     cwd,
     home,
     userHome: directory,
     temporary: `${directory}/tmp`,
+    enabled,
     variables: { TOKEN: "s3cret", PATH: "/usr/bin:/bin" }
   })
   const trust = (...paths: ReadonlyArray<string>) =>
@@ -35,6 +38,8 @@ const make = Effect.gen(function* () {
     ).pipe(Effect.provide(NodeFileSystem.layer))
   return { cwd, home, directory, files, write, trust, config, reading, states: Effect.map(config.entries, states) }
 })
+
+const make = made(false)
 
 const remedy = "the user can look at it, and trust it, with: synapse mcp trust"
 

@@ -115,7 +115,7 @@ describe("a change of a list of servers", () => {
       const directory = yield* Directory.make
       const target = { path: `${directory}/mcp/mcp_servers.json`, isHome: true }
       const value = { url: "https://e" }
-      assert.isTrue(yield* edit(ServerEdit.add(target, new Map([["a", value]]))))
+      assert.isDefined(yield* edit(ServerEdit.add(target, new Map([["a", value]]))))
       const text =
         '{\n\t"other":  1e400,\n\t"mcpServers": {\n\t\t"x": {"command": "c",   "args":[]},\n\t\t"y": {}\n\t}\n}\n'
       Fs.writeFileSync(target.path, text)
@@ -126,8 +126,8 @@ describe("a change of a list of servers", () => {
       assert.include(changed, '"other":  1e400')
       assert.include(changed, '{"command": "c",   "args":[]}')
       assert.deepStrictEqual(JSON.parse(changed).mcpServers.a, { url: "https://f" })
-      assert.isTrue(yield* edit(ServerEdit.remove(target, "a")))
-      assert.isFalse(yield* edit(ServerEdit.remove(target, "a")))
+      assert.isDefined(yield* edit(ServerEdit.remove(target, "a")))
+      assert.isUndefined(yield* edit(ServerEdit.remove(target, "a")))
       assert.deepStrictEqual(JSON.parse(Fs.readFileSync(target.path, "utf8")), JSON.parse(text))
     })
   )

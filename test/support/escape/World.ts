@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { CommandResult } from "../../../src/domain/CommandResult.js"
+import { McpClient } from "../../../src/extension/mcp/McpClient.js"
 import * as Synapse from "../../../src/Synapse.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 
@@ -31,6 +32,8 @@ export interface Shape extends Places {
   readonly attack: (script: string) => Effect.Effect<CommandResult>
   /** Runs a command in the session's own shell. */
   readonly execute: (command: string) => Effect.Effect<CommandResult>
+  /** Talks to the servers of the same session. */
+  readonly mcp: Context.Tag.Service<typeof McpClient>
   readonly manager: Context.Tag.Service<typeof SandboxManager.SandboxManager>
 }
 
@@ -137,6 +140,7 @@ const make = (ground: string, setup: Setup) =>
     const world: Shape = {
       ...places,
       manager,
+      mcp: Context.get(context, McpClient),
       execute,
       attack: (script) =>
         Effect.suspend(() => {

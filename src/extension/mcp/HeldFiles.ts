@@ -1,0 +1,66 @@
+/**
+ * Remembers which trusted files no command of a session can change: those that were trusted when the session was made, and
+ * are read-only in all of its sandboxes since.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import { printable } from "../../sandbox/permission/PermissionPrompt.js"
+import * as RealPath from "../../sandbox/policy/RealPath.js"
+
+/**
+ * Tells of a file why commands of the session can still change it; undefined where they can't.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type HeldFiles = (path: string) => string | undefined
+
+/** The most names of a path, and of the links in it, that are followed. */
+const mostNames = 10_000
+
+interface Place {
+  /** The real path, and the symbolic links on the way to it. */
+  readonly ways: ReadonlyArray<string>
+  readonly isAlone: boolean
+  /** The same for as long as the same file is at the end of the same way. */
+  readonly identity: string
+}
+
+const look = (path: string): Place | undefined => {
+  try {
+    const { links, real } = RealPath.follow(path, mostNames)
+    const { birthtimeNs, dev, ino, nlink } = Fs.statSync(real, { bigint: true })
+    const ways = [...links, real]
+    return { ways, isAlone: nlink === 1n, identity: [dev, ino, birthtimeNs, ...ways].join("\0") }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Looks at the trusted files as they are when a session is made.
+ *
+ * @param isWritable tests whether commands could write to a real path in a sandbox that starts now
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (trusted: Iterable<string>, isWritable: (path: string) => boolean): HeldFiles => {
+  const known = new Map([...trusted].map((path) => [path, look(path)] as const))
+  const loose = new Map([...known].map(([path, place]) => [path, place?.ways.find(isWritable)] as const))
+  return (path) => {
+    const now = look(path)
+    const before = known.get(path)
+    if (now?.isAlone === false) {
+      return `${path} has a second name (a hard link), by which commands can change it: put a copy in its place`
+    }
+    if (before === undefined || before.identity !== now?.identity) {
+      return `${path} was trusted or put there after this session began, whose commands can still write it: start a new session`
+    }
+    const way = loose.get(path)
+    if (way === undefined) return undefined
+    return way === before.ways.at(-1)
+      ? `commands can write ${path}, which can't be made read-only for them: put it elsewhere`
+      : `commands can lead ${printable(way)}, a symbolic link, to another file: name the file that it leads to`
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The files that the user trusts as programs of MCP servers. They run outside of the sandbox, so sandboxed commands may
+ * not change them, wherever they lie.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as RealPath from "../policy/RealPath.js"
+
+/**
+ * Returns the path of the file that lists them.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const fileIn = (home: string): string => Path.join(home, "mcp", "trust.json")
+
+/**
+ * The most bytes of that file.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const largest = 16 * 1024 ** 2
+
+/** The most names of a path, and of the links in it, that are followed. */
+const mostNames = 10_000
+
+const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = Fs.constants
+
+const readText = (file: string): string => {
+  const fd = Fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+  try {
+    const stats = Fs.fstatSync(fd)
+    return stats.isFile() && stats.size <= largest ? Fs.readFileSync(fd, "utf8") : ""
+  } finally {
+    Fs.closeSync(fd)
+  }
+}
+
+/**
+ * Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const read = (home: string): ReadonlyArray<string> => {
+  try {
+    const content: unknown = JSON.parse(readText(fileIn(home)))
+    const trusted =
+      typeof content === "object" && content !== null && "trusted" in content ? content.trusted : undefined
+    return typeof trusted === "object" && trusted !== null ? Object.keys(trusted).filter(Path.isAbsolute) : []
+  } catch {
+    return []
+  }
+}
+
+const isFile = (path: string): boolean => {
+  try {
+    return Fs.statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns the paths that have to be read-only for a file to stay as it is: its own, and the directories of the symbolic
+ * links on the way to it. None where there is no file.
+ *
+ * @since 0.1.0
+ * @category finding
+ */
+export const placesOf = (path: string): ReadonlyArray<string> => {
+  if (!isFile(path)) return []
+  const { links, real } = RealPath.follow(path, mostNames)
+  return [real, ...links.map((link) => Path.dirname(link))]
+}

@@ -1,0 +1,131 @@
+/** Which programs are refused because commands decide what they run. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Launcher from "../../../src/extension/mcp/Launcher.js"
+import * as Directory from "../../support/sandbox/Directory.js"
+
+const make = Effect.gen(function* () {
+  const directory = yield* Directory.make
+  const project = `${directory}/p`
+  for (const path of ["dist", "pkg", "node_modules/.bin"]) Fs.mkdirSync(`${project}/${path}`, { recursive: true })
+  for (const path of ["dist/index.js", "pkg/index.js", "pkg/__main__.py", "s.py", "run.sh"]) {
+    Fs.writeFileSync(`${project}/${path}`, "")
+  }
+  const isWritable = (path: string) => path === project || path.startsWith(`${project}/`)
+  const program = (line: string, cwd: string) => {
+    const [command = "", ...args] = line.split(" ")
+    return { command, args: args.map((word) => word.replaceAll("+", " ")), env: {}, cwd }
+  }
+  return {
+    directory,
+    project,
+    refusal: (line: string, cwd = project) => Launcher.refusal(program(line, cwd), isWritable),
+    isAnywhere: (line: string) => Launcher.isAnywhere(program(line, project))
+  }
+})
+
+describe("a program of which commands decide what it runs", () => {
+  it.scoped("is one whose script is not named in full", () =>
+    Effect.gen(function* () {
+      const { project, refusal } = yield* make
+      assert.strictEqual(
+        refusal("node dist/index"),
+        "dist/index is no file, and commands may write the one that node would find by it: name the file itself, as node dist/index.js"
+      )
+      for (const line of [
+        "node .",
+        "node pkg",
+        "/usr/bin/node dist",
+        "node --import ./hook dist/index.js",
+        "node -r ./hook dist/index.js",
+        "node --enable-source-maps -- dist/index",
+        `node ${project}/dist/index`,
+        "bun dist/index",
+        "deno run -A dist/index",
+        "tsx dist/index",
+        "python3 pkg",
+        "python3.12 -u pkg",
+        "bash nosuch.sh",
+        "ruby none",
+        "env A=b node dist/index",
+        "bash -c cd+dist+&&+exec+node+index",
+        "sh -lc npm+start"
+      ]) {
+        assert.isString(refusal(line), line)
+      }
+      for (const line of [
+        "node dist/index.js",
+        "node --enable-source-maps -r dotenv/config ./dist/index.js pkg",
+        "node -e 1",
+        `node ${project}/dist/index.js`,
+        "deno run -A npm:server",
+        "python3 -u s.py pkg",
+        "python3 -c 1",
+        "sh run.sh",
+        "bash -c cd+dist+&&+exec+node+index.js",
+        "docker run node server",
+        "/opt/server dist/index"
+      ]) {
+        assert.isUndefined(refusal(line), line)
+      }
+      assert.isUndefined(refusal("node dist/index", "/opt"))
+    })
+  )
+
+  it.scoped("is one that looks up a task or a module where commands may write", () =>
+    Effect.gen(function* () {
+      const { directory, project, refusal } = yield* make
+      for (const line of [
+        "npm start",
+        "npm run -s serve",
+        "pnpm serve",
+        "yarn serve",
+        "bun run serve",
+        "deno task serve",
+        "node --run serve",
+        "make serve",
+        "just serve",
+        "uv run s.py",
+        "python3 -m pkg",
+        "python3 -um pkg"
+      ]) {
+        assert.match(refusal(line) ?? "", /^commands decide what .* runs, for they may write to .*\/p/, line)
+      }
+      for (const line of [
+        `npm --prefix ${project} start`,
+        `uv --directory ${project} run s.py`,
+        `make -C ${project}`
+      ]) {
+        assert.isString(refusal(line, directory), line)
+      }
+      for (const line of ["npm start", "make serve", "python3 -m pkg"])
+        assert.isUndefined(refusal(line, directory), line)
+      assert.isUndefined(refusal("python3 -I -m pkg"))
+      assert.isUndefined(refusal("python3 -Im pkg"))
+      assert.isString(refusal("npm start", `${project}/dist`))
+    })
+  )
+
+  it.scoped("is one that is looked for in the project before it is fetched", () =>
+    Effect.gen(function* () {
+      const { directory, isAnywhere, project, refusal } = yield* make
+      for (const line of ["npx -y server", "bunx server", "uvx server", "pnpm dlx server", "npm exec -- server"]) {
+        assert.isString(refusal(line), line)
+        assert.isUndefined(refusal(line, directory), line)
+        assert.isTrue(isAnywhere(line), line)
+      }
+      for (const line of [`npx -y server ${project}`, "npx -y pkg --db=none", `uvx --from server tool ${project}`]) {
+        assert.isUndefined(refusal(line, directory), line)
+        assert.isTrue(isAnywhere(line), line)
+      }
+      for (const line of ["npx -y server .", "npx ./pkg", "npx server --root=pkg", "node dist/index.js"]) {
+        assert.isFalse(isAnywhere(line), line)
+      }
+      for (const line of [`npx --prefix=${project} server`, `npx ${project}/pkg`, `npx tsx ${project}/dist/index`]) {
+        assert.isString(refusal(line, directory), line)
+      }
+      assert.isUndefined(refusal(`npx tsx ${project}/dist/index.js`, directory))
+    })
+  )
+})
