@@ -61,7 +61,8 @@ export const reserve = (reader: number, since: number): ReadonlyArray<string> =>
     const found = holders(file, reader, since)
     if (found.length === 0) break
     for (const pid of found) {
-      names.add(ProcessFiles.name(pid))
+      // A shell that was killed lets go of it in a moment.
+      if (!ProcessFiles.isKilled(pid)) names.add(ProcessFiles.name(pid))
       ProcessTable.signal(pid, "SIGKILL")
     }
   }
