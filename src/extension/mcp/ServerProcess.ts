@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as ChildProcess from "node:child_process"
+import * as ProcessFiles from "../../session/ProcessFiles.js"
 
 /**
  * A program that was started, as the leader of a process group of its own.
@@ -16,6 +17,8 @@ export interface ServerProcess {
   readonly write: (text: string) => Promise<void>
   /** The end of what it has written to its standard error. */
   readonly stderr: () => string
+  /** False where it has ended, or was killed: also in the moment before the system reports that. */
+  readonly isThere: () => boolean
   /** How it ended: `exit code 3`, `SIGSEGV`; undefined while it runs. */
   readonly ending: () => string | undefined
   /**
@@ -149,6 +152,7 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
           child.stdin.write(text, (error) => (error ? failed(error) : written()))
         }),
       stderr: () => stderr.toString("utf8"),
+      isThere: () => ending === undefined && !ProcessFiles.isKilled(pid),
       ending: () => ending,
       end: () => {
         ended ??= end()

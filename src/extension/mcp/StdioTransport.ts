@@ -110,7 +110,7 @@ export const make = (program: ServerProcess.Program): StdioTransport => {
       running = await server
     },
     send: async (message) => {
-      if (running === undefined || running.ending() !== undefined) throw new NotSent("The server has ended")
+      if (running?.isThere() !== true) throw new NotSent("The server has ended")
       const text = `${JSON.stringify(message)}\n`
       const written = running.write(text)
       if (!("method" in message)) unread.add(text.length, written)

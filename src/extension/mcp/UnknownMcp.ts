@@ -28,6 +28,7 @@ export const server = (
     kind: "MCP server",
     name,
     known: servers,
+    toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
     none: `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`,
     advice: [
       Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`,

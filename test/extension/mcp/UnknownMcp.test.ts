@@ -12,17 +12,17 @@ describe("UnknownMcp", () => {
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
-      `Unknown MCP server: githib (in mcp:githib:list). Did you mean github?\nHint: correct the name; Bash(command="mcp:githib:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
+      `Unknown MCP server: nope (in mcp:nope:list).\nThere are these MCP servers: files, github.\nHint: correct the name; Bash(command="mcp:nope:list --help") then shows how to use it.\nBash(command="command:search") lists what there is.`
     )
   })
 
-  it("names the call at the nearest server, and nothing else", () => {
-    const of = (command: string, name: string) => UnknownMcp.server(command, name, ["files", "github"], places).message
+  it("names the call at the nearest server", () => {
+    const of = (command: string, name: string) => UnknownMcp.server(command, name, ["files", "github"], places).reason
     assert.strictEqual(
       of("mcp:githib:list", "githib"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
-    assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git. Did you mean mcp:github?")
+    assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
   })
 
   it("says where servers are configured, where there are none", () => {
