@@ -41,6 +41,8 @@ const between = new Set(["then", "else", "elif", "do", "!", "time"])
  * @since 0.1.0
  */
 export const find = (text: string, tokens: ReadonlyArray<Token>): ReadonlyArray<OpenCommand> | undefined => {
+  // bash takes that end for the test's first word.
+  if (/\[\[\s+\]\]/.test(text)) return undefined
   const reader = new Reader(text)
   for (const token of tokens) if (!reader.take(token)) return undefined
   return reader.isWithin ? undefined : reader.open
@@ -71,6 +73,8 @@ class Reader {
     if (token._tag === "Word") {
       if (this.isTarget) {
         this.isTarget = false
+        // What follows a redirection is no reserved word: `> file if`.
+        if (this.place === "command") this.place = "words"
         return token.closed
       }
       return token.closed && this.word(token.quoted || token.expands ? "" : token.value, token)

@@ -91,7 +91,8 @@ const removeEmpty = (path: string): void => {
 const removeAll = (path: string): void => {
   for (let tries = 0; ; tries++) {
     try {
-      return Fs.rmSync(path, { recursive: true, force: true })
+      // What still runs may make a file in it meanwhile.
+      return Fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 })
     } catch (error) {
       const { code, path: at } = error as NodeJS.ErrnoException
       if (code !== "EACCES" || at === undefined || tries > 1000) throw error
