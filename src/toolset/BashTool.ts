@@ -146,8 +146,16 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) denials.forget()
-            const meant = ExtensionName.ofSkillProgram(params.command, skillsOf(registry))
-            return meant === undefined ? run(router, params, isOurs) : noSkillProgram(params, meant)
+            const running = run(router, params, isOurs)
+            const noSkill = (command: string) => noSkillProgram(params, command)
+            return ExtensionName.mayBeSkillProgram(params.command)
+              ? Effect.flatMap(skillsOf(registry), (skills) =>
+                  Option.match(ExtensionName.ofSkillProgram(params.command, skills), {
+                    onNone: () => running,
+                    onSome: noSkill
+                  })
+                )
+              : running
           })
         ),
       remark,
@@ -165,12 +173,14 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 const extensionsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
   registry.list().flatMap(({ known }) => (known?.() ?? []).map(({ name }) => name))
 
-/** Returns the names of the skills, where there can be any. */
-const skillsOf = (registry: Context.Tag.Service<CommandRegistry>): ReadonlyArray<string> =>
-  registry
-    .find("skill:load")
-    ?.known?.()
-    .map(({ name }) => /^skill:(?:load )?([\w.-]+)/.exec(name)?.[1] ?? "") ?? []
+/** Finds the names of the skills. */
+const skillsOf = (registry: Context.Tag.Service<CommandRegistry>): Effect.Effect<ReadonlyArray<string>> => {
+  const { known, look } = registry.find("skill:load") ?? {}
+  const names = Effect.sync(() =>
+    (known?.() ?? []).flatMap(({ name }) => /^skill:load ([\w.-]+)/.exec(name)?.[1] ?? [])
+  )
+  return look === undefined ? names : Effect.zipRight(look({ refresh: false }), names)
+}
 
 const noSkillProgram = (params: typeof Parameters.Type, command: string) =>
   Effect.fail(

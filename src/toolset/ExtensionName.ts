@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Option from "effect/Option"
 import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import { mcpNameOf } from "./ForeignTool.extension.js"
@@ -60,16 +61,26 @@ const loading = (first: string, second: string): string =>
       : "skill:list"
     : `skill:load ${first}`
 
+/** Matches a line that runs the program `skill` with no options. */
+const skillProgram = /^\s*skill[ \t]+(\w[\w.-]*)(?:[ \t]+([\w.-]+))?\s*$/
+
 /**
- * Returns the call of a skill that a line means which runs the system's program `skill`: that one sends signals.
+ * Tests whether a line runs the system's program `skill`, which sends signals, in a way that can be meant for a skill.
+ *
+ * @since 0.1.0
+ */
+export const mayBeSkillProgram = (text: string): boolean => skillProgram.test(text)
+
+/**
+ * Returns the call of a skill that is surely meant by a line which runs the system's program `skill`.
  *
  * @param skills the names of the skills
  * @since 0.1.0
  */
-export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): string | undefined => {
-  const [, first = "", second = ""] = /^\s*skill(?:[ \t]+([\w.-]+)(?:[ \t]+([\w.-]+))?)?\s*$/.exec(text) ?? []
+export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): Option.Option<string> => {
+  const [line, first = "", second = ""] = skillProgram.exec(text) ?? []
   const isWord = /^(?:load|info|list|use|run|show|read)$/.test(first)
-  return isWord || skills.includes(first) ? loading(first, second) : undefined
+  return line !== undefined && (isWord || skills.includes(first)) ? Option.some(loading(first, second)) : Option.none()
 }
 
 /**

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Option from "effect/Option"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as ExtensionName from "../../src/toolset/ExtensionName.js"
 
@@ -45,7 +46,7 @@ describe("the extension command that was meant", () => {
   })
 
   it("is told for the program skill only where a skill is surely meant", () => {
-    const of = (text: string) => ExtensionName.ofSkillProgram(text, ["pdf"])
+    const of = (text: string) => Option.getOrUndefined(ExtensionName.ofSkillProgram(text, ["pdf"]))
     assert.deepStrictEqual(["skill pdf", "skill load pdf", "skill list", "skill info x", "skill load"].map(of), [
       "skill:load pdf",
       "skill:load pdf",

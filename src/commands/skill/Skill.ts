@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, Described, Program } from "../../command/CommandHandler.js"
@@ -88,16 +89,20 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
     })
   })
 
-  /** Says where a file of a skill is; undefined where the words name none. */
-  const fileOf = (command: string, name: string, path: string): CommandError | undefined => {
-    const skill = path === "" ? undefined : store.known().find((one) => one.name === name)
-    if (skill === undefined) return undefined
-    const file = ForeignText.line(`${skill.directory}/${path}`, longestPath)
-    return new InvalidUsage({
+  /** Says where a file of a skill is; fails as `otherwise` does where there is no such skill. */
+  const fileOf = Effect.fnUntraced(function* (
+    command: string,
+    [name, path]: readonly [name: string, path: string],
+    otherwise: Effect.Effect<never, CommandError>
+  ): Effect.fn.Return<never, CommandError> {
+    const skill = yield* Effect.option(store.find(name))
+    if (path === "" || Option.isNone(skill)) return yield* otherwise
+    const file = ForeignText.line(`${skill.value.directory}/${path}`, longestPath)
+    return yield* new InvalidUsage({
       reason: `${command}: a skill's files are read by their paths, as any other.`,
       advice: [Advice.line`${Advice.run(`read ${Quote.word(file)}`)} shows this one.`]
     })
-  }
+  })
 
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { name } = partsOf(command)
@@ -116,6 +121,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       if (known?.skills !== skills) known = { skills, commands: [...own, ...skills.flatMap(commandsOf)] }
       return known.commands
     },
+    look: () => Effect.as(store.list, []),
     program: ({ args, name }) => program(name, args),
     run: ({ args, name }): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const command = own.find((one) => one.name === name)
@@ -125,7 +131,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
         if (isTool(name)) return notRun(name)
         if (name === "skill:help") return print(help)
         const [skill = "", path = ""] = args
-        return (name === "skill:read" ? fileOf(name, skill, path) : undefined) ?? unknown(name)
+        return name === "skill:read" ? fileOf(name, [skill, path], unknown(name)) : unknown(name)
       }
       if (args.length === 1 && (args[0] === "--help" || args[0] === "-h"))
         return print(`${command.usage}: ${command.summary}\nskill:help tells all about skills.\n`)
@@ -142,8 +148,10 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
         )
       }
       const slash = skill.indexOf("/")
-      const file = slash < 0 ? undefined : fileOf(name, skill.slice(0, slash), skill.slice(slash + 1))
-      if (file !== undefined) return file
+      if (slash >= 0) {
+        const parts = [skill.slice(0, slash), skill.slice(slash + 1)] as const
+        return fileOf(name, parts, UnknownSkill.make(skill, store.known(), name))
+      }
       return name === "skill:info"
         ? Effect.map(findFor(name, skill), shown)
         : Effect.map(Effect.mapError(store.load(skill), asked(name, skill)), loaded)

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
 import { ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Slices from "../../domain/Slices.js"
@@ -33,8 +34,8 @@ export const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".cl
  */
 export const homeDirectory = (home: string): string => `${home}/skills`
 
-/** How many times longer than a look took nobody looks again, so that it never matters. */
-const pause = 50
+/** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
+const pause = { least: 1000, times: 50 }
 
 /**
  * A layer which finds skills on this machine. It looks for them when it is first asked.
@@ -42,7 +43,7 @@ const pause = 50
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.effect(
+export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.scoped(
   SkillStore,
   Effect.gen(function* () {
     const { home } = yield* SandboxSettings
@@ -54,6 +55,9 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
     ])
     const turn = yield* Effect.makeSemaphore(1)
     let parser: FrontMatter.Parser | undefined
+    const scope = yield* Effect.scope
+    const runtime = yield* Effect.runtime()
+    /** The time from which `known` looks again. */
     let next = 0
 
     const parsing = Effect.promise(async () => {
@@ -61,6 +65,18 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       return parser
     })
     const list = turn.withPermits(1)(Effect.flatMap(parsing, (parser) => Slices.run(() => scan.look(parser))))
+    /** Looks without the parser, which takes longer to load than there are skills to read for most. */
+    const glance = turn.withPermits(1)(Slices.run(() => scan.look(parser)))
+    const refresh = Effect.suspend(() => {
+      const began = performance.now()
+      return Effect.ensuring(
+        Effect.flatMap(glance, ({ length }) => (length > 0 && parser === undefined ? list : Effect.void)),
+        Effect.sync(() => {
+          const now = performance.now()
+          next = now + Math.max(pause.least, (now - began) * pause.times)
+        })
+      )
+    })
     const find = Effect.fn("SkillStore.find")(function* (name: string) {
       const skill = scan.one(name, yield* parsing)
       return skill ?? (yield* UnknownSkill.make(name, yield* list))
@@ -78,11 +94,11 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
       program: ({ directory }, { path }, args) =>
         Interpreter.programOf(path, SkillFile.realOf(directory) ?? directory, args),
       known: () => {
-        const now = performance.now()
-        if (now < next) return scan.found
-        const skills = Slices.now(scan.look(parser))
-        next = now + (performance.now() - now) * pause
-        return skills
+        if (performance.now() >= next) {
+          next = Number.POSITIVE_INFINITY
+          Runtime.runFork(runtime)(refresh, { scope })
+        }
+        return scan.found
       }
     })
   })

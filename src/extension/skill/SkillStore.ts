@@ -76,8 +76,8 @@ export class SkillStore extends Context.Tag("synapse/SkillStore")<
     /** Returns the program that one of a skill's tools runs as, with words that are passed as they are. */
     readonly program: (skill: Skill, tool: SkillTool, args: ReadonlyArray<string>) => Program
     /**
-     * Returns the skills that there are, without waiting: it looks no more than it must, and reads descriptions that are
-     * new more simply than `list`. The same array until they change.
+     * Returns the skills as they were found last, and has them looked for again in the background where that is some time
+     * ago. The same array until they change.
      */
     readonly known: () => ReadonlyArray<Skill>
   }

@@ -101,9 +101,12 @@ describe("the skills of this machine", () => {
     })
   )
 
-  inPlace("are known from the first time on, before any of them was listed", ({ home, skill }, store) =>
+  inPlace("are known soon after the first time, before any of them was listed", ({ home, skill }, store) =>
     Effect.gen(function* () {
       skill(`${home}/skills/one`, "Does: this")
+      assert.deepStrictEqual(store.known(), [])
+      const turn = Effect.promise(() => new Promise((resume) => setImmediate(resume)))
+      yield* Effect.repeat(turn, { until: () => store.known()[0]?.description === "Does: this" })
       const known = store.known()
       assert.deepStrictEqual(
         known.map(({ description, name }) => [name, description]),
