@@ -1,0 +1,42 @@
+/**
+ * Counts the tokens that an agent has used.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * Tokens, as the provider counts them, and their price.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TokenUsage {
+  /** All tokens that were sent, also those that the provider read from its cache. */
+  readonly input: number
+  readonly output: number
+  /** The part of `input` that was read from the provider's cache. */
+  readonly cached: number
+  /** In the currency of the settings' prices; undefined where the model has no price. */
+  readonly cost: number | undefined
+}
+
+/**
+ * The usage of an agent that has not begun.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const none: TokenUsage = { input: 0, output: 0, cached: 0, cost: undefined }
+
+/**
+ * Adds two usages; the cost is that of those which have one.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cached: a.cached + b.cached,
+  cost: a.cost === undefined ? b.cost : a.cost + (b.cost ?? 0)
+})

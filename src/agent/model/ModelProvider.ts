@@ -1,0 +1,57 @@
+/**
+ * Finds the model that an agent talks to.
+ *
+ * @since 0.1.0
+ */
+import type * as LanguageModel from "@effect/ai/LanguageModel"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+
+/**
+ * A price in the settings, per million tokens.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  /** For input that is read from the provider's cache; by default the same as `input`. */
+  readonly cached?: number
+}
+
+/**
+ * A model, ready to be asked. Its LanguageModel tries transient errors again by itself, and fails where it gives up.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Model {
+  /** The name of the provider in the settings: `anthropic`, `openai` or one that the user named. */
+  readonly provider: string
+  /** The provider's own name of the model. */
+  readonly name: string
+  readonly languageModel: LanguageModel.Service
+  /** The most tokens that a request may hold. */
+  readonly contextWindow: number
+  readonly price: Price | undefined
+}
+
+/**
+ * Finds models by the settings and the environment.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class ModelProvider extends Context.Tag("synapse/ModelProvider")<
+  ModelProvider,
+  {
+    /**
+     * Returns the model of that name (`name` or `provider/name`), or the default one. Fails with ExecutionFailed where no
+     * provider or no key is set, and with InvalidUsage where the settings or the name are wrong; the reason names the
+     * setting.
+     */
+    readonly model: (name?: string) => Effect.Effect<Model, ExecutionFailed | InvalidUsage>
+  }
+>() {}
