@@ -1,11 +1,28 @@
 import { defineConfig } from "vitest/config"
 
+const real = ["test/**/*.real.test.ts", "scratchpad/*.test.mjs"]
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts", "scratchpad/*.test.mjs"],
-    // Tests start real shells and send signals: each file has a process of its own.
-    pool: "forks",
-    testTimeout: 30_000,
-    hookTimeout: 30_000
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        // These start real shells and send signals: each file has a process of its own.
+        test: { name: "real", include: real, pool: "forks" }
+      },
+      {
+        extends: true,
+        // To load the modules again for each file takes longer than these tests.
+        test: {
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: real,
+          pool: "forks",
+          poolOptions: { forks: { isolate: false } }
+        }
+      }
+    ]
   }
 })

@@ -183,7 +183,8 @@ describe.skipIf(missing.length > 0)(
             fill(`${base}/g`, before)
             const apply = ["apply", "--unidiff-zero", "--whitespace=nowarn", isPrefixed ? "-p1" : "-p0"]
             assert.strictEqual(program(`${base}/g`, "git", apply, patch).status, 0, patch)
-            assert.deepStrictEqual(treeOf(`${base}/g`), then, patch)
+            // Without context, git itself may take away another line of the same text, whose line end is another.
+            if (context > 0) assert.deepStrictEqual(treeOf(`${base}/g`), then, patch)
             assert.deepStrictEqual(await edited(before, patch), then, patch)
           }
         ),

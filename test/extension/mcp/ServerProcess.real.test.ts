@@ -1,17 +1,15 @@
 import * as ChildProcess from "node:child_process"
-import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as ts from "typescript"
 import * as Servers from "../../support/mcp/Servers.js"
 import * as Temporary from "../../support/Temporary.js"
 
-const source = path.resolve(import.meta.dirname, "../../../src/extension/mcp/ServerProcess.ts")
+const built = path.resolve(import.meta.dirname, "../../../dist/extension/mcp/ServerProcess.js")
 
 /** A program that starts a server which ignores its end, and then what that one starts; it prints both. */
 const program = (server: string) => `
-import { start } from "./ServerProcess.mjs"
+import { start } from ${JSON.stringify(built)}
 await start(
   { program: process.execPath, args: ["-e", ${JSON.stringify(server)}], cwd: "/", environment: {} },
   { onOutput: async (chunk) => void process.stdout.write(chunk), onEnd: () => {} }
@@ -65,16 +63,13 @@ describe("ServerProcess", () => {
 
   it("ends all of it when this program is killed by SIGKILL", () =>
     Temporary.using(async (directory) => {
-      const { outputText } = ts.transpileModule(fs.readFileSync(source, "utf8"), {
-        compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext }
-      })
-      fs.writeFileSync(path.join(directory, "ServerProcess.mjs"), outputText)
-      fs.writeFileSync(path.join(directory, "program.mjs"), program(stubborn))
-      const running = ChildProcess.spawn(process.execPath, [path.join(directory, "program.mjs")], {
+      const running = ChildProcess.spawn(process.execPath, ["--input-type=module", "-e", program(stubborn)], {
+        cwd: directory,
         stdio: ["ignore", "pipe", "inherit"]
       })
-      const pids = await new Promise<ReadonlyArray<number>>((resolve) => {
+      const pids = await new Promise<ReadonlyArray<number>>((resolve, reject) => {
         running.stdout.once("data", (chunk) => resolve(String(chunk).trim().split(" ").map(Number)))
+        running.once("close", (code) => reject(new Error(`the program ended with exit code ${code}`)))
       })
       assert.deepStrictEqual(pids.map(Servers.isAlive), [true, true])
       running.kill("SIGKILL")
