@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A vitest pool isolates all of its files, or none.
+    poolOptions: { threads: { isolate: false } },
     projects: [
       {
         extends: true,
@@ -14,14 +16,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        // To load the modules again for each file takes longer than these tests.
-        test: {
-          name: "unit",
-          include: ["test/**/*.test.ts"],
-          exclude: real,
-          pool: "forks",
-          poolOptions: { forks: { isolate: false } }
-        }
+        // To load the modules anew for each file takes longer than these tests.
+        test: { name: "unit", include: ["test/**/*.test.ts"], exclude: real, pool: "threads" }
       }
     ]
   }
