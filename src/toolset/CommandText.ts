@@ -101,7 +101,7 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   if (whole !== undefined && whole.text.trim() !== "" && (shells.test(whole.info) || sessions.test(whole.info))) {
     const prompted = Prompt.strip(whole.text)
     if (prompted !== undefined) {
-      return unwrap(prompted, 'the Markdown fence around it and the prompt "$ "', markdown, depth)
+      return unwrap(prompted, `the Markdown fence around it and the prompt "${Prompt.of(whole.text)} "`, markdown, depth)
     }
     if (shells.test(whole.info)) return unwrap(whole.text, "the Markdown fence around it", markdown, depth)
   }
@@ -137,12 +137,13 @@ const ofProse = (text: string): CommandText | undefined =>
     : undefined
 
 const ofPrompt = (text: string, depth: number): CommandText | undefined => {
-  if (!Prompt.isPrompt(text)) return undefined
+  const prompt = Prompt.of(text)
+  if (prompt === undefined) return undefined
   const command = Prompt.strip(text)
-  const reason = 'it begins with the prompt "$ ", and not all of its lines are commands'
+  const reason = `it begins with the prompt "${prompt} ", and not all of its lines are commands`
   return command === undefined
     ? NoCommand({ reason, meant: meantByPrompt(text, depth) })
-    : unwrap(command, 'the prompt "$ "', reason, depth)
+    : unwrap(command, `the prompt "${prompt} "`, reason, depth)
 }
 
 const ofFullScreen = (text: string): CommandText | undefined => {
@@ -155,7 +156,7 @@ const ofFullScreen = (text: string): CommandText | undefined => {
 /** Shows the lines with a prompt; those without one only where they look like commands. */
 const meantByPrompt = (text: string, depth: number): Readonly<Record<string, unknown>> => {
   const command = Prompt.commandsOf(text)
-  const isPrompted = command.split("\n").length <= text.split("\n").filter((line) => /^\s*\$\s/.test(line)).length
+  const isPrompted = command.split("\n").length <= Prompt.countOf(text)
   return meantBy({ info: isPrompted ? "bash" : "", text: command }, depth)
 }
 

@@ -1,5 +1,6 @@
 /**
- * Finds the prompt `$ ` before commands that were copied from a terminal or from a manual.
+ * Finds the prompt before commands that were copied from a terminal or from a manual: `$ `, and `(venv) $ `,
+ * `bash-5.2$ ` or `user@host:~/src$ `, which no command begins with.
  *
  * @since 0.1.0
  */
@@ -9,12 +10,26 @@ import * as LineStart from "../bash/LineStart.js"
 const prompt = /^[ \t]*\$[ \t]+/
 const anyPrompt = /^[ \t]*\$[ \t]/m
 
+const environment = String.raw`\([\w.-]{1,50}\) ?`
+const place = String.raw`(?:[\w.-]{1,50}@[\w.-]{1,50}:[^\s$#'"();&|<>]{0,200}|bash-\d[\d.]{0,10})[$#]`
+const longer = String.raw`^[ \t]*(?:(?:${environment})?${place}|${environment}\$)(?=[ \t])`
+const anyLonger = new RegExp(longer, "gm")
+const firstPrompt = new RegExp(String.raw`(?:${longer}|^\$)(?=[ \t]+\S)`)
+
 /**
- * Tests whether a text begins with a prompt: bash has no command `$`.
+ * Returns the prompt that a text begins with, as it is written; undefined where it begins with none. Bash has no command
+ * `$`.
  *
  * @since 0.1.0
  */
-export const isPrompt = (text: string): boolean => /^\s*\$[ \t]+\S/.test(text)
+export const of = (text: string): string | undefined => {
+  const start = text.search(/\S/)
+  const found = firstPrompt.exec(text.slice(Math.max(0, start), Math.max(0, start) + 500))
+  return found?.[0]
+}
+
+/** Replaces longer prompts by `$`, where the text begins with one. */
+const shortened = (text: string): string => ((of(text) ?? "$") === "$" ? text : text.replace(anyLonger, "$"))
 
 /**
  * Returns the commands of a text without their prompts; undefined where a line has none, for it may be output. The text
@@ -24,8 +39,10 @@ export const isPrompt = (text: string): boolean => /^\s*\$[ \t]+\S/.test(text)
  * @category parsing
  */
 export const strip = (text: string): string | undefined => {
-  if (!isPrompt(text)) return undefined
-  const given = unixLines(text)
+  const first = of(text)
+  // The text of a here-document may show a terminal: there, a longer prompt is not told from what is meant.
+  if (first === undefined || (first !== "$" && text.includes("<<"))) return undefined
+  const given = unixLines(shortened(text))
   const { tokens } = CommandLine.parse(given)
   const isOpen = tokens.some((token) => (token._tag === "Word" || token._tag === "HereDocument") && !token.closed)
   if (isOpen) return undefined
@@ -51,11 +68,21 @@ export const strip = (text: string): string | undefined => {
  * @since 0.1.0
  */
 export const commandsOf = (text: string): string => {
-  const lines = unixLines(text).trim().split("\n")
+  const lines = unixLines(shortened(text)).trim().split("\n")
   const goesOn = /(?:[\\|&({'"]|\b(?:do|then|else))\s*$|<</.test(lines[0] as string)
   const kept = goesOn ? lines : lines.filter((line) => prompt.test(line))
   return kept.map((line) => line.replace(prompt, "")).join("\n")
 }
+
+/**
+ * Returns the number of lines that begin with a prompt.
+ *
+ * @since 0.1.0
+ */
+export const countOf = (text: string): number =>
+  shortened(text)
+    .split("\n")
+    .filter((line) => prompt.test(line)).length
 
 /** Replaces CRLF by LF where the first line ends with it. */
 const unixLines = (text: string): string => (/^\s*[^\n]*\r\n/.test(text) ? text.replaceAll("\r\n", "\n") : text)

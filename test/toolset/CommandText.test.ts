@@ -109,15 +109,22 @@ describe("the text of a command", () => {
       ["$ ls\r\n$ pwd\r\n", "ls\npwd\n"],
       ["$ cat <<EOF\n$ x\nEOF\n$ ls", "cat <<EOF\n$ x\nEOF\nls"],
       ["$ make \\\n  all\n$ ls", "make \\\n  all\nls"],
-      ["$ echo 'a\nb'", "echo 'a\nb'"]
+      ["$ echo 'a\nb'", "echo 'a\nb'"],
+      ["(venv) $ pip list", "pip list"],
+      ["ada@host-1:~/src$ ls -la\nada@host-1:~/src/a$ pwd", "ls -la\npwd"],
+      ["(.venv) root@3f2a:/app# make\n", "make\n"],
+      ["bash-5.2$ echo 'bash-5.2$'", "echo 'bash-5.2$'"]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
     assert.strictEqual(notice("$ ls"), 'Run without the prompt "$ ".')
+    assert.strictEqual(notice("  ada@host:~$ ls"), 'Run without the prompt "ada@host:~$ ".')
   })
 
   it("is refused where lines without a prompt may be output", () => {
     const refused: ReadonlyArray<readonly [string, string]> = [
       ["$ ls\na.txt\n`touch evil`", "ls"],
+      ["ada@host:~$ ls\na.txt\n`touch evil`", "ls"],
+      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", nothing],
       ["$ ls\r\na.txt\r\n$ pwd", "ls\npwd"],
       ["$ for i in a; do\n  echo $i\ndone", "for i in a; do\n  echo $i\ndone"],
       ["$ echo it's\n$ touch it's", "echo it's\ntouch it's"],
