@@ -101,7 +101,12 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   if (whole !== undefined && whole.text.trim() !== "" && (shells.test(whole.info) || sessions.test(whole.info))) {
     const prompted = Prompt.strip(whole.text)
     if (prompted !== undefined) {
-      return unwrap(prompted, `the Markdown fence around it and the prompt "${Prompt.of(whole.text)} "`, markdown, depth)
+      return unwrap(
+        prompted,
+        `the Markdown fence around it and the prompt "${Prompt.of(whole.text)} "`,
+        markdown,
+        depth
+      )
     }
     if (shells.test(whole.info)) return unwrap(whole.text, "the Markdown fence around it", markdown, depth)
   }

@@ -124,7 +124,7 @@ describe("the text of a command", () => {
     const refused: ReadonlyArray<readonly [string, string]> = [
       ["$ ls\na.txt\n`touch evil`", "ls"],
       ["ada@host:~$ ls\na.txt\n`touch evil`", "ls"],
-      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", nothing],
+      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", "ls -la"],
       ["$ ls\r\na.txt\r\n$ pwd", "ls\npwd"],
       ["$ for i in a; do\n  echo $i\ndone", "for i in a; do\n  echo $i\ndone"],
       ["$ echo it's\n$ touch it's", "echo it's\ntouch it's"],
