@@ -8,19 +8,7 @@ import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import * as OwnFile from "./OwnFile.js"
-
-/**
- * A program as it is started.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Program {
-  readonly command: string
-  readonly args: ReadonlyArray<string>
-  readonly env: Readonly<Record<string, string>>
-  readonly cwd: string
-}
+import type { Program } from "./Program.js"
 
 /**
  * A file, and the SHA-256 of its content.

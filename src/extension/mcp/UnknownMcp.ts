@@ -8,8 +8,8 @@ import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as McpFailure from "./McpFailure.js"
 import * as McpName from "./McpName.js"
+import * as McpPlaces from "./McpPlaces.js"
 
 /**
  * Makes the error for a server that is not configured.
@@ -21,7 +21,7 @@ export const server = (
   command: string,
   name: string,
   servers: ReadonlyArray<string>,
-  places: McpFailure.Places
+  places: McpPlaces.Places
 ): CommandNotFound =>
   UnknownCommand.make({
     command,
@@ -29,7 +29,7 @@ export const server = (
     name,
     known: servers,
     toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
-    none: `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`,
+    none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
     advice: [
       Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`,
       ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`])
