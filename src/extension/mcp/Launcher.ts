@@ -9,13 +9,10 @@ import * as Path from "node:path"
 import * as Interpreter from "./Interpreter.js"
 import * as PackageRunner from "./PackageRunner.js"
 import { after, isPlain, nameOf, type Program, valueOf } from "./Program.js"
+import * as Wrapper from "./Wrapper.js"
 
 /** Tests whether commands may write to a path. */
 type IsWritable = (path: string) => boolean
-
-const runners =
-  /^(?:make|gmake|just|task|rake|gradle|gradlew|mvn|mise|npm|pnpm|yarn|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
-const wrappers = /^(?:env|nice|ionice|nohup|time|timeout|stdbuf|setsid|sudo|exec|command|xvfb-run|dotenv|cross-env)$/
 
 const statsOf = (path: string): Fs.Stats | undefined => {
   try {
@@ -90,7 +87,7 @@ const ofInterpreter = (
       const script = args[at + 1]
       return script === undefined ? undefined : noFile(script, program, isWritable)
     }
-    if (isPlain(word)) return noFile(word, program, isWritable)
+    if (!Interpreter.isOption(word)) return noFile(word, program, isWritable)
     if (isPython) {
       isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
       if (/^-[A-Za-bd-z]*m/.test(word)) {
@@ -117,18 +114,6 @@ const ofInterpreter = (
   }
   return undefined
 }
-
-/** Returns the program that a wrapper starts: `node` of `env A=b node server.js`. */
-const wrapped = (program: Program): Program | undefined => {
-  const at = program.args.findIndex((word) => isKnown(nameOf(word)))
-  const command = program.args[at]
-  return command === undefined ? undefined : { ...program, command, args: program.args.slice(at + 1) }
-}
-
-const isKnown = (name: string): boolean =>
-  [runners, wrappers].some((names) => names.test(name)) ||
-  PackageRunner.isOne(name) ||
-  Interpreter.find(name) !== undefined
 
 /** Returns the commands of a shell's line, as far as plain words go. */
 const commandsIn = (line: string, program: Program): ReadonlyArray<Program> => {
@@ -188,11 +173,11 @@ export const refusal = (program: Program, isWritable: IsWritable): string | unde
       ofInterpreter(program, interpreter, isWritable) ?? parts.flatMap((part) => refusal(part, isWritable) ?? [])[0]
     )
   }
-  if (wrappers.test(name)) {
-    const inner = wrapped(program)
+  if (Wrapper.isOne(name)) {
+    const inner = Wrapper.inner(program)
     return inner === undefined ? undefined : refusal(inner, isWritable)
   }
-  if (!runners.test(name)) return undefined
+  if (!Wrapper.isTaskRunner(name)) return undefined
   const place = openTo(args, cwd, isWritable)
   const first = args.find(isPlain)
   return place === undefined ? undefined : undecided(first === undefined ? name : `${name} ${first}`, place)
