@@ -177,7 +177,10 @@ describe("synapse mcp", () => {
       assert.match((await mcp("list"))[1], /^p +project +ready/m)
       assert.deepStrictEqual(await mcp("trust"), [0, `Nothing to do: ${file} is trusted already.\n`, ""])
       write("project/server.js", "2")
-      assert.include((await mcp("list"))[1], `p: it runs what commands may write: ${cwd}/server.js has changed since`)
+      assert.include(
+        (await mcp("list"))[1],
+        `p: it runs what commands may write: ${cwd}/server.js has changed since the user trusted it; the user can look at it, and trust it, with \`synapse mcp trust\` in ${cwd}`
+      )
       const again = await mcp("trust", "--yes")
       assert.include(again[1], "These servers run files that commands may write.")
       assert.include(again[1], `trusted: ${cwd}/server.js\n`)
@@ -193,6 +196,21 @@ describe("synapse mcp", () => {
       assert.match((await mcp("remove", "mine"))[2], /It is in .*project\/mcp_servers\.json: add --project\.\n$/)
       write("project/s.js", "1")
       assert.match((await mcp("add", "own", "--", "node", `${cwd}/s.js`))[2], /it runs what commands may write/)
+    }))
+
+  it("tells of a file that can't be read as what it is, and not as a server", () =>
+    using(async ({ file, mcp, write }) => {
+      write("project/mcp_servers.json", "[")
+      write("home/mcp/mcp_servers.json", { mcpServers: { h: { command: "x" } } })
+      const [code, stdout] = await mcp("list")
+      assert.strictEqual(code, 0)
+      assert.match(stdout, new RegExp(`^h {2}home {2}ready {2}x\\n\\n${file} can't be used: it is no JSON: .*\\n$`))
+      const [broken, h] = JSON.parse((await mcp("list", "--json"))[1])
+      assert.deepInclude(broken, { file, source: "project", state: "broken" })
+      assert.match(broken.problem, /^it is no JSON/)
+      assert.notProperty(broken, "name")
+      assert.deepStrictEqual(h, { name: "h", source: "home", target: "x", state: "ready" })
+      assert.match((await mcp("trust"))[2], /can't be trusted: it is no JSON/)
     }))
 
   it("trusts nothing where the list of what is trusted is broken, and leaves that alone", () =>

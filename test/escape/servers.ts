@@ -193,7 +193,10 @@ export const servers = (ground: string): void => {
           write(`${world.project}/late.mjs`, program)
           trustingIn(world, ["mcp_servers.json", "late.mjs", "sub/one.mjs"])
           const { message } = yield* Effect.orDie(Effect.flip(world.mcp.call("late", "hi", {})))
-          assert.match(message, /late\.mjs was trusted or put there after this session began.*start a new session/)
+          assert.match(
+            message,
+            /late\.mjs: .*it was trusted or put there after this session began.*start a new session/
+          )
           assert.deepInclude(yield* statesIn(world, `${world.home}/.synapse`), { late: "ready", one: "ready" })
           yield* world.attack("ln late.mjs second")
           const { late } = yield* statesIn(world, `${world.home}/.synapse`)

@@ -3,29 +3,22 @@
  *
  * @since 0.1.0
  */
-import * as Path from "node:path"
 import { Blocked, type CommandError } from "../../domain/CommandError.js"
 import * as FailureCause from "./FailureCause.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as McpPlaces from "./McpPlaces.js"
 
 /**
- * Makes the error for a server whose entry is broken, or not trusted.
+ * Makes the error for a server whose entry is broken, or which runs what is not trusted: the file that is to blame, and
+ * what the user can do.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }, places: McpPlaces.Places): CommandError => {
-  const { name, source } = entry.server
-  const file = McpPlaces.fileOf(source, places)
-  return entry.reason === "broken"
-    ? FailureCause.failed(`The MCP server ${name} can't be used: ${entry.problem} (its entry in ${file}).`)
-    : new Blocked({
-        resource: `mcp:${name}`,
-        rule: file,
-        reason:
-          entry.reason === "loose"
-            ? entry.problem
-            : `the user has not trusted this file: they must run \`synapse mcp trust\` in ${Path.dirname(file)}`
-      })
+  const { denial, problem, reason, server } = entry
+  const file = McpPlaces.fileOf(server.source, places)
+  return reason === "broken"
+    ? FailureCause.failed(`The MCP server ${server.name} can't be used: ${problem} (its entry in ${file}).`)
+    : new Blocked({ resource: `mcp:${server.name}`, rule: denial?.file ?? file, reason: denial?.why ?? problem })
 }

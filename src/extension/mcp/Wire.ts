@@ -10,7 +10,7 @@ import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as HttpTransport from "./HttpTransport.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as McpEnvironment from "./McpEnvironment.js"
-import type * as McpPlaces from "./McpPlaces.js"
+import * as McpPlaces from "./McpPlaces.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as StartFailure from "./StartFailure.js"
 import * as StdioTransport from "./StdioTransport.js"
@@ -60,7 +60,9 @@ export const stdio = (
       )
     }
     const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
-    if (change !== undefined) return StartFailure.notStarted(entry, places, change)
+    if (change !== undefined) {
+      return StartFailure.notStarted(entry, places, `${change}; ${McpPlaces.howToTrust(places.root)}`)
+    }
     const transport = StdioTransport.make({ ...entry, program: found.program, environment: environment.variables })
     return Effect.succeed({
       transport,

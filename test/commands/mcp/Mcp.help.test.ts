@@ -117,9 +117,10 @@ OPTIONS
     assert.strictEqual(
       List.servers([
         { name: "a", source: "home", target: "node a.js" },
-        { name: "b", source: "project", target: "", problem: "its file\nis not trusted" }
+        { name: "b", source: "project", target: "", problem: "its file\nis not trusted" },
+        { name: "/p/x\n.json", source: "project", target: "", problem: "it is no\nJSON", isFile: true }
       ]),
-      "mcp:a  # home: node a.js\nmcp:b  # project: not usable: its file is not trusted\n"
+      "mcp:a  # home: node a.js\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
     )
   })
 })
