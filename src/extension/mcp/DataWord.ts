@@ -6,6 +6,7 @@
 import * as Path from "node:path"
 import * as OwnWords from "./OwnWords.js"
 import type { Program } from "./Program.js"
+import * as Wrapper from "./Wrapper.js"
 
 /**
  * A word of a program, or the value of a variable.
@@ -65,8 +66,11 @@ const make = (text: string, of: string, place: Place): Word => ({
  */
 export const wordsOf = (program: Program): ReadonlyArray<Word> => {
   const own = OwnWords.find(program)
+  const variables = Wrapper.variablesIn(program)
   return [
     ...program.args.map((word, at) => {
+      const variable = at < variables ? /^([A-Za-z_]\w*)=/.exec(word)?.[1] : undefined
+      if (variable !== undefined) return make(word, variable, "other")
       const before = word.startsWith("-") ? word.replace(/=.*/s, "") : (program.args[at - 1] ?? "")
       const of = before.startsWith("-") ? before : ""
       return make(word, of, at < own.from ? "deciding" : own.isScripts ? "script" : "other")

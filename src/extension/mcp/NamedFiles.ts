@@ -52,7 +52,9 @@ const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
     ...(between.test(word) ? word.split(between) : []),
     ...(lists.test(of) ? word.replace(/^-[^=]*=/, "").split(":") : [])
   ]
-  return words.flatMap((one) => {
+  // As env's: NODE_OPTIONS=--require=file.
+  const options = words.flatMap((one) => /^[A-Za-z_]\w*=(-.*)/s.exec(one)?.[1] ?? [])
+  return [...words, ...options].flatMap((one) => {
     const texts = one.startsWith("-") ? [] : [one]
     const equals = one.indexOf("=")
     if (equals >= 0) texts.push(one.slice(equals + 1))

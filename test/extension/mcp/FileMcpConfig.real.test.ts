@@ -237,6 +237,41 @@ describe("the trust in a project's servers", () => {
     })
   )
 
+  it.scopedLive("holds what is run by whatever way, though its name is one of data", () =>
+    Effect.gen(function* () {
+      const { cwd, files, states, trust, write } = yield* make
+      Fs.mkdirSync(`${cwd}/sub`)
+      for (const name of ["real.txt", "x.txt", "start.json", "sub/own.md"]) Fs.writeFileSync(`${cwd}/${name}`, "1")
+      Fs.symlinkSync("../real.txt", `${cwd}/sub/link.txt`)
+      Fs.symlinkSync("sub", `${cwd}/way`)
+      const ways: Readonly<Record<string, readonly [run: string, definition: object]>> = {
+        link: ["real.txt", { command: "python3", args: ["sub/link.txt"] }],
+        shebang: ["x.txt", { command: "./x.txt" }],
+        up: ["x.txt", { command: "bash", args: ["way/../x.txt"] }],
+        inCwd: ["sub/own.md", { command: "ruby", args: ["own.md"], cwd: "way" }],
+        startup: ["start.json", { command: "python3", args: ["-i"], env: { PYTHONSTARTUP: `${cwd}/start.json` } }],
+        options: ["start.json", { command: "node", args: ["/s.js"], env: { NODE_OPTIONS: "--import=./start.json" } }],
+        shell: ["x.txt", { command: "sh", args: ["-c", ". ./x.txt"] }]
+      }
+      write(files.project, Object.fromEntries(Object.entries(ways).map(([name, [, definition]]) => [name, definition])))
+      const named = ["real.txt", "x.txt", "start.json", "sub/own.md"].map((name) => `${cwd}/${name}`)
+      const written = [`${cwd}/sub/link.txt`, `${cwd}/way/../x.txt`, `${cwd}/way/own.md`]
+      yield* trust(files.project, ...named, ...written)
+      assert.deepStrictEqual(yield* states, Object.fromEntries(Object.keys(ways).map((name) => [name, "ready"])))
+      for (const [name, [run]] of Object.entries(ways)) {
+        Fs.writeFileSync(`${cwd}/${run}`, "evil")
+        assert.match((yield* states)[name] ?? "", /^untrusted: it runs what commands may write: .* has changed/, name)
+        Fs.writeFileSync(`${cwd}/${run}`, "1")
+        assert.strictEqual((yield* states)[name], "ready", name)
+      }
+      // The link is led elsewhere.
+      Fs.writeFileSync(`${cwd}/evil`, "evil")
+      Fs.rmSync(`${cwd}/sub/link.txt`)
+      Fs.symlinkSync("../evil", `${cwd}/sub/link.txt`)
+      assert.match((yield* states)["link"] ?? "", /^untrusted: .*link\.txt has changed/)
+    })
+  )
+
   it.scopedLive("is of use in the next session only where commands of this one can still write the file", () =>
     Effect.gen(function* () {
       const { config, cwd, files, home, states, trust } = yield* made(true, (cwd) => {

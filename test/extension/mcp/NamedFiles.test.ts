@@ -45,6 +45,8 @@ describe("the files that a server names", () => {
       "/o/server.py x.json",
       "/o/server x.db -log-file x.txt",
       "deno run -A /o/s.ts x.json",
+      "env -u A MEMORY_FILE_PATH=x.json npx -y server",
+      "env DB=x.db /o/server",
       "env A=b /o/server --data x.json"
     ]) {
       assert.notInclude(named(line).join(), "/p/x.", line)
@@ -93,6 +95,15 @@ describe("the files that a server names", () => {
       "env -S python3 x.txt",
       "env -S python3+x.txt",
       "env A=b ./x.txt",
+      "env BASH_ENV=x.txt bash /o/run.sh",
+      "env NODE_OPTIONS=--require=./x.txt node /o/s.js",
+      "env PERL5OPT=-I./x.txt perl /o/s.pl",
+      "bash DB=/../x.txt",
+      "python3 -c exec(open('x.txt').read())",
+      "sh -c python3<x.txt",
+      "node -- x.txt",
+      "docker run --env-file x.txt image",
+      "make DATA=x.txt",
       "nice -n 5 bash x.txt",
       "timeout 5 ./x.txt",
       "flock lock ./x.txt",
@@ -119,7 +130,7 @@ describe("the files that a server names", () => {
       "python3 sub/../x.txt"
     ]) {
       assert.include(
-        named(line).map((path) => path.replace("sub/../", "")),
+        named(line).map((path) => path.replace(/[^/]+\/\.\.\//, "")),
         "/p/x.txt",
         line
       )
