@@ -222,7 +222,7 @@ const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatf
     Layer.provide(Layer.mergeAll(platform, permission))
   )
 
-/** What the sandbox and the extensions read of the settings and of `sandbox.json`. */
+/** The settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both. */
 const layerConfiguration = ({ sandbox }: Options) =>
   PolicyBuilder.layer.pipe(
     Layer.provideMerge(SandboxConfig.layer),

@@ -50,7 +50,10 @@ export const find = (text: string, tokens: ReadonlyArray<Token>): ReadonlyArray<
 
 class Reader {
   readonly open: Array<OpenCommand> = []
-  /** What the next words are: those of a command, a loop's name, what `case` compares, its patterns, a function's name. */
+  /**
+   * The role of the next word: the first or a later one of a command, the variable of a `for` or the `in` after it, the
+   * subject of a `case`, the `in` after it or a pattern, the name of a function, a part of a test.
+   */
   private place: "command" | "words" | "name" | "in" | "subject" | "case in" | "pattern" | "function" | "test" =
     "command"
   private isTarget = false

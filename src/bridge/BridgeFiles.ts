@@ -80,9 +80,9 @@ const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as 
  * @category constructors
  */
 export const make = (call: BridgeCall, turns: FileTurns): Files => {
-  /** The number of `exclusive` that run. A write within one takes no turn: it has its own, or could wait for itself. */
+  /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it could wait for its own. */
   let held = 0
-  /** What a file holds whose turn this call has, until it is read or written. */
+  /** The content of the file that this call has the turn of; undefined once that was read or written. */
   let seen: { readonly path: string; readonly content: Uint8Array } | undefined
 
   /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */

@@ -20,6 +20,7 @@ const mostKnown = 10_000
 /** Milliseconds that programs are made and removed in one turn of the event loop. */
 const slice = 2
 
+/** The handler of a prefix (`mcp:*`), and the commands that it knows: one for each tool. */
 type Known = readonly [prefixed: Described, commands: ReadonlyArray<Described>]
 
 /**
@@ -31,7 +32,7 @@ type Known = readonly [prefixed: Described, commands: ReadonlyArray<Described>]
 export class Programs {
   /** The commands with a name of their own, as of the last look. */
   private exact: ReadonlyArray<string> = []
-  /** What the handlers of prefixes know, as of the last look. */
+  /** The handlers of prefixes, each with its commands as of the last look. */
   private known: ReadonlyArray<Known> = []
   private readonly knownNames = new Set<string>()
   /** The names from the texts of commands; the one that was used last is the last. */
@@ -63,8 +64,8 @@ export class Programs {
   }
 
   /**
-   * Makes the programs of the commands that are new, and of those that the text names. What the handlers of prefixes know
-   * follows in the background where it is much, and at the beginning.
+   * Makes programs: at once those of new commands with a name of their own, and of commands that the text names. Those of
+   * the other commands of prefixes are made in the background, a few milliseconds at a time.
    */
   offer(text: string): void {
     this.setExact()

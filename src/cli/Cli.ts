@@ -99,7 +99,16 @@ const complaint = (error: ValidationError | WrongUsage | ConfigError, args: Read
 
 /** The names that other programs give to our subcommands. */
 const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  mcp: { rm: "remove", delete: "remove", ls: "list", get: "list", show: "list", info: "list" },
+  mcp: {
+    distrust: "untrust",
+    revoke: "untrust",
+    rm: "remove",
+    delete: "remove",
+    ls: "list",
+    get: "list",
+    show: "list",
+    info: "list"
+  },
   skill: { rm: "remove", delete: "remove", ls: "list", show: "info", get: "info", install: "add" }
 }
 
@@ -120,7 +129,12 @@ const usages = () =>
     ["call", [toLine(Command.getUsage(call))]],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
-    ["mcp", Mcp.usages.map((usage) => `mcp ${toLine(usage).replace("<words>...", "[-- <words>...]")}`)],
+    [
+      "mcp",
+      Mcp.usages.map(
+        (usage) => `mcp ${toLine(usage).replace("<words>...", "[-- <words>...]").replace("<file>...", "[<file>...]")}`
+      )
+    ],
     ["skill", Skill.usages.map((usage) => `skill ${toLine(usage)}`)],
     ...FileCommands.usages,
     ["doctor", [toLine(Command.getUsage(doctor))]]

@@ -13,6 +13,7 @@ import { Invocation, WrongUsage } from "./Invocation.js"
 /** Load the modules that only these subcommands need. */
 const load = Effect.promise(() => import("./McpActions.js"))
 const loadTrust = Effect.promise(() => import("./McpTrust.js"))
+const loadUntrust = Effect.promise(() => import("./McpUntrust.js"))
 const loadTest = Effect.promise(() => import("./McpTest.js"))
 const loadImport = Effect.promise(() => import("./McpImport.js"))
 
@@ -101,6 +102,21 @@ const trust = Command.make("trust", { yes }, (given) =>
   )
 )
 
+const untrust = Command.make(
+  "untrust",
+  {
+    files: Args.text({ name: "file" }).pipe(
+      Args.withDescription("Take the trust back from this file only, as in the list of what is trusted."),
+      Args.repeated
+    )
+  },
+  (given) => Effect.flatMap(loadUntrust, (actions) => actions.untrust(given))
+).pipe(
+  Command.withDescription(
+    "Take back the trust in mcp_servers.json of the current directory, and in what its servers run."
+  )
+)
+
 const test = Command.make("test", { name }, (given) => Effect.flatMap(loadTest, (actions) => actions.test(given))).pipe(
   Command.withDescription("Connect to a server, and count its tools; exit code 1 where that fails.")
 )
@@ -133,6 +149,7 @@ export const usages: ReadonlyArray<Usage.Usage> = [
   Command.getUsage(add),
   Command.getUsage(remove),
   Command.getUsage(trust),
+  Command.getUsage(untrust),
   Command.getUsage(test),
   Command.getUsage(importing)
 ]
@@ -145,5 +162,5 @@ export const usages: ReadonlyArray<Usage.Usage> = [
  */
 export const mcp = Command.make("mcp", {}, () => new WrongUsage({ message: "The subcommand is missing." })).pipe(
   Command.withDescription("Show and change which MCP servers there are, and which of them are trusted."),
-  Command.withSubcommands([list, add, remove, trust, test, importing])
+  Command.withSubcommands([list, add, remove, trust, untrust, test, importing])
 )

@@ -13,6 +13,7 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
+import * as McpPlaces from "../extension/mcp/McpPlaces.js"
 import type { Found, Reading } from "../extension/mcp/Reading.js"
 import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
@@ -46,13 +47,17 @@ const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
   const names = new Map<string, Array<string>>()
   const say = (text: string, name: string) => names.set(text, [...(names.get(text) ?? []), name])
   for (const one of found) {
-    const { name } = one.entry.server
+    const { isFile, name } = one.entry.server
+    if (isFile === true) continue
     const problem = one.state === "disabled" ? undefined : problemOf(one)
     if (problem !== undefined) say(problem, name)
     const ignored = one.server?.ignored ?? []
     if (ignored.length > 0) say(`ignored: ${ignored.map((word) => ForeignText.word(word)).join(", ")}`, name)
   }
-  return [...names].map(([text, of]) => `${of.join(", ")}: ${text}`)
+  const files = found.flatMap(({ entry: { server } }) =>
+    server.isFile === true ? [`${ForeignText.word(server.name)} can't be used: ${server.problem}`] : []
+  )
+  return [...[...names].map(([text, of]) => `${of.join(", ")}: ${text}`), ...files]
 }
 
 const none =
@@ -69,9 +74,9 @@ const toText = ({ found }: Reading): string => {
 const toJson = ({ found }: Reading): string =>
   JSON.stringify(
     found.map((one) => ({
-      name: one.entry.server.name,
-      source: one.entry.server.source,
-      target: one.entry.server.target,
+      ...(one.entry.server.isFile === true
+        ? { file: one.entry.server.name, source: one.entry.server.source }
+        : { name: one.entry.server.name, source: one.entry.server.source, target: one.entry.server.target }),
       state: states[one.state],
       ...(problemOf(one) === undefined ? {} : { problem: problemOf(one) }),
       ...(one.server === undefined || one.server.ignored.length === 0 ? {} : { ignored: one.server.ignored })
@@ -180,7 +185,7 @@ const targetOf = (reading: { readonly home: string; readonly root: string }, isH
 })
 
 const left = (path: string): string =>
-  `synapse: ${path} stays untrusted, as it was before; look at it, and trust it, with: synapse mcp trust`
+  `synapse: ${path} stays untrusted, as it was before; ${McpPlaces.howToTrust(Path.dirname(path))}`
 
 /**
  * Adds a server to the home file, or to the project's.

@@ -63,8 +63,9 @@ export const describe = (server: Server, files: ReadonlyArray<NamedFile>): Reado
   ]
 }
 
-/** What is not trusted yet: what to show of it, and the files to trust. */
+/** The servers that are not trusted yet, which are shown, and the files that an answer of yes trusts. */
 interface Pending {
+  /** The sentence above the servers. */
   readonly heading: string
   readonly servers: ReadonlyArray<Found & { readonly server: Server }>
   readonly files: ReadonlyArray<NamedFile>

@@ -29,7 +29,9 @@ const add = Command.make(
   "add",
   {
     force: Options.boolean("force").pipe(Options.withDescription("Replace a skill of the same name.")),
-    dir: Args.text({ name: "dir" }).pipe(Args.withDescription("A directory with a SKILL.md; it is copied."))
+    dir: Args.text({ name: "dir" }).pipe(
+      Args.withDescription("A directory with a SKILL.md, or one of several such directories; they are copied.")
+    )
   },
   (given) => Effect.flatMap(load, (actions) => actions.add(given))
 ).pipe(Command.withDescription("Copy a skill to your own, for every session to come."))

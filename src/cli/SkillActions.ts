@@ -6,6 +6,7 @@
 import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as SkillText from "../commands/skill/Skill.text.js"
 import * as Advice from "../domain/Advice.js"
@@ -15,7 +16,7 @@ import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
-import { SkillStore } from "../extension/skill/SkillStore.js"
+import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../extension/skill/UnknownSkill.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
@@ -51,7 +52,22 @@ const run = <R>(
   )
 
 /**
- * Prints a line for each skill.
+ * Says what is wrong with a skill, where its line does not, and which others of its name are not used.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const remarks = ({ description, directory, hides = [], name, problem }: Skill): ReadonlyArray<string> => [
+  ...(problem === undefined || description === ""
+    ? []
+    : [`${ForeignText.line(name, 200)}: ${ForeignText.line(problem, 500)}`]),
+  ...hides.map(
+    (other) => `${ForeignText.line(other, 500)} is not used: ${ForeignText.line(directory, 500)} comes first`
+  )
+]
+
+/**
+ * Prints a line for each skill, and below them what is wrong with some.
  *
  * @since 0.1.0
  * @category commands
@@ -60,7 +76,9 @@ export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const skills = yield* (yield* SkillStore).list
     if (json) return `${JSON.stringify({ skills })}\n`
-    return skills.length === 0 ? "There are no skills.\n" : skills.map((skill) => `${SkillText.line(skill)}\n`).join("")
+    if (skills.length === 0) return "There are no skills.\n"
+    const below = skills.flatMap(remarks)
+    return [...skills.map(SkillText.line), ...(below.length === 0 ? [] : ["", ...below]), ""].join("\n")
   }).pipe(run)
 
 /**
@@ -80,8 +98,25 @@ const own = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => LocalSkill
 
 const failed = (reason: string) => new ExecutionFailed({ kind: "io", reason })
 
+/** Copies all of these; those that can't be are named, and the others are added. */
+const addAll = (directories: ReadonlyArray<string>, replaces: boolean) =>
+  Effect.gen(function* () {
+    const target = yield* own
+    const done = yield* Effect.forEach(directories, (from) => Effect.either(OwnSkills.add(target, from, replaces)))
+    const texts = done.map((one) =>
+      Either.match(one, {
+        onLeft: (reason) => `Not added: ${reason}`,
+        onRight: ({ files, leftOut, name }) => {
+          const left = leftOut.map((what) => `\nLeft out of ${name}: ${ForeignText.line(what, 300)}`).join("")
+          return `Added ${name} (${files === 1 ? "1 file" : `${files} files`})${left}`
+        }
+      })
+    )
+    return done.some(Either.isLeft) ? yield* failed(texts.join("\n")) : `${texts.join("\n")}\n`
+  })
+
 /**
- * Copies a skill to the user's own.
+ * Copies a skill to the user's own, or all skills of a directory that is none itself.
  *
  * @since 0.1.0
  * @category commands
@@ -90,6 +125,8 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
     const written = Path.resolve(given.dir)
     const from = /^skill\.md$/i.test(Path.basename(written)) ? Path.dirname(written) : written
+    const below = yield* Effect.mapError(OwnSkills.below(from), failed)
+    if (below.length > 0) return yield* addAll(below, given.force)
     const added = yield* Effect.mapError(OwnSkills.add(yield* own, from, given.force), failed)
     const skill = yield* (yield* SkillStore).find(added.name)
     const left = added.leftOut.map((what) => `Left out: ${ForeignText.line(what, 300)}\n`).join("")

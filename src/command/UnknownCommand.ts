@@ -19,9 +19,9 @@ import * as Hint from "./Hint.js"
 export interface Unknown {
   /** The command that named it. */
   readonly command: string
-  /** What it would be the name of: `skill`. */
+  /** The kind of thing that was looked for: `skill`. */
   readonly kind: string
-  /** The same of several; `kind` with an s by default. */
+  /** The plural of `kind`; `kind` with an s by default. */
   readonly kinds?: string
   readonly name: string
   /** The names that there are. */

@@ -17,6 +17,7 @@ const usage = [
   "  synapse mcp add [-e, --env name=value]... [--header name:value]... [--url address] [--cwd dir] [--project] [--force] <name> [-- <words>...]",
   "  synapse mcp remove [--project] <name>",
   "  synapse mcp trust [--yes]",
+  "  synapse mcp untrust [<file>...]",
   "  synapse mcp test <name>",
   "  synapse mcp import [--from file] [--dry-run] [--yes]",
   "  synapse skill list [--json]",

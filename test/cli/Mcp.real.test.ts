@@ -177,7 +177,10 @@ describe("synapse mcp", () => {
       assert.match((await mcp("list"))[1], /^p +project +ready/m)
       assert.deepStrictEqual(await mcp("trust"), [0, `Nothing to do: ${file} is trusted already.\n`, ""])
       write("project/server.js", "2")
-      assert.include((await mcp("list"))[1], `p: it runs what commands may write: ${cwd}/server.js has changed since`)
+      assert.include(
+        (await mcp("list"))[1],
+        `p: it runs what commands may write: ${cwd}/server.js has changed since the user trusted it; the user can look at it, and trust it, with \`synapse mcp trust\` in ${cwd}`
+      )
       const again = await mcp("trust", "--yes")
       assert.include(again[1], "These servers run files that commands may write.")
       assert.include(again[1], `trusted: ${cwd}/server.js\n`)
@@ -193,6 +196,50 @@ describe("synapse mcp", () => {
       assert.match((await mcp("remove", "mine"))[2], /It is in .*project\/mcp_servers\.json: add --project\.\n$/)
       write("project/s.js", "1")
       assert.match((await mcp("add", "own", "--", "node", `${cwd}/s.js`))[2], /it runs what commands may write/)
+    }))
+
+  it("takes the trust back from a project's file and what it runs, or from a file that is named", () =>
+    using(async ({ cwd, directory, file, mcp, write }) => {
+      const trusted = () =>
+        Object.keys(JSON.parse(fs.readFileSync(path.join(directory, "home/mcp/trust.json"), "utf8")).trusted).sort()
+      const definition = (name: string) => ({ command: "node", args: [name] })
+      for (const name of ["a.js", "b.js", "own.js"]) write(`project/${name}`, "1")
+      write("project/mcp_servers.json", { mcpServers: { a: definition("a.js"), b: definition("b.js") } })
+      write("home/mcp/mcp_servers.json", { mcpServers: { own: definition(`${cwd}/own.js`) } })
+      assert.deepStrictEqual(await mcp("untrust"), [0, `Nothing to do: ${file} is not trusted.\n`, ""])
+      assert.strictEqual((await mcp("trust", "--yes"))[0], 0)
+      assert.lengthOf(trusted(), 4)
+      assert.deepStrictEqual(await mcp("untrust", "b.js", "none.js"), [
+        1,
+        "",
+        "synapse: none.js: not trusted. Nothing was changed.\n"
+      ])
+      assert.deepStrictEqual(await mcp("untrust", "b.js"), [0, `not trusted any more: ${cwd}/b.js\n`, ""])
+      assert.match((await mcp("list"))[1], /a +project +ready[\s\S]*b +project +not trusted[\s\S]*own +home +ready/)
+      assert.deepStrictEqual(await mcp("untrust"), [
+        0,
+        `not trusted any more: ${file}, ${cwd}/a.js\nstill trusted, as synapse mcp untrust <file> takes back:\n  ${cwd}/own.js\n`,
+        ""
+      ])
+      assert.deepStrictEqual(trusted(), [`${cwd}/own.js`])
+      assert.match((await mcp("list"))[1], /a +project +not trusted[\s\S]*own +home +ready/)
+      write("home/mcp/trust.json", "{")
+      assert.match((await mcp("untrust"))[2], /trust\.json can't be used: it is no JSON/)
+    }))
+
+  it("tells of a file that can't be read as what it is, and not as a server", () =>
+    using(async ({ file, mcp, write }) => {
+      write("project/mcp_servers.json", "[")
+      write("home/mcp/mcp_servers.json", { mcpServers: { h: { command: "x" } } })
+      const [code, stdout] = await mcp("list")
+      assert.strictEqual(code, 0)
+      assert.match(stdout, new RegExp(`^h {2}home {2}ready {2}x\\n\\n${file} can't be used: it is no JSON: .*\\n$`))
+      const [broken, h] = JSON.parse((await mcp("list", "--json"))[1])
+      assert.deepInclude(broken, { file, source: "project", state: "broken" })
+      assert.match(broken.problem, /^it is no JSON/)
+      assert.notProperty(broken, "name")
+      assert.deepStrictEqual(h, { name: "h", source: "home", target: "x", state: "ready" })
+      assert.match((await mcp("trust"))[2], /can't be trusted: it is no JSON/)
     }))
 
   it("trusts nothing where the list of what is trusted is broken, and leaves that alone", () =>

@@ -3,6 +3,8 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as SkillActions from "../../src/cli/SkillActions.js"
+import { SkillStore } from "../../src/extension/skill/SkillStore.js"
 import { run } from "../support/cli/Program.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import * as Place from "../support/skill/Place.js"
@@ -56,6 +58,54 @@ describe("synapse skill", () => {
         "",
         "synapse: Unknown skill: pdf.\nThere are no skills.\n`synapse skill list` lists all skills.\n"
       ])
+    })
+  )
+
+  inPlace("lists what is wrong with a skill, and those that are not used for one that comes first", (place) =>
+    Effect.gen(function* () {
+      const { home, project, put } = place
+      put(`${home}/skills/one/SKILL.md`, "---\nname: other\ndescription: First\n---\n")
+      put(`${home}/skills/two/SKILL.md`, "---\nname: two\n---\n")
+      assert.deepStrictEqual(yield* skill(home, "list"), [
+        0,
+        'one: First\ntwo: (it has no description)\n\none: its front matter calls it "other"; its directory\'s name counts\n',
+        ""
+      ])
+      put(`${project}/.agents/skills/three/SKILL.md`, "---\ndescription: Agents\n---\n")
+      for (const directory of [`${project}/.claude`, home]) put(`${directory}/skills/three/SKILL.md`, "---\n---\n")
+      const hides = [`${project}/.claude/skills/three`, `${home}/skills/three`]
+      yield* Effect.gen(function* () {
+        const store = yield* SkillStore
+        const [, three] = yield* store.list
+        if (three === undefined) return assert.fail("it was not found")
+        assert.deepStrictEqual(three.hides, hides)
+        assert.strictEqual((yield* store.list)[1], three)
+        assert.deepStrictEqual((yield* Effect.orDie(store.find("three"))).hides, hides)
+        const used = `${project}/.agents/skills/three`
+        assert.deepStrictEqual(
+          SkillActions.remarks(three),
+          hides.map((one) => `${one} is not used: ${used} comes first`)
+        )
+      }).pipe(Effect.provide(Place.layer(place)))
+    })
+  )
+
+  inPlace("adds all skills of a directory, and names those that it can't", ({ home, skill: make }) =>
+    Effect.gen(function* () {
+      make(`${home}/from/skills/one`, "first")
+      make(`${home}/from/skills/two`, "second")
+      assert.deepStrictEqual(yield* skill(home, "add", `${home}/from/skills`), [
+        0,
+        "Added one (1 file)\nAdded two (1 file)\n",
+        ""
+      ])
+      Fs.rmSync(`${home}/skills/one`, { recursive: true })
+      assert.deepStrictEqual(yield* skill(home, "add", `${home}/from`), [
+        1,
+        "",
+        "synapse: Added one (1 file)\nNot added: There is a skill two already: --force replaces it.\n"
+      ])
+      assert.deepStrictEqual(Directory.list(`${home}/skills`), ["one", "two"])
     })
   )
 

@@ -139,7 +139,10 @@ export const servers = (ground: string): void => {
         yield* world.attack("touch -r server.js t; echo 2 > server.js; truncate -s1 server.js; touch -r t server.js")
         assert.match((yield* statesIn(world, home))["good"] ?? "", /^untrusted: .*server\.js has changed since/)
         yield* world.attack("rm server.js; printf 1 > real.js; ln -s real.js server.js")
-        assert.match((yield* statesIn(world, home))["good"] ?? "", /commands can lead .*server\.js, a symbolic link,/)
+        assert.match(
+          (yield* statesIn(world, home))["good"] ?? "",
+          /is reached by a symbolic link, .*server\.js, which commands can lead/
+        )
         yield* world.attack("printf 2 > real.js")
         assert.match((yield* statesIn(world, home))["good"] ?? "", /^untrusted: .*server\.js has changed since/)
       })
@@ -193,7 +196,10 @@ export const servers = (ground: string): void => {
           write(`${world.project}/late.mjs`, program)
           trustingIn(world, ["mcp_servers.json", "late.mjs", "sub/one.mjs"])
           const { message } = yield* Effect.orDie(Effect.flip(world.mcp.call("late", "hi", {})))
-          assert.match(message, /late\.mjs was trusted or put there after this session began.*start a new session/)
+          assert.match(
+            message,
+            /late\.mjs: .*it was trusted or put there after this session began.*start a new session/
+          )
           assert.deepInclude(yield* statesIn(world, `${world.home}/.synapse`), { late: "ready", one: "ready" })
           yield* world.attack("ln late.mjs second")
           const { late } = yield* statesIn(world, `${world.home}/.synapse`)

@@ -5,7 +5,9 @@
  * @since 0.1.0
  */
 
+import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as Option from "./Mcp.option.js"
 import * as Signature from "./Mcp.signature.js"
 import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
 import * as Type from "./Mcp.type.js"
@@ -57,15 +59,21 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   if (tool.isFree) return ["", "PARAMETERS", "  The server does not say which: they are given with --json."]
   const shown = tool.parameters.slice(0, mostParameters)
   const left = tool.parameters.length - shown.length
+  const { unread } = tool.fields
   if (shown.length === 0 && tool.rest === undefined) return ["", "PARAMETERS", "  none"]
   return [
     "",
     "PARAMETERS (in the order of values without a name)",
     ...shown.flatMap((parameter) => described(tool, parameter)),
     ...(left > 0 ? [`  … and ${left} more`] : []),
-    ...(tool.rest === undefined ? [] : ["  --<any name>: further ones as the server knows them"])
+    ...(unread === 0 ? [] : [`  … and ${unread} that are not read here: --<name> takes their values, unchecked`]),
+    ...(tool.rest === undefined || unread > 0 ? [] : ["  --<any name>: further ones as the server knows them"])
   ]
 }
+
+/** Tests whether `--no-<name>` is a parameter of its own. */
+const isOwn = (tool: CallableTool, name: string): boolean =>
+  Either.match(Option.find(tool, `--no-${name}`), { onLeft: () => true, onRight: (option) => option?.isOff !== true })
 
 const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<string> => {
   const { isFlag, isList, isRequired, name, schema } = parameter
@@ -76,7 +84,7 @@ const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<
     Type.print(tool.reader, schema),
     ...(isRequired ? ["required"] : []),
     ...(preset === undefined ? [] : [`by default ${preset}`]),
-    ...(isFlag ? [`--no-${label} turns it off`] : []),
+    ...(isFlag ? [`${isOwn(tool, name) ? `--${label}=false` : `--no-${label}`} turns it off`] : []),
     ...(isList ? ["may be repeated"] : [])
   ]
   const words =

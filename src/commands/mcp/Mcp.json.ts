@@ -29,7 +29,7 @@ export function* steps(text: string): Slices.Steps<Either.Either<unknown, string
     return Either.left(path === "" ? reason : `${path}: ${reason}`)
   }
   const number = yield* inexact(text)
-  if (number !== undefined) return Either.left(`${number} is a number that JSON's readers round: pass it as a string`)
+  if (number !== undefined) return Either.left(`${number.slice(0, 60)} is ${flawOf(number)}: pass it as a string`)
   const half = HalfCharacter.findInJson(text, parsed.right)
   return half === undefined ? Either.right(parsed.right) : Either.left(half)
 }
@@ -51,7 +51,7 @@ function* inexact(json: string): Slices.Steps<string | undefined> {
     if (found === null) return undefined
     const [text] = found
     at = text === '"' ? endOfString(json, sign.lastIndex) : sign.lastIndex
-    if (text !== '"' && !isExact(text)) return text.slice(0, 60)
+    if (text !== '"' && !isExact(text)) return text
     if (passed % stride === 0) yield
   }
 }
@@ -64,6 +64,24 @@ const endOfString = (json: string, from: number): number => {
   }
 }
 
+/** Says what is wrong with a number that is not exact. */
+const flawOf = (number: string): string =>
+  isWhole(number)
+    ? "a number that JSON's readers round"
+    : `larger than all numbers of JSON's readers (${Number.MAX_VALUE})`
+
+const isWhole = (text: string): boolean => /^[+-]?\d+$/.test(text)
+
+/**
+ * Returns the bound that a number exceeds, with the reason for it: whole ones are rounded from a smaller one on.
+ *
+ * @since 0.1.0
+ */
+export const boundOf = (text: string): string =>
+  isWhole(text)
+    ? `${Number.MAX_SAFE_INTEGER}, for JSON's readers round others`
+    : `${Number.MAX_VALUE}, for JSON's readers have none that is larger`
+
 /**
  * Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range.
  *
@@ -71,5 +89,5 @@ const endOfString = (json: string, from: number): number => {
  */
 export const isExact = (text: string): boolean => {
   const value = Number(text)
-  return /^[+-]?\d+$/.test(text) ? Number.isSafeInteger(value) : Number.isFinite(value)
+  return isWhole(text) ? Number.isSafeInteger(value) : Number.isFinite(value)
 }

@@ -39,14 +39,17 @@ export const tools = (all: ReadonlyArray<McpTool>): string =>
     .join("")
 
 /**
- * Lists the servers: how the tools of each are listed, what it runs, and why it can't be used.
+ * Lists the servers: how the tools of each are listed, what it runs, and why it can't be used. A file that can't be read
+ * is told as what it is.
  *
  * @since 0.1.0
  * @category printing
  */
 export const servers = (all: ReadonlyArray<McpServer>): string =>
   all
-    .map(({ name, problem, source, target }) => {
+    .map(({ isFile, name, problem, source, target }) => {
+      if (isFile === true)
+        return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
       const what =
         problem === undefined ? ForeignText.line(target, mostSummary) : `not usable: ${ForeignText.line(problem, 300)}`
       return `${McpName.toWord(name)}  # ${source}: ${what}\n`

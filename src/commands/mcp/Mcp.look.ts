@@ -47,7 +47,9 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
       return yield* Effect.timeoutOption(Fiber.join(fiber), patience)
     })
 
-    const ask = Effect.fnUntraced(function* ({ name, problem }: McpServer, refresh: boolean) {
+    const ask = Effect.fnUntraced(function* ({ isFile, name, problem }: McpServer, refresh: boolean) {
+      if (isFile === true)
+        return [`${ForeignText.line(name, longest)} can't be used: ${ForeignText.line(problem ?? "", longest)}`]
       const say = (reason: string) => `${McpName.toWord(name)} can't be searched: ${ForeignText.line(reason, longest)}`
       if (problem !== undefined) return [say(problem)]
       const now = yield* Clock.currentTimeMillis

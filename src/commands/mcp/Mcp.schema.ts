@@ -29,6 +29,8 @@ export interface Fields {
   readonly properties: ReadonlyMap<string, unknown>
   readonly required: ReadonlySet<string>
   readonly rest: unknown
+  /** The number of further properties, which were not read. */
+  readonly unread: number
 }
 
 /** The kinds that the keyword `type` names. */
@@ -83,7 +85,12 @@ export class SchemaReader {
     const properties = new Map(objects.flatMap((fields) => [...fields.properties]))
     const required = [...only.required].filter((name) => more.every((fields) => fields.required.has(name)))
     const rest = objects.find((fields) => fields.rest !== false)
-    return { properties, required: new Set(required), rest: rest === undefined ? false : rest.rest }
+    return {
+      properties,
+      required: new Set(required),
+      rest: rest === undefined ? false : rest.rest,
+      unread: Math.max(...objects.map(({ unread }) => unread))
+    }
   }
 
   /** Returns the schema of the items of an array; where it may be something else as well, its own. */
@@ -188,13 +195,18 @@ const naming = ["patternProperties", "if", "then", "else", "dependentSchemas", "
 const fieldsOf = (schema: JsonSchema): Fields => {
   const { additionalProperties: rest, patternProperties, properties, required } = schema
   const named = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
-  const known = new Map(Object.entries(isRecord(properties) ? properties : {}).slice(0, mostProperties))
+  const all = Object.entries(isRecord(properties) ? properties : {})
+  const known = new Map(all.slice(0, mostProperties))
+  const unread = all.filter(([name]) => !known.has(name) && !named.includes(name)).length
   // What is required without being described can still be given.
   for (const name of named.slice(0, mostProperties)) if (!known.has(name)) known.set(name, true)
   const isNamed = known.size < mostProperties && !naming.some((keyword) => keyword in schema)
   return {
     properties: known,
     required: new Set(named),
-    rest: (isRecord(patternProperties) && rest === false) || (rest === undefined && !isNamed) ? true : rest
+    // What was not read can be given all the same.
+    rest:
+      unread > 0 || (isRecord(patternProperties) && rest === false) || (rest === undefined && !isNamed) ? true : rest,
+    unread
   }
 }

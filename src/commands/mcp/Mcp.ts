@@ -71,7 +71,10 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   })
 
   const isServer = (name: string) =>
-    Effect.map(client.servers, (servers) => name === "" || servers.some((server) => server.name === name))
+    Effect.map(
+      client.servers,
+      (servers) => name === "" || servers.some((server) => server.isFile !== true && server.name === name)
+    )
 
   const list = Effect.fnUntraced(function* (command: string, { server }: McpName.Name) {
     const stdout = server === "" ? List.servers(yield* client.servers) : List.tools(yield* toolsOf(command, server))

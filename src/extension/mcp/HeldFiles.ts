@@ -9,7 +9,8 @@ import { printable } from "../../sandbox/permission/PermissionPrompt.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
 
 /**
- * Tells of a file why commands of the session can still change it; undefined where they can't.
+ * Tells of a file why commands of the session can still change it, as a sentence without its subject; undefined where they
+ * can't.
  *
  * @since 0.1.0
  * @category models
@@ -52,15 +53,15 @@ export const make = (trusted: Iterable<string>, isWritable: (path: string) => bo
     const now = look(path)
     const before = known.get(path)
     if (now?.isAlone === false) {
-      return `${path} has a second name (a hard link), by which commands can change it: put a copy in its place`
+      return "has a second name (a hard link), by which commands can change it: put a copy in its place"
     }
     if (before === undefined || before.identity !== now?.identity) {
-      return `${path} was trusted or put there after this session began, whose commands can still write it: start a new session`
+      return "was trusted or put there after this session began, whose commands can still write it: start a new session"
     }
     const way = loose.get(path)
     if (way === undefined) return undefined
     return way === before.ways.at(-1)
-      ? `commands can write ${path}, which can't be made read-only for them: put it elsewhere`
-      : `commands can lead ${printable(way)}, a symbolic link, to another file: name the file that it leads to`
+      ? "can't be made read-only for commands, which can write it: put it elsewhere"
+      : `is reached by a symbolic link, ${printable(way)}, which commands can lead to another file: name the file that it leads to`
   }
 }

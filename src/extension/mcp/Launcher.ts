@@ -6,71 +6,13 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import type { Program } from "./NamedFiles.js"
+import * as Interpreter from "./Interpreter.js"
+import * as PackageRunner from "./PackageRunner.js"
+import { after, isPlain, nameOf, type Program, valueOf } from "./Program.js"
+import * as Wrapper from "./Wrapper.js"
 
 /** Tests whether commands may write to a path. */
 type IsWritable = (path: string) => boolean
-
-/** The options of interpreters that take the next word: `with` as their value, `code` in place of a script. */
-const interpreters: ReadonlyArray<{ readonly names: RegExp; readonly with: RegExp; readonly code: RegExp }> = [
-  {
-    names: /^(?:node(?:js)?|bun|deno|tsx|ts-node)$/,
-    with: /^(?:-r|--require|--import|--loader|--experimental-loader|-C|--conditions|--env-file|--preload|-c|--config|--tsconfig|--project|-P)$/,
-    code: /^(?:-e|-p|-pe|--eval|--print)(?:=|$)/
-  },
-  { names: /^python[\d.]*$|^pypy[\d.]*$/, with: /^-[WX]$/, code: /^-[A-Za-z]*c/ },
-  { names: /^(?:ruby|perl)[\d.]*$/, with: /^-[rICMm]$/, code: /^-[A-Za-z]*[eE]/ },
-  { names: /^php[\d.]*$/, with: /^-[cdz]$/, code: /^-[rBRE]/ },
-  { names: /^(?:ba|da|z|k)?sh$/, with: /^[-+][oO]$/, code: /^-[A-Za-z]*c/ }
-]
-
-const runners =
-  /^(?:make|gmake|just|task|rake|gradle|gradlew|mvn|mise|npm|pnpm|yarn|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
-const fetchers = /^(?:npx|bunx|pnpx|uvx|pipx)$/
-/** The words after which a package manager fetches a program, rather than running what a directory says. */
-const fetching: Readonly<Record<string, RegExp>> = {
-  npm: /^(?:exec|x)$/,
-  pnpm: /^(?:dlx|exec)$/,
-  yarn: /^dlx$/,
-  bun: /^x$/
-}
-const wrappers = /^(?:env|nice|ionice|nohup|time|timeout|stdbuf|setsid|sudo|exec|command|xvfb-run|dotenv|cross-env)$/
-
-/** The options of those that fetch a program which take no value. */
-const flag =
-  /^(?:-y|--yes|-q|--quiet|-s|--silent|-v|--verbose|--bun|--no-install|--prefer-offline|--offline|--isolated|--refresh|-n|--no-cache|--native-tls|--ignore-existing)$/
-
-const nameOf = (command: string): string => Path.basename(command)
-
-/** Returns the words that follow the first one with this sense; undefined where there is none. */
-const after = (words: ReadonlyArray<string>, test: (word: string) => boolean): ReadonlyArray<string> | undefined => {
-  const at = words.findIndex(test)
-  return at < 0 ? undefined : words.slice(at + 1)
-}
-
-const isPlain = (word: string): boolean => !word.startsWith("-")
-
-/** Returns the words after `npx`, or after `npm exec`; undefined for another program. */
-const fetched = ({ args, command }: Program): ReadonlyArray<string> | undefined => {
-  const name = nameOf(command)
-  if (fetchers.test(name)) return name === "pipx" ? after(args, (word) => word === "run") : args
-  const word = fetching[name]
-  const first = args.find(isPlain)
-  return word !== undefined && first !== undefined && word.test(first) ? after(args, (one) => one === first) : undefined
-}
-
-/** Splits what follows `npx` into the words for itself, the last of which names the package, and those for the program. */
-const splitFetched = (
-  words: ReadonlyArray<string>
-): readonly [own: ReadonlyArray<string>, rest: ReadonlyArray<string>] => {
-  const isPackage = (word: string, at: number): boolean => {
-    const before = words[at - 1] ?? ""
-    const isValue = before.startsWith("-") && before !== "--" && !flag.test(before) && !before.includes("=")
-    return isPlain(word) && !isValue
-  }
-  const at = words.findIndex(isPackage)
-  return at < 0 ? [words, []] : [words.slice(0, at + 1), words.slice(at + 1)]
-}
 
 const statsOf = (path: string): Fs.Stats | undefined => {
   try {
@@ -87,8 +29,6 @@ const upwards = (directory: string): ReadonlyArray<string> => {
   const isEnd = up === directory || statsOf(`${directory}/package.json`)?.isFile() === true
   return isEnd ? [directory] : [directory, ...upwards(up)]
 }
-
-const valueOf = (word: string): string => (word.startsWith("-") ? word.slice(word.indexOf("=") + 1) : word)
 
 /** Returns the place of those in which commands decide what runs: the directory, or one that a word names. */
 const openTo = (words: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
@@ -125,7 +65,7 @@ const undecided = (what: string, place: string): string =>
 
 const ofInterpreter = (
   program: Program,
-  { code, with: takesNext }: (typeof interpreters)[number],
+  { code, with: takesNext }: Interpreter.Interpreter,
   isWritable: IsWritable
 ): string | undefined => {
   const { cwd, command } = program
@@ -147,7 +87,7 @@ const ofInterpreter = (
       const script = args[at + 1]
       return script === undefined ? undefined : noFile(script, program, isWritable)
     }
-    if (isPlain(word)) return noFile(word, program, isWritable)
+    if (!Interpreter.isOption(word)) return noFile(word, program, isWritable)
     if (isPython) {
       isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
       if (/^-[A-Za-bd-z]*m/.test(word)) {
@@ -174,16 +114,6 @@ const ofInterpreter = (
   }
   return undefined
 }
-
-/** Returns the program that a wrapper starts: `node` of `env A=b node server.js`. */
-const wrapped = (program: Program): Program | undefined => {
-  const at = program.args.findIndex((word) => isKnown(nameOf(word)))
-  const command = program.args[at]
-  return command === undefined ? undefined : { ...program, command, args: program.args.slice(at + 1) }
-}
-
-const isKnown = (name: string): boolean =>
-  [runners, fetchers, wrappers].some((names) => names.test(name)) || interpreters.some(({ names }) => names.test(name))
 
 /** Returns the commands of a shell's line, as far as plain words go. */
 const commandsIn = (line: string, program: Program): ReadonlyArray<Program> => {
@@ -216,9 +146,9 @@ const commandsIn = (line: string, program: Program): ReadonlyArray<Program> => {
 export const refusal = (program: Program, isWritable: IsWritable): string | undefined => {
   const { args, command, cwd } = program
   const name = nameOf(command)
-  const own = fetched(program)
+  const own = PackageRunner.wordsAfter(program)
   if (own !== undefined) {
-    const [words, [tool, ...rest]] = splitFetched(own)
+    const [words, [tool, ...rest]] = PackageRunner.split(own)
     const place =
       upwards(cwd).find(isWritable) ??
       openTo(
@@ -230,12 +160,12 @@ export const refusal = (program: Program, isWritable: IsWritable): string | unde
       return `${undecided(name, place)}, or leave "cwd" out and name files and directories by their full paths`
     }
     const inner = words.at(-1)
-    const isTool = inner !== undefined && interpreters.some(({ names }) => names.test(inner))
+    const isTool = inner !== undefined && Interpreter.find(inner) !== undefined
     return isTool
       ? refusal({ ...program, command: inner, args: tool === undefined ? [] : [tool, ...rest] }, isWritable)
       : undefined
   }
-  const interpreter = interpreters.find(({ names }) => names.test(name))
+  const interpreter = Interpreter.find(name)
   if (interpreter !== undefined) {
     const code = /sh$/.test(name) ? after(args, (word) => /^-[A-Za-z]*c$/.test(word))?.[0] : undefined
     const parts = code === undefined ? [] : commandsIn(code, program)
@@ -243,31 +173,12 @@ export const refusal = (program: Program, isWritable: IsWritable): string | unde
       ofInterpreter(program, interpreter, isWritable) ?? parts.flatMap((part) => refusal(part, isWritable) ?? [])[0]
     )
   }
-  if (wrappers.test(name)) {
-    const inner = wrapped(program)
+  if (Wrapper.isOne(name)) {
+    const inner = Wrapper.inner(program)
     return inner === undefined ? undefined : refusal(inner, isWritable)
   }
-  if (!runners.test(name)) return undefined
+  if (!Wrapper.isTaskRunner(name)) return undefined
   const place = openTo(args, cwd, isWritable)
   const first = args.find(isPlain)
   return place === undefined ? undefined : undecided(first === undefined ? name : `${name} ${first}`, place)
-}
-
-/**
- * Tests whether a program fetches another one, and so needs no directory of the project: no word of it names, relative to
- * the directory that it would be started in, something that is there.
- *
- * @since 0.1.0
- * @category checking
- */
-export const isAnywhere = (program: Program): boolean => {
-  const own = fetched(program)
-  if (own === undefined) return false
-  const [words, rest] = splitFetched(own)
-  // The name of a package is no path, whatever the directory holds.
-  const last = words.at(-1) ?? ""
-  const named = [...words.slice(0, -1), ...(/^[./]/.test(last) ? [last] : []), ...rest].map(valueOf)
-  return named.every(
-    (word) => word === "" || word.startsWith("/") || statsOf(Path.resolve(program.cwd, word)) === undefined
-  )
 }

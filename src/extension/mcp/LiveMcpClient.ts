@@ -15,10 +15,10 @@ import { McpClient, type McpTool } from "./McpClient.js"
 import { McpConfig, type McpEntry } from "./McpConfig.js"
 import * as McpConnection from "./McpConnection.js"
 import * as McpConnections from "./McpConnections.js"
-import * as McpFailure from "./McpFailure.js"
 import * as McpSettings from "./McpSettings.js"
 import * as ServerName from "./ServerName.js"
 import * as UnknownMcp from "./UnknownMcp.js"
+import * as UnusableEntry from "./UnusableEntry.js"
 
 /** Milliseconds between two looks at the tools of a server which says that they have changed. */
 const between = 1000
@@ -68,13 +68,20 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
 
     const usable = (command: string, name: string): Effect.Effect<McpConnection.Usable, CommandError> =>
       Effect.flatMap(look, (entries): Effect.Effect<McpConnection.Usable, CommandError> => {
-        const entry = entries.find(({ server }) => server.name === name)
+        const servers = entries.map(({ server }) => server)
+        const entry = entries.find(({ server }) => server.name === name && server.isFile !== true)
         if (entry === undefined) {
-          // A file that can't be read stands among the entries under its path.
-          const names = entries.map(({ server }) => server.name).filter((one) => ServerName.refusal(one) === undefined)
-          return UnknownMcp.server(command, name, names, places)
+          const names = servers.filter((one) => one.isFile !== true && ServerName.refusal(one.name) === undefined)
+          const files = servers.filter(({ isFile }) => isFile === true)
+          return UnknownMcp.server(
+            command,
+            name,
+            names.map(({ name }) => name),
+            places,
+            files
+          )
         }
-        return entry._tag === "Unusable" ? McpFailure.unusable(entry, places) : Effect.succeed(entry)
+        return entry._tag === "Unusable" ? UnusableEntry.toError(entry, places) : Effect.succeed(entry)
       })
 
     let parts: ReadonlyArray<McpCatalog.Listed> = []

@@ -45,6 +45,8 @@ export interface McpServer {
   /** The program and its words, or the address, without the values of variables and headers. */
   readonly target: string
   readonly problem?: string
+  /** True for a file of servers that can't be read; its path is the name. */
+  readonly isFile?: true
 }
 
 /**

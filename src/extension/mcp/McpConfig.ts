@@ -34,7 +34,12 @@ export type McpEntry = Data.TaggedEnum<{
    * An entry that is broken, that the user has not trusted, or that runs a trusted file which commands of this session can
    * still change (`loose`).
    */
-  Unusable: Known & { readonly reason: "broken" | "untrusted" | "loose"; readonly problem: string }
+  Unusable: Known & {
+    readonly reason: "broken" | "untrusted" | "loose"
+    readonly problem: string
+    /** The file that keeps it from being used where it is not broken, and why that does. */
+    readonly denial?: { readonly file: string; readonly why: string }
+  }
 }>
 
 interface Known {

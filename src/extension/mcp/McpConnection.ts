@@ -13,10 +13,12 @@ import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as Timeout from "../../domain/Timeout.js"
 import * as Version from "../../domain/Version.js"
+import * as CallFailure from "./CallFailure.js"
 import type { McpCallOptions, McpOutput, McpTool } from "./McpClient.js"
 import type { McpEntry } from "./McpConfig.js"
-import * as McpFailure from "./McpFailure.js"
+import type * as McpPlaces from "./McpPlaces.js"
 import type { Settings } from "./McpSettings.js"
+import * as StartFailure from "./StartFailure.js"
 import * as ToolList from "./ToolList.js"
 import * as Wire from "./Wire.js"
 
@@ -78,13 +80,13 @@ const unchecked: Client.jsonSchemaValidator = {
  */
 export const open = (
   entry: Usable,
-  places: McpFailure.Places,
+  places: McpPlaces.Places,
   settings: Settings
 ): Effect.Effect<McpConnection, ExecutionFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const library = yield* Effect.tryPromise({
       try: () => import("@modelcontextprotocol/client"),
-      catch: McpFailure.noClient
+      catch: StartFailure.noClient
     })
     const server = entry.server.name
     const wire = entry._tag === "Stdio" ? yield* Wire.stdio(entry, places) : yield* Wire.http(library, entry, places)
@@ -121,7 +123,7 @@ export const open = (
     }).pipe(
       Effect.timeoutFail({
         duration: settings.connectTimeout,
-        onTimeout: () => McpFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
+        onTimeout: () => StartFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
       })
     )
 
@@ -139,17 +141,17 @@ export const open = (
         const code = codeOf(cause)
         if (code === "REQUEST_TIMEOUT") return onTimeout()
         if (code === "CONNECTION_CLOSED") {
-          return McpFailure.endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
+          return CallFailure.endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
         }
         if (wire.isUnsent(cause) || client.transport === undefined) {
           isOpen = false
           return new Gone({ cause })
         }
-        return wire.isRefusal(cause) ? wire.notReady(cause) : McpFailure.refused(server, what, cause)
+        return wire.isRefusal(cause) ? wire.notReady(cause) : CallFailure.refused(server, what, cause)
       }
 
     const theList = "the list of its tools"
-    const onListTimeout = () => McpFailure.listTimedOut(server, theList, settings.timeout)
+    const onListTimeout = () => CallFailure.listTimedOut(server, theList, settings.timeout)
     const { name = "", version: own = "" } = client.getServerVersion() ?? {}
     return {
       version: `${name} ${own}`,
@@ -189,10 +191,10 @@ export const open = (
                     ...(message === undefined ? {} : { message })
                   })
               }),
-            catch: failure(what, () => McpFailure.callTimedOut(server, what, timeout, options.timeout === undefined))
+            catch: failure(what, () => CallFailure.callTimedOut(server, what, timeout, options.timeout === undefined))
           }),
           (answer) =>
-            isDeeper(answer, deepest) ? McpFailure.tooDeep(server, what, deepest) : Effect.succeed(outputOf(answer))
+            isDeeper(answer, deepest) ? CallFailure.tooDeep(server, what, deepest) : Effect.succeed(outputOf(answer))
         )
       }
     }

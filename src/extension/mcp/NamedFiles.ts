@@ -1,26 +1,15 @@
 /**
  * Finds the files which a server's program and words name, and which sandboxed commands may write: whoever rewrites one
- * decides what runs outside of the sandbox. Files that by their names hold data are not among them: servers write them.
+ * decides what runs outside of the sandbox. The data that a server writes itself is not among them.
  *
  * @since 0.1.0
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
+import * as DataWord from "./DataWord.js"
 import * as OwnFile from "./OwnFile.js"
-
-/**
- * A program as it is started.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Program {
-  readonly command: string
-  readonly args: ReadonlyArray<string>
-  readonly env: Readonly<Record<string, string>>
-  readonly cwd: string
-}
+import type { Program } from "./Program.js"
 
 /**
  * A file, and the SHA-256 of its content.
@@ -50,34 +39,36 @@ const largest = 64 * 1024 ** 2
 /** The most paths that the words of one program may name. */
 const mostPaths = 500
 
-/** Returns the texts in a word that may be paths: itself, an option's value, the words of a command within it. */
-const textsIn = (word: string): ReadonlyArray<string> => {
-  const words = /\s/.test(word) ? [word, ...word.split(/[\s;|&<>()'"`]+/)] : [word]
-  return words.flatMap((one) => {
+/** Matches options and variables whose value is a list of files, with colons between them. */
+const lists = /^-{1,2}(?:cp|class-?path|p|module-path)$|CLASSPATH$|^LD_(?:PRELOAD|AUDIT)$/
+
+/** What stands between the words of a command, and around them. */
+const between = /[\s;|&<>()'"`]+/
+
+/** Returns the texts in a word that may be paths: itself, an option's value, the words of a command or code within it. */
+const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
+  const words = [
+    word,
+    ...(between.test(word) ? word.split(between) : []),
+    ...(lists.test(of) ? word.replace(/^-[^=]*=/, "").split(":") : [])
+  ]
+  // As env's: NODE_OPTIONS=--require=file.
+  const options = words.flatMap((one) => /^[A-Za-z_]\w*=(-.*)/s.exec(one)?.[1] ?? [])
+  return [...words, ...options].flatMap((one) => {
     const texts = one.startsWith("-") ? [] : [one]
     const equals = one.indexOf("=")
     if (equals >= 0) texts.push(one.slice(equals + 1))
     if (/^-[A-Za-z]./.test(one)) texts.push(one.slice(2))
+    // As java's: -javaagent:file=options.
+    const file = /^-\w+(?:\/\w)?:([^=]+)/.exec(one)?.[1]
+    if (file !== undefined) texts.push(file)
+    // As java's and lua's: @file.
+    texts.push(...texts.filter((text) => text.startsWith("@")).map((text) => text.slice(1)))
     return texts
       .map((text) => text.replace(/^file:(?:\/\/)?/, ""))
       .filter((text) => text !== "" && !text.includes("\0"))
   })
 }
-
-/** Matches names of files that hold data, which the server itself may write: `memory.json`, `notes.db`. */
-const data = /\.(?:json|jsonl|ndjson|db|sqlite3?|duckdb|csv|tsv|parquet|log|txt|md|lock|pid)$/i
-
-/** Matches names and options of files that decide what a program does, whatever they end in. */
-const deciding = /conf|setting|package|deno|manifest|compose|import|require|load|policy|rules|prompt|tool|script/i
-
-/** Returns the words of a program that may name files, each with the option or the variable that it belongs to. */
-const wordsOf = ({ args, env }: Program): ReadonlyArray<readonly [of: string, word: string]> => [
-  ...args.map((word, at) => {
-    const before = word.startsWith("-") ? word.replace(/=.*/s, "") : (args[at - 1] ?? "")
-    return [before.startsWith("-") ? before : "", word] as const
-  }),
-  ...Object.entries(env)
-]
 
 /** Joins two paths; `..` stays, for after a link the kernel does not mean the directory before it. */
 const within = (directory: string, path: string): string =>
@@ -105,10 +96,8 @@ export const pathsOf = (
   path: string,
   isWritable: (path: string) => boolean
 ): Either.Either<ReadonlyArray<string>, string> => {
-  const named = wordsOf(program)
-    .flatMap(([of, word]) =>
-      textsIn(word).filter((text) => !data.test(text) || deciding.test(of) || deciding.test(Path.basename(text)))
-    )
+  const named = DataWord.wordsOf(program)
+    .flatMap(({ isData, of, text }) => textsIn(text, of).filter((path) => !isData(path)))
     .concat(textsIn(program.command))
     .map((text) => within(program.cwd, text))
   const all = [...new Set([...searched(program, path), ...named])].filter((one) => !HostPath.isTooLong(one))

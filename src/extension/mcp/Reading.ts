@@ -9,6 +9,7 @@ import type { Expanded } from "./Expanded.js"
 import type * as FileStamps from "./FileStamps.js"
 import type { McpServer } from "./McpClient.js"
 import { McpEntry } from "./McpConfig.js"
+import * as McpPlaces from "./McpPlaces.js"
 import * as NamedFiles from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
 import * as Server from "./Server.js"
@@ -53,28 +54,35 @@ type Trust = "trusted" | "changed" | "new"
 /** The most characters of a problem. */
 const longest = 600
 
-const remedy = "the user can look at it, and trust it, with: synapse mcp trust"
-
 /** Says why a file is not trusted. */
-const untrusted = (path: string, trust: Trust, problem: string | undefined): string => {
-  if (problem !== undefined) return `${path} is not trusted, for nothing is: ${problem}`
-  return trust === "changed"
-    ? `${path} has changed since it was trusted; ${remedy}`
-    : `${path} is not trusted yet; ${remedy}`
+const whyUntrusted = (trust: Trust, problem: string | undefined): string => {
+  if (problem !== undefined) return `is not trusted, for nothing is: ${problem}`
+  return trust === "changed" ? "has changed since the user trusted it" : "is not trusted yet"
 }
 
 /** Adds where a server stands, and that another one of its name is not used. */
 const inPlaceOf = (other: Server.Origin | undefined): string =>
   other === undefined ? "" : `. Until then, the server of the same name in ${other.file} is not used either`
 
-const unusable = (
-  server: McpServer,
-  fingerprint: string,
-  reason: "broken" | "untrusted" | "loose",
-  text: string
-): McpEntry => {
+/** What keeps a server from being used, where it is not broken. */
+interface Denial {
+  readonly reason: "untrusted" | "loose"
+  readonly file: string
+  /** Why the file does, with what to do: a sentence without its subject. */
+  readonly why: string
+  /** True for the program of the server, and false for the file that lists it. */
+  readonly isRun: boolean
+}
+
+const broken = (server: McpServer, fingerprint: string, text: string): McpEntry => {
   const problem = ForeignText.word(text, longest)
-  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem })
+  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason: "broken", problem })
+}
+
+const denied = (server: McpServer, fingerprint: string, { file, isRun, reason, why }: Denial): McpEntry => {
+  const problem = ForeignText.word(`${isRun ? "it runs what commands may write: " : ""}${file} ${why}`, longest)
+  const denial = { file, why: ForeignText.word(`${isRun ? "the server runs it, and it" : "it"} ${why}`, longest) }
+  return McpEntry.Unusable({ server: { ...server, problem }, fingerprint, reason, problem, denial })
 }
 
 const usable = (server: McpServer, fingerprint: string, expanded: Expanded, named: NamedFiles.Named): McpEntry =>
@@ -118,11 +126,11 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
   const fromFile = (origin: Server.Origin) => {
     const content = ServerFile.read(origin.file, origin.source === "home")
     const { file, source } = origin
-    const broken = content._tag === "Broken" ? [content.reason] : []
+    const problems = content._tag === "Broken" ? [content.reason] : []
     return {
       content,
-      broken: broken.map((problem): Found => {
-        const entry = unusable({ name: file, source, target: file }, OwnFile.hash(file), "broken", problem)
+      broken: problems.map((problem): Found => {
+        const entry = broken({ name: file, source, target: "", isFile: true }, OwnFile.hash(file), problem)
         return { server: undefined, entry, state: "broken", files: [] }
       }),
       servers:
@@ -144,25 +152,40 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     const files = Either.getOrElse(named, () => [])
     const fingerprint = OwnFile.hash(JSON.stringify([origin.file, name, value, files]))
     const known: McpServer = { name, source: origin.source, target }
-    const say = (state: "broken" | "untrusted" | "disabled" | "loose", problem: string): Found => ({
+    const say = (state: "broken" | "disabled", problem: string): Found => ({
       server,
-      entry: unusable(known, fingerprint, state === "disabled" ? "broken" : state, problem),
-      state: state === "loose" ? "untrusted" : state,
+      entry: broken(known, fingerprint, problem),
+      state,
       files
     })
-    if (origin.source === "project" && projectTrust !== "trusted") {
-      return say("untrusted", untrusted(origin.file, projectTrust, trustProblem) + inPlaceOf(other))
+    const deny = (denial: Denial): Found => ({
+      server,
+      entry: denied(known, fingerprint, { ...denial, why: denial.why + inPlaceOf(other) }),
+      state: "untrusted",
+      files
+    })
+    const untrusted = (file: string, trust: Trust, isRun: boolean): Found => {
+      const why = whyUntrusted(trust, trustProblem)
+      // Commands of this session can write what was not trusted when it began.
+      const isLate = isRun && around.looseness?.(file) !== undefined
+      const remedy = `${McpPlaces.howToTrust(around.root)}${isLate ? ", and start a new session" : ""}`
+      return deny({
+        reason: "untrusted",
+        file,
+        why: trustProblem === undefined ? `${why}; ${remedy}` : why,
+        isRun
+      })
     }
+    if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
     if (isDisabled) return say("disabled", `it is disabled in ${origin.file}`)
     if (Either.isLeft(expanded)) return say("broken", `${expanded.left} (in ${origin.file})`)
     if (Either.isLeft(named)) return say("broken", named.left)
     const strange = files.find((file) => trustIn(file) !== "trusted")
-    if (strange !== undefined) {
-      const words = untrusted(strange.path, trustIn(strange), trustProblem)
-      return say("untrusted", `it runs what commands may write: ${words}${inPlaceOf(other)}`)
+    if (strange !== undefined) return untrusted(strange.path, trustIn(strange), true)
+    for (const { path: file } of files) {
+      const why = around.looseness?.(file)
+      if (why !== undefined) return deny({ reason: "loose", file, why, isRun: true })
     }
-    const loose = files.flatMap(({ path }) => around.looseness?.(path) ?? [])[0]
-    if (loose !== undefined) return say("loose", `it runs what commands may write: ${loose}${inPlaceOf(other)}`)
     return { server, entry: usable(known, fingerprint, expanded.right, { paths, files }), state: "ready", files }
   }
 

@@ -12,6 +12,7 @@ import type { HeldFiles } from "./HeldFiles.js"
 import * as Launcher from "./Launcher.js"
 import type { McpServer } from "./McpClient.js"
 import * as NamedFiles from "./NamedFiles.js"
+import * as PackageRunner from "./PackageRunner.js"
 import * as ServerName from "./ServerName.js"
 
 /**
@@ -86,7 +87,7 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
       if (program._tag !== "Stdio" || found.definition._tag !== "Stdio" || found.definition.cwd !== undefined)
         return program
       // In the project, it would take what commands put there for the program that it is to fetch.
-      return Launcher.isAnywhere(program) ? { ...program, cwd: directoryOf({ source: "home" }, around) } : program
+      return PackageRunner.isAnywhere(program) ? { ...program, cwd: directoryOf({ source: "home" }, around) } : program
     })
   )
   const paths = Either.flatMap(expanded, (found) => {

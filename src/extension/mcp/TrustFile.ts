@@ -57,6 +57,23 @@ export const read = (home: string): Either.Either<Trusted, string> =>
     Content: ({ bytes }) => Either.flatMap(ConfigFile.toText(bytes), decode)
   })
 
+/** Replaces what is trusted by what `change` makes of it. */
+const update = (
+  home: string,
+  change: (before: Trusted) => Trusted
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> => {
+  const path = pathIn(home)
+  return ConfigFile.update(
+    path,
+    () => ConfigFile.readOwn(path, TrustedFiles.largest),
+    (text) =>
+      Either.map(
+        text === undefined ? Either.right<Trusted>(new Map()) : decode(text),
+        (before) => `${JSON.stringify({ trusted: Object.fromEntries(change(before)) }, undefined, 2)}\n`
+      )
+  )
+}
+
 /**
  * Adds files with the content that they have now.
  *
@@ -66,18 +83,20 @@ export const read = (home: string): Either.Either<Trusted, string> =>
 export const add = (
   home: string,
   files: ReadonlyArray<NamedFile>
-): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> => {
-  const path = pathIn(home)
-  return ConfigFile.update(
-    path,
-    () => ConfigFile.readOwn(path, TrustedFiles.largest),
-    (text) =>
-      Either.map(text === undefined ? Either.right<Trusted>(new Map()) : decode(text), (before) => {
-        const trusted = new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)])
-        return `${JSON.stringify({ trusted: Object.fromEntries(trusted) }, undefined, 2)}\n`
-      })
-  )
-}
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
+  update(home, (before) => new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)]))
+
+/**
+ * Takes files out, whatever content they have now.
+ *
+ * @since 0.1.0
+ * @category writing
+ */
+export const remove = (
+  home: string,
+  paths: ReadonlySet<string>
+): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
+  update(home, (before) => new Map([...before].filter(([path]) => !paths.has(path))))
 
 /**
  * Trusts the content that a change of a file has written, where the content that it edited was trusted or there was none.

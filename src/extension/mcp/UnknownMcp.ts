@@ -8,12 +8,14 @@ import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as McpFailure from "./McpFailure.js"
+import type { McpServer } from "./McpClient.js"
 import * as McpName from "./McpName.js"
+import * as McpPlaces from "./McpPlaces.js"
 
 /**
  * Makes the error for a server that is not configured.
  *
+ * @param files those that can't be read, for it may stand in one of them
  * @since 0.1.0
  * @category constructors
  */
@@ -21,7 +23,8 @@ export const server = (
   command: string,
   name: string,
   servers: ReadonlyArray<string>,
-  places: McpFailure.Places
+  places: McpPlaces.Places,
+  files: ReadonlyArray<McpServer> = []
 ): CommandNotFound =>
   UnknownCommand.make({
     command,
@@ -29,10 +32,11 @@ export const server = (
     name,
     known: servers,
     toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
-    none: `No MCP server is configured: the user names them in ${McpFailure.fileOf("project", places)} or ${McpFailure.fileOf("home", places)}.`,
+    none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
     advice: [
       Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`,
-      ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`])
+      ...(servers.length === 0 ? [] : [Advice.line`${Advice.run("command:search")} lists what there is.`]),
+      ...files.map(({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`)
     ]
   })
 

@@ -10,8 +10,9 @@ import type { ExecutionFailed } from "../../domain/CommandError.js"
 import * as HttpTransport from "./HttpTransport.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as McpEnvironment from "./McpEnvironment.js"
-import * as McpFailure from "./McpFailure.js"
+import * as McpPlaces from "./McpPlaces.js"
 import * as NamedFiles from "./NamedFiles.js"
+import * as StartFailure from "./StartFailure.js"
 import * as StdioTransport from "./StdioTransport.js"
 
 /**
@@ -42,31 +43,33 @@ export interface Wire {
  */
 export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
-  places: McpFailure.Places
+  places: McpPlaces.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.suspend(() => {
     const environment = McpEnvironment.make(entry.env, places.root)
     if (!fs.existsSync(entry.cwd)) {
-      return McpFailure.notStarted(entry, places, `there is no directory ${entry.cwd}`)
+      return StartFailure.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
     const found = McpEnvironment.find(entry.command, entry.cwd, environment)
-    if (found === undefined) return McpFailure.notStarted(entry, places, `there is no program ${entry.command}`)
+    if (found === undefined) return StartFailure.notStarted(entry, places, `there is no program ${entry.command}`)
     if (found.isWithheld) {
-      return McpFailure.notStarted(
+      return StartFailure.notStarted(
         entry,
         places,
         `${entry.command} is ${found.program}, in the working directory, where any command can put one: give its path as "command"`
       )
     }
     const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
-    if (change !== undefined) return McpFailure.notStarted(entry, places, change)
+    if (change !== undefined) {
+      return StartFailure.notStarted(entry, places, `${change}; ${McpPlaces.howToTrust(places.root)}`)
+    }
     const transport = StdioTransport.make({ ...entry, program: found.program, environment: environment.variables })
     return Effect.succeed({
       transport,
       notReady: (cause) =>
         isSystemError(cause) && transport.ending() === undefined
-          ? McpFailure.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
-          : McpFailure.notReady(entry.server.name, transport.ending(), cause, transport.lastWords()),
+          ? StartFailure.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
+          : StartFailure.notReady(entry.server.name, transport.ending(), cause, transport.lastWords()),
       isUnsent: (cause) => cause instanceof StdioTransport.NotSent,
       isRefusal: () => false,
       ending: transport.ending,
@@ -83,16 +86,16 @@ export const stdio = (
 export const http = (
   library: typeof Client,
   entry: McpEntry & { readonly _tag: "Http" },
-  places: McpFailure.Places
+  places: McpPlaces.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.map(
     Effect.try({
       try: () => HttpTransport.make(library, entry.url, entry.headers),
-      catch: (cause) => McpFailure.notReached(entry, places, cause, undefined)
+      catch: (cause) => StartFailure.notReached(entry, places, cause, undefined)
     }),
     (transport) => ({
       transport,
-      notReady: (cause) => McpFailure.notReached(entry, places, cause, transport.challenge()),
+      notReady: (cause) => StartFailure.notReached(entry, places, cause, transport.challenge()),
       // A server that was started anew does not know the session any more, and says so with either of these.
       isUnsent: (cause) =>
         isRefusedConnection(cause) || (transport.sessionId !== undefined && [400, 404].includes(statusOf(cause))),

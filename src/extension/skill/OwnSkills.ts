@@ -56,6 +56,37 @@ export const add = (skills: string, from: string, replaces: boolean): Effect.Eff
     (parser) => attempt(`${shown(from)} can't be added`, () => addNow(skills, from, replaces, parser))
   )
 
+/** Where the skills of a repository lie, below its directory. */
+const places = ["", "skills/", ".agents/skills/", ".claude/skills/"]
+
+/** The most skills that are added at once. */
+const mostSkills = 500
+
+const isSkill = (directory: string): boolean =>
+  ["SKILL.md", "skill.md"].some((name) => Fs.existsSync(`${directory}/${name}`))
+
+/**
+ * Returns the directories of the skills that a directory holds, where it is none itself.
+ *
+ * @since 0.1.0
+ */
+export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
+  attempt(`${shown(directory)} can't be read`, () => {
+    if (isSkill(directory)) return []
+    const found = places
+      .map((place) => Path.join(directory, place))
+      .filter((path) => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      .flatMap((path) => Fs.readdirSync(path).map((name) => Path.join(path, name)))
+      .filter((path) => !Path.basename(path).startsWith(".") && isSkill(path))
+      .sort()
+    if (found.length > mostSkills) {
+      throw new Unfit({
+        reason: `${shown(directory)} holds ${found.length} skills, of which at most ${mostSkills} can be added at once.`
+      })
+    }
+    return found
+  })
+
 const addNow = (skills: string, from: string, replaces: boolean, parser: FrontMatter.Parser): Added => {
   const name = Path.basename(from)
   const real = SkillFile.realOf(from)

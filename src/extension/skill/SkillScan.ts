@@ -73,6 +73,7 @@ interface Entry {
 export class SkillScan {
   private entries: ReadonlyMap<string, Entry> = new Map()
   private skills: ReadonlyArray<Skill> = []
+  private readonly hiding = new WeakMap<Skill, Skill>()
 
   constructor(private readonly roots: ReadonlyArray<Root>) {}
 
@@ -84,18 +85,20 @@ export class SkillScan {
   /** Looks for skills. One at a time: a look that rests must not meet another. */
   *look(parser: FrontMatter.Parser | undefined): Slices.Steps<ReadonlyArray<Skill>> {
     const entries = new Map<string, Entry>()
-    const byName = new Map<string, Skill>()
+    const byName = new Map<string, Array<Skill>>()
     for (const root of this.roots) {
       for (const name of namesIn(root.directory)) {
         const entry = this.entryOf(root, name, parser)
         if (entry !== undefined) {
           entries.set(entry.skill.directory, entry)
-          if (!byName.has(name)) byName.set(name, entry.skill)
+          byName.set(name, [...(byName.get(name) ?? []), entry.skill])
         }
         yield
       }
     }
-    const skills = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    const skills = [...byName.values()]
+      .flatMap((same) => this.first(same) ?? [])
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
     this.entries = entries
     if (skills.length !== this.skills.length || skills.some((skill, at) => skill !== this.skills[at]))
       this.skills = skills
@@ -105,11 +108,18 @@ export class SkillScan {
   /** Looks for one skill; its programs are found anew, for whether a file can be run does not show in its directory. */
   one(name: string, parser: FrontMatter.Parser | undefined): Skill | undefined {
     if (!isName(name)) return undefined
-    for (const root of this.roots) {
-      const entry = this.entryOf(root, name, parser, true)
-      if (entry !== undefined) return entry.skill
-    }
-    return undefined
+    return this.first(this.roots.flatMap((root) => this.entryOf(root, name, parser, true)?.skill ?? []))
+  }
+
+  /** Returns the first of the skills of a name: the same object for as long as they are the same. */
+  private first([first, ...others]: ReadonlyArray<Skill>): Skill | undefined {
+    if (first === undefined || others.length === 0) return first
+    const hides = others.map(({ directory }) => directory)
+    const known = this.hiding.get(first)
+    if (known !== undefined && known.hides?.join("\0") === hides.join("\0")) return known
+    const skill = { ...first, hides }
+    this.hiding.set(first, skill)
+    return skill
   }
 
   /** Reads the instructions of a skill that was found; on the left, why they can't be read. */

@@ -31,6 +31,8 @@ export interface Skill {
   readonly compatibility?: string
   /** Why it can't be used, or what of it was ignored. */
   readonly problem?: string
+  /** The directories of skills of the same name, which this one comes before. */
+  readonly hides?: ReadonlyArray<string>
 }
 
 /**

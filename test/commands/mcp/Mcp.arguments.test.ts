@@ -55,6 +55,20 @@ describe("the arguments of an MCP tool", () => {
     assert.deepStrictEqual(values(search, "--", "--deep"), { query: "--deep" })
   })
 
+  it("are turned off by --no-<name>, but where that is the exact name of another", () => {
+    const both = object({ x: { type: "boolean" }, "no-x": { type: "boolean" }, y: { type: "boolean" } })
+    assert.deepStrictEqual(values(both, "--no-x", "--no-y"), { "no-x": true, y: false })
+    assert.deepStrictEqual(values(both, "--x=false", "--no-no-x"), { x: false, "no-x": false })
+    const text = object({ x: { type: "boolean" }, "no-x": { type: "string" } })
+    assert.deepStrictEqual(values(text, "--x", "--no-x", "why"), { x: true, "no-x": "why" })
+  })
+
+  it("that a schema names beyond the thousand that are read are taken, unchecked", () => {
+    const many = object(Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`p${at}`, { type: "integer" }])))
+    assert.deepStrictEqual(values({ ...many, additionalProperties: false }, "--p1400", "3"), { p1400: 3 })
+    assert.include(wrong(many, "--p999", "x"), "p999 must be integer")
+  })
+
   it("are known by their names however those are written, where it is clear which is meant", () => {
     for (const name of ["--max-results", "--maxResults", "--max_results", "--MAX-RESULTS"]) {
       assert.deepStrictEqual(values(search, "x", name, "3"), { query: "x", maxResults: 3 }, name)
@@ -131,11 +145,26 @@ describe("the arguments of an MCP tool", () => {
     for (const word of ["9007199254740993", "1e400", "NaN", "Infinity", "-Infinity", "0x10", "", " 1", "1_0"]) {
       assert.match(
         wrong(any, "--n", word),
-        /^n must be (?:number|a number up to 9007199254740991, .*); it was ".*"\.$/,
+        /^n must be (?:number|a number up to (?:9007199254740991|1\.7976931348623157e\+308), .*); it was ".*"\.$/,
         word
       )
     }
     assert.include(wrong(any, "--i", "9007199254740993"), "up to 9007199254740991")
+    for (const name of ["i", "n"]) {
+      const schema = object({ i: { type: "integer" }, n: { type: "number" } })
+      assert.strictEqual(
+        wrong(schema, `--${name}`, "1e999"),
+        `${name} must be a number up to 1.7976931348623157e+308, for JSON's readers have none that is larger; it was "1e999".`
+      )
+    }
+    assert.include(
+      wrong(object({ o: { type: "object" } }), "--o", '{"a":-1e999}'),
+      "-1e999 is larger than all numbers of"
+    )
+    assert.include(
+      wrong(object({ o: { type: "object" } }), "--o", '{"a":9007199254740993}'),
+      "that JSON's readers round"
+    )
     assert.strictEqual(wrong(any, "--i", "1e3"), 'i must be integer; it was "1e3".')
     assert.deepStrictEqual(values(any, "--o", "9007199254740993"), { o: "9007199254740993" })
     assert.include(

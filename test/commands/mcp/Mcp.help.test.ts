@@ -104,6 +104,20 @@ OPTIONS
     assert.isBelow(Signature.signature(Tool.make(tool)).length, 20_000)
   })
 
+  it("says how many properties were not read, and how a switch is turned off whose --no- is another's name", () => {
+    const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`p${at}`, {}]))
+    const inputSchema = { ...object(many), additionalProperties: false }
+    assert.include(
+      help(Tool.make(toolOf({ inputSchema }))),
+      "  … and 920 more\n  … and 500 that are not read here: --<name> takes their values, unchecked\n\nOPTIONS"
+    )
+    const properties = { x: { type: "boolean" }, "no-x": { type: "boolean" } }
+    assert.include(
+      help(Tool.make(toolOf({ inputSchema: object(properties) }))),
+      "  --x  boolean, --x=false turns it off\n  --no-x  boolean, --no-no-x turns it off\n"
+    )
+  })
+
   it("lists tools as they are called, with their first sentence", () => {
     assert.strictEqual(
       List.tools([search, toolOf({ name: "a b", title: "Titled" }), toolOf({ name: "x/y" })]),
@@ -117,9 +131,10 @@ OPTIONS
     assert.strictEqual(
       List.servers([
         { name: "a", source: "home", target: "node a.js" },
-        { name: "b", source: "project", target: "", problem: "its file\nis not trusted" }
+        { name: "b", source: "project", target: "", problem: "its file\nis not trusted" },
+        { name: "/p/x\n.json", source: "project", target: "", problem: "it is no\nJSON", isFile: true }
       ]),
-      "mcp:a  # home: node a.js\nmcp:b  # project: not usable: its file is not trusted\n"
+      "mcp:a  # home: node a.js\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
     )
   })
 })

@@ -21,6 +21,7 @@ const world = Effect.gen(function* () {
     servers: Effect.succeed([
       server("bad"),
       server("broken", "its file is not trusted"),
+      { ...server("/p/mcp_servers.json", "it is no JSON"), isFile: true as const },
       server("fast"),
       server("slow")
     ]),
@@ -50,6 +51,7 @@ describe("a look at the servers of which nothing is known", () => {
       const notes = [
         "mcp:bad can't be searched: it ended at once",
         "mcp:broken can't be searched: its file is not trusted",
+        "/p/mcp_servers.json can't be used: it is no JSON",
         "mcp:slow can't be searched: it is still starting after 3 s; search again later"
       ]
       assert.deepStrictEqual(yield* search(), notes)
@@ -58,7 +60,7 @@ describe("a look at the servers of which nothing is known", () => {
       assert.deepStrictEqual(yield* search(), notes)
       assert.deepStrictEqual(asked, ["bad", "fast", "slow", "fast"])
       yield* Deferred.succeed(gate, undefined)
-      assert.deepStrictEqual(yield* search(), notes.slice(0, 2))
+      assert.deepStrictEqual(yield* search(), notes.slice(0, 3))
       yield* TestClock.adjust(60_000)
       yield* search()
       assert.deepStrictEqual(

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type * as NamedFiles from "../../../src/extension/mcp/NamedFiles.js"
 import * as OwnFile from "../../../src/extension/mcp/OwnFile.js"
 import * as TrustFile from "../../../src/extension/mcp/TrustFile.js"
+import * as UnusableEntry from "../../../src/extension/mcp/UnusableEntry.js"
 import { open, states } from "../../support/extension/Servers.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -41,7 +42,7 @@ const made = Effect.fnUntraced(function* (enabled: boolean, prepare: (cwd: strin
 
 const make = made(false)
 
-const remedy = "the user can look at it, and trust it, with: synapse mcp trust"
+const remedy = (cwd: string) => `the user can look at it, and trust it, with \`synapse mcp trust\` in ${cwd}`
 
 describe("the servers of both files", () => {
   it.scopedLive("are none where there are none, and are read anew when a file changes", () =>
@@ -131,14 +132,14 @@ describe("the servers of both files", () => {
 describe("the trust in a project's servers", () => {
   it.scopedLive("is for the content of the file, and ends when that changes", () =>
     Effect.gen(function* () {
-      const { files, states, trust, write } = yield* make
+      const { cwd, files, states, trust, write } = yield* make
       write(files.project, { p: { command: "a" } })
-      assert.deepStrictEqual(yield* states, { p: `untrusted: ${files.project} is not trusted yet; ${remedy}` })
+      assert.deepStrictEqual(yield* states, { p: `untrusted: ${files.project} is not trusted yet; ${remedy(cwd)}` })
       yield* trust(files.project)
       assert.deepStrictEqual(yield* states, { p: "ready" })
       write(files.project, { p: { command: "b" } })
       assert.deepStrictEqual(yield* states, {
-        p: `untrusted: ${files.project} has changed since it was trusted; ${remedy}`
+        p: `untrusted: ${files.project} has changed since the user trusted it; ${remedy(cwd)}`
       })
       write(files.project, { p: { command: "a" } })
       assert.deepStrictEqual(yield* states, { p: "ready" })
@@ -147,11 +148,11 @@ describe("the trust in a project's servers", () => {
 
   it.scopedLive("does not let a home server of the same name be used, nor silently replaced, until it is given", () =>
     Effect.gen(function* () {
-      const { config, files, states, trust, write } = yield* make
+      const { config, cwd, files, states, trust, write } = yield* make
       write(files.home, { gh: { url: "https://mine" }, other: { url: "https://o" } })
       write(files.project, { gh: { url: "https://theirs" } })
       assert.deepStrictEqual(yield* states, {
-        gh: `untrusted: ${files.project} is not trusted yet; ${remedy}. Until then, the server of the same name in ${files.home} is not used either`,
+        gh: `untrusted: ${files.project} is not trusted yet; ${remedy(cwd)}. Until then, the server of the same name in ${files.home} is not used either`,
         other: "ready"
       })
       yield* trust(files.project)
@@ -177,7 +178,8 @@ describe("the trust in a project's servers", () => {
         ok: { command: "node", args: [`${directory}/own.js`, "server.js"] }
       })
       yield* trust(files.project)
-      const words = (how: string) => `untrusted: it runs what commands may write: ${cwd}/server.js ${how}; ${remedy}`
+      const words = (how: string) =>
+        `untrusted: it runs what commands may write: ${cwd}/server.js ${how}; ${remedy(cwd)}`
       const all = (state: string) => {
         const same = ["abs", "env", "equals", "inCwd", "p", "program", "script"].map((name) => [name, state] as const)
         return { ...Object.fromEntries(same), ok: "ready" }
@@ -186,7 +188,7 @@ describe("the trust in a project's servers", () => {
       yield* trust(`${cwd}/server.js`)
       assert.deepStrictEqual(yield* states, all("ready"))
       Fs.writeFileSync(`${cwd}/server.js`, "2")
-      assert.deepStrictEqual(yield* states, all(words("has changed since it was trusted")))
+      assert.deepStrictEqual(yield* states, all(words("has changed since the user trusted it")))
       Fs.writeFileSync(`${cwd}/server.js`, "1")
       Fs.writeFileSync(`${cwd}/none`, "new")
       assert.match((yield* states)["p"] ?? "", /project\/none is not trusted yet/)
@@ -207,6 +209,88 @@ describe("the trust in a project's servers", () => {
       assert.strictEqual(h, "ready")
       assert.match(p ?? "", /is not trusted, for nothing is: .*trust\.json can't be used: it is no JSON/)
       assert.match((yield* reading.read).trustProblem ?? "", /trust\.json can't be used/)
+    })
+  )
+
+  it.scopedLive("is told with the file that is to blame and the next step", () =>
+    Effect.gen(function* () {
+      const { config, cwd, files, home, trust, write } = yield* make
+      Fs.writeFileSync(`${cwd}/server.txt`, "1")
+      write(files.project, { p: { command: "python3", args: ["server.txt"] } })
+      const denial = Effect.map(config.entries, ([entry]) => {
+        if (entry?._tag !== "Unusable") return "none"
+        const { message, _tag } = UnusableEntry.toError(entry, { home, root: cwd })
+        return `${_tag}: ${message}`
+      })
+      const told = (file: string, why: string) =>
+        `Blocked: blocked by sandbox policy: mcp:p (rule ${file}: ${why}; ${remedy(cwd)})`
+      const runs = "the server runs it, and it"
+      assert.include(yield* denial, told(files.project, "it is not trusted yet"))
+      yield* trust(files.project)
+      assert.include(yield* denial, told(`${cwd}/server.txt`, `${runs} is not trusted yet`))
+      yield* trust(`${cwd}/server.txt`)
+      assert.strictEqual(yield* denial, "none")
+      Fs.writeFileSync(`${cwd}/server.txt`, "2")
+      assert.include(yield* denial, told(`${cwd}/server.txt`, `${runs} has changed since the user trusted it`))
+      write(files.project, {})
+      assert.strictEqual(yield* denial, "none")
+    })
+  )
+
+  it.scopedLive("holds what is run by whatever way, though its name is one of data", () =>
+    Effect.gen(function* () {
+      const { cwd, files, states, trust, write } = yield* make
+      Fs.mkdirSync(`${cwd}/sub`)
+      for (const name of ["real.txt", "x.txt", "start.json", "sub/own.md"]) Fs.writeFileSync(`${cwd}/${name}`, "1")
+      Fs.symlinkSync("../real.txt", `${cwd}/sub/link.txt`)
+      Fs.symlinkSync("sub", `${cwd}/way`)
+      const ways: Readonly<Record<string, readonly [run: string, definition: object]>> = {
+        link: ["real.txt", { command: "python3", args: ["sub/link.txt"] }],
+        shebang: ["x.txt", { command: "./x.txt" }],
+        up: ["x.txt", { command: "bash", args: ["way/../x.txt"] }],
+        inCwd: ["sub/own.md", { command: "ruby", args: ["own.md"], cwd: "way" }],
+        startup: ["start.json", { command: "python3", args: ["-i"], env: { PYTHONSTARTUP: `${cwd}/start.json` } }],
+        options: ["start.json", { command: "node", args: ["/s.js"], env: { NODE_OPTIONS: "--import=./start.json" } }],
+        shell: ["x.txt", { command: "sh", args: ["-c", ". ./x.txt"] }]
+      }
+      write(files.project, Object.fromEntries(Object.entries(ways).map(([name, [, definition]]) => [name, definition])))
+      const named = ["real.txt", "x.txt", "start.json", "sub/own.md"].map((name) => `${cwd}/${name}`)
+      const written = [`${cwd}/sub/link.txt`, `${cwd}/way/../x.txt`, `${cwd}/way/own.md`]
+      yield* trust(files.project, ...named, ...written)
+      assert.deepStrictEqual(yield* states, Object.fromEntries(Object.keys(ways).map((name) => [name, "ready"])))
+      for (const [name, [run]] of Object.entries(ways)) {
+        Fs.writeFileSync(`${cwd}/${run}`, "evil")
+        assert.match((yield* states)[name] ?? "", /^untrusted: it runs what commands may write: .* has changed/, name)
+        Fs.writeFileSync(`${cwd}/${run}`, "1")
+        assert.strictEqual((yield* states)[name], "ready", name)
+      }
+      // The link is led elsewhere.
+      Fs.writeFileSync(`${cwd}/evil`, "evil")
+      Fs.rmSync(`${cwd}/sub/link.txt`)
+      Fs.symlinkSync("../evil", `${cwd}/sub/link.txt`)
+      assert.match((yield* states)["link"] ?? "", /^untrusted: .*link\.txt has changed/)
+    })
+  )
+
+  it.scopedLive("is of use in the next session only where commands of this one can still write the file", () =>
+    Effect.gen(function* () {
+      const { config, cwd, files, home, states, trust } = yield* made(true, (cwd) => {
+        Fs.writeFileSync(`${cwd}/server.txt`, "1")
+        Fs.writeFileSync(
+          `${cwd}/mcp_servers.json`,
+          JSON.stringify({ mcpServers: { p: { command: "python3", args: ["server.txt"] } } })
+        )
+      })
+      yield* trust(files.project)
+      assert.include((yield* states)["p"] ?? "", `; ${remedy(cwd)}, and start a new session`)
+      yield* trust(`${cwd}/server.txt`)
+      const [entry] = yield* config.entries
+      assert.isTrue(entry?._tag === "Unusable" && entry.reason === "loose")
+      if (entry?._tag !== "Unusable") return
+      assert.include(
+        UnusableEntry.toError(entry, { home, root: cwd }).message,
+        `mcp:p (rule ${cwd}/server.txt: the server runs it, and it was trusted or put there after this session began, whose commands can still write it: start a new session)`
+      )
     })
   )
 })

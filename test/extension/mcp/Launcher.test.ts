@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Launcher from "../../../src/extension/mcp/Launcher.js"
+import * as PackageRunner from "../../../src/extension/mcp/PackageRunner.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
 const make = Effect.gen(function* () {
@@ -21,7 +22,7 @@ const make = Effect.gen(function* () {
     directory,
     project,
     refusal: (line: string, cwd = project) => Launcher.refusal(program(line, cwd), isWritable),
-    isAnywhere: (line: string) => Launcher.isAnywhere(program(line, project))
+    isAnywhere: (line: string) => PackageRunner.isAnywhere(program(line, project))
   }
 })
 

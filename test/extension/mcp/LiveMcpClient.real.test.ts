@@ -85,14 +85,15 @@ describe("LiveMcpClient", () => {
           server: Servers.server("odd"),
           fingerprint: "f",
           reason: "untrusted",
-          problem: "its file is not trusted"
+          problem: "its file is not trusted",
+          denial: { file: "/f", why: "it has changed" }
         })
         yield* client.servers
         assert.include((yield* Fiber.join(hanging)).message, "ended during the call of hang")
         yield* Servers.until(() => !Servers.isAlive(second))
         const error = yield* Effect.flip(client.call("odd", "pid", {}))
         assert.strictEqual(error._tag, "Blocked")
-        assert.include(error.message, `they must run \`synapse mcp trust\` in ${world.root}`)
+        assert.include(error.message, "mcp:odd (rule /f: it has changed)")
         assert.deepStrictEqual(client.known(), [])
       })
     ))

@@ -8,6 +8,13 @@ const pathsOf = (args: ReadonlyArray<string>, env: Readonly<Record<string, strin
     NamedFiles.pathsOf({ command: "/usr/bin/node", args, env, cwd: "/p" }, "/usr/bin", (path) => path.startsWith("/p/"))
   )
 
+/** With `+` for a space within a word. */
+const named = (line: string) => {
+  const [command = "", ...args] = line.split(" ").map((word) => word.replace(/(?<=.)\+(?=.)/g, " "))
+  const program = { command, args, env: {}, cwd: "/p" }
+  return Either.getOrThrow(NamedFiles.pathsOf(program, "/usr/bin", (path) => path.startsWith("/p/")))
+}
+
 describe("the files that a server names", () => {
   it("are its programs, by whatever word", () => {
     assert.deepStrictEqual(pathsOf(["server.js", "-r", "./hook.cjs", "--loader=l.mjs", "sh -c 'run.sh x'"]), [
@@ -24,8 +31,127 @@ describe("the files that a server names", () => {
 
   it("are not its data, which it writes itself", () => {
     const data = ["memory.json", "/p/notes.db", "a.sqlite3", "log.txt", "x.JSONL"]
-    assert.deepStrictEqual(pathsOf(["--db-path", ...data, `--store=${data[0]}`]), [])
-    assert.deepStrictEqual(pathsOf([], { MEMORY_FILE_PATH: "/p/memory.json" }), [])
+    assert.deepStrictEqual(pathsOf(["/o/server.js", "--db-path", ...data, `--store=${data[0]}`]), [])
+    assert.deepStrictEqual(pathsOf([], { MEMORY_FILE_PATH: "/p/memory.json", DB: "/p/x.sqlite" }), [])
+    for (const line of [
+      "python3 -u /o/s.py x.txt",
+      "python3 -m mcp_server_sqlite --db-path x.db",
+      "node --enable-source-maps -r dotenv/config --max-old-space-size=9 /o/s.mjs x.json",
+      "env A=b nice -n 5 bash -eo pipefail /o/run.sh notes.md",
+      "uvx server --db-path x.db --log-file x.log",
+      "npx -y server x.sqlite --memoryFile x.json",
+      "npx tsx@4 /o/s.ts --log x.log",
+      "npx tsx /o/s.ts x.json",
+      "/o/server.py x.json",
+      "/o/server x.db -log-file x.txt",
+      "deno run -A /o/s.ts x.json",
+      "env -u A MEMORY_FILE_PATH=x.json npx -y server",
+      "env DB=x.db /o/server",
+      "env A=b /o/server --data x.json"
+    ]) {
+      assert.notInclude(named(line).join(), "/p/x.", line)
+      assert.notInclude(named(line), "/p/notes.md", line)
+    }
+  })
+
+  it("are what an interpreter runs, whatever it ends in", () => {
+    for (const line of [
+      "python3 x.txt",
+      "python3 -uW ignore x.txt memory.json",
+      "python3 -X importtime -- x.txt",
+      "python3 -m pdb x.txt",
+      "/usr/bin/python3.12 x.txt",
+      "bash x.txt",
+      "bash +x x.txt",
+      "bash -eo pipefail x.txt",
+      "bash --rcfile x.txt -i",
+      "bash --norc --init-file x.txt run.sh",
+      "sh -c x.txt",
+      "sh -c .+./x.txt",
+      "sh -c bash+x.txt",
+      "sh -c ./x.txt;true",
+      "sh -c .+$0 x.txt",
+      "bash -c .+$1 _ x.txt",
+      "node -r hook.cjs x.txt",
+      "node --require hook.cjs x.txt",
+      "node --unheard --require hook.cjs x.txt",
+      "node --title name x.txt",
+      "node --import ./x.txt s.js",
+      "node --import=file:///p/x.txt s.js",
+      "node --env-file x.txt s.js",
+      "node inspect x.txt",
+      "node -e require('./x.txt')",
+      "deno run x.txt",
+      "deno run --config x.txt s.ts",
+      "deno x.txt",
+      "bun run x.txt",
+      "tsx watch x.txt",
+      "ruby x.txt",
+      "ruby --encoding UTF-8 x.txt",
+      "perl x.txt",
+      "perl -I lib x.txt",
+      "php -S localhost:1 x.txt",
+      "php -f x.txt",
+      "env -S python3 x.txt",
+      "env -S python3+x.txt",
+      "env A=b ./x.txt",
+      "env BASH_ENV=x.txt bash /o/run.sh",
+      "env NODE_OPTIONS=--require=./x.txt node /o/s.js",
+      "env PERL5OPT=-I./x.txt perl /o/s.pl",
+      "bash DB=/../x.txt",
+      "python3 -c exec(open('x.txt').read())",
+      "sh -c python3<x.txt",
+      "node -- x.txt",
+      "docker run --env-file x.txt image",
+      "make DATA=x.txt",
+      "nice -n 5 bash x.txt",
+      "timeout 5 ./x.txt",
+      "flock lock ./x.txt",
+      "busybox sh x.txt",
+      "npx tsx x.txt",
+      "npx -y vite-node x.txt",
+      "uv run x.txt",
+      "uvx --with-requirements x.txt server",
+      "make -f x.txt",
+      "make -fx.txt",
+      "make --makefile=x.txt",
+      "java @x.txt",
+      "java -cp @x.txt",
+      "java -cp lib:x.txt Main",
+      "java -javaagent:x.txt=a,b Main",
+      "lua x.txt",
+      "lua s.lua x.txt",
+      "awk -f x.txt",
+      "pwsh -File x.txt",
+      "/o/server --config x.txt",
+      "./x.txt",
+      "./venv/bin/python x.txt",
+      "docker compose --file x.txt up",
+      "python3 sub/../x.txt"
+    ]) {
+      assert.include(
+        named(line).map((path) => path.replace(/[^/]+\/\.\.\//, "")),
+        "/p/x.txt",
+        line
+      )
+    }
+    assert.include(named("docker compose -f x.yml up"), "/p/x.yml")
+    for (const [name, value] of [
+      ["NODE_OPTIONS", "--require=./x.txt"],
+      ["NODE_OPTIONS", "--max-old-space-size=9 --import ./x.txt"],
+      ["PYTHONSTARTUP", "x.txt"],
+      ["BASH_ENV", "/p/x.txt"],
+      ["ENV", "x.txt"],
+      ["MAKEFILES", "x.txt"],
+      ["LUA_INIT", "@x.txt"],
+      ["LD_PRELOAD", "/o/a.so:/p/x.txt"],
+      ["JAVA_TOOL_OPTIONS", "-javaagent:/p/x.txt"],
+      ["CLASSPATH", "lib:x.txt"],
+      ["RUBYOPT", "-r./x.txt"],
+      ["DOTNET_STARTUP_HOOKS", "x.txt"]
+    ] as const) {
+      assert.include(pathsOf([], { [name]: value }), "/p/x.txt", `${name}=${value}`)
+    }
   })
 
   it("are its data where that decides what it does", () => {

@@ -32,6 +32,20 @@ describe("UnknownMcp", () => {
     )
   })
 
+  it("names the files that can't be read, for it may stand in one", () => {
+    const file = {
+      name: "/work/mcp_servers.json",
+      source: "project",
+      target: "",
+      problem: "it is no JSON",
+      isFile: true
+    } as const
+    assert.match(
+      UnknownMcp.server("mcp:a:b", "a", ["files"], places, [file]).message,
+      /\n\/work\/mcp_servers\.json can't be used: it is no JSON\.$/
+    )
+  })
+
   it("names the nearest tool, and not more than a few of many", () => {
     assert.strictEqual(
       unknownTool("read_fiel", ["list", "read_file"]).message,
