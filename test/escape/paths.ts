@@ -31,6 +31,11 @@ const obfuscated: ReadonlyArray<Attack> = [
   { title: "bash -c in sh -c", says: denied, script: `sh -c "bash -c 'cat .env'"` },
   { title: "xargs", says: denied, script: "echo .env | xargs cat" },
   { title: "find -exec", says: denied, script: "find . -name '.e*' -exec cat {} +" },
+  {
+    title: "the keys of models, and what agents were shown",
+    says: denied,
+    script: ({ home }) => `cd ${home}/.synapse && cat s*.json sessions/* */*.jsonl; ls sessions`
+  },
   { title: "grep -r", script: "grep -rs s3cr3t . ; grep -r s3cr3t ..; true" }
 ]
 

@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as PathGlob from "../policy/PathGlob.js"
 import * as PolicyMerge from "../policy/PolicyMerge.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
@@ -73,6 +74,18 @@ export const defaultBlacklist: ReadonlyArray<string> = [
 ]
 
 /**
+ * The files of Synapse's own that no command reads: they hold keys of models, tokens of servers, and what agents were
+ * shown.
+ */
+const secrets = ["settings.json", "mcp_servers.json", "sessions"]
+
+/** Returns the built-in blacklist of a directory of Synapse's own files. */
+const builtIn = (home: string): ReadonlyArray<string> => [
+  ...defaultBlacklist,
+  ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
+]
+
+/**
  * The name of the project's file that lists MCP servers. It is read-only for commands, because Synapse starts what it
  * names with all rights of its user, and without asking.
  *
@@ -104,7 +117,7 @@ export const merge = (
   const parts: PolicyMerge.Parts = {
     expansion: { cwd: directory, userHome, variables },
     layers: [
-      { source: "default", origin: "the defaults", prefix: "", blacklist: defaultBlacklist },
+      { source: "default", origin: "the defaults", prefix: "", blacklist: builtIn(home) },
       { source: "file", origin: file, prefix: "policy.filesystem.", ...config.policy.filesystem },
       { source: "user", origin: "the settings", prefix: "", ...listsOf(settings) },
       { source: "runtime", origin: "this session", prefix: "", ...listsOf(runtime) }

@@ -71,6 +71,8 @@ const build = (ground: string): Places => {
   write(`${places.home}/.ssh/id_rsa`, text, 0o600)
   write(`${places.home}/.aws/credentials`, text)
   write(`${places.home}/.synapse/sandbox.json`, '{ "keep": "me" }\n')
+  write(`${places.home}/.synapse/settings.json`, `{ "providers": { "anthropic": { "apiKey": "${places.secret}" } } }\n`)
+  write(`${places.home}/.synapse/sessions/old.jsonl`, `"${places.secret}"\n`)
   write(`${places.home}/notes`, "notes\n")
   write(`${places.project}/.env`, text)
   write(`${places.project}/pkg/.env`, text)
