@@ -80,6 +80,7 @@ describe("History.repair", () => {
 
 describe("History.fit", () => {
   const turn = (...ids: ReadonlyArray<string>) => ({
+    text: "",
     message: calling(...ids),
     calls: ids.map((id) => ({ id, name: "Bash", arguments: JSON.stringify({ command: id }) }))
   })
@@ -101,7 +102,11 @@ describe("History.fit", () => {
   it("takes no id of any length, and keeps the beginning of arguments that are too long", () => {
     const long = "x".repeat(History.longestArguments)
     const fitted = History.fit(
-      { message: calling(long), calls: [{ id: long, name: "Bash", arguments: JSON.stringify({ command: long }) }] },
+      {
+        text: "",
+        message: calling(long),
+        calls: [{ id: long, name: "Bash", arguments: JSON.stringify({ command: long }) }]
+      },
       new Set()
     )
     assert.isBelow(fitted.calls[0]?.id.length ?? 0, 20)
