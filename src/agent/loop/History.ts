@@ -80,8 +80,8 @@ const resultsBehind = (messages: ReadonlyArray<Prompt.Message>, at: number): Rea
   return results
 }
 
-/** The most characters of an id. */
-const longestId = 200
+/** The longest id that every provider takes back. */
+const longestId = 64
 
 /**
  * The most characters of a call's arguments. Longer ones are not run, and not kept.
@@ -136,9 +136,10 @@ const cut = (text: string): string => (text.length > longestText ? `${TextCut.st
 const ownId = (id: string, taken: ReadonlySet<string>): string => {
   const start = id === "" || id.length > longestId ? "call" : id
   if (start === id && !taken.has(id)) return id
+  const base = start.slice(0, longestId - 10)
   let count = taken.size + 1
-  while (taken.has(`${start}_${count}`)) count++
-  return `${start}_${count}`
+  while (taken.has(`${base}_${count}`)) count++
+  return `${base}_${count}`
 }
 
 /**

@@ -115,10 +115,9 @@ describe("the model's window", () => {
         ended.reason,
         "The conversation does not fit the model's window any more: At most 10 tokens. Begin a new one, or take a model with a larger window."
       )
-      const after = yield* Running.collect(
-        (_, at) => (at < 6 ? { text: "Mine.", calls: ["make"] } : refusing()),
-        { script }
-      )
+      const after = yield* Running.collect((_, at) => (at < 6 ? { text: "Mine.", calls: ["make"] } : refusing()), {
+        script
+      })
       assert.strictEqual(after.ended.ending, "failed")
       assert.strictEqual(after.ended.text, "Mine.")
       assert.strictEqual(after.fake.requests.length, 8)
