@@ -64,7 +64,7 @@ export const stream = (run: (events: EventQueue) => Effect.Effect<void>): Stream
       })
       const ended = (exit: Exit.Exit<void>) =>
         Effect.zipRight(Effect.mapError(exit, Option.some), Effect.fail(Option.none()))
-      return Effect.zipRight(
+      const pull = Effect.zipRight(
         acknowledge,
         Effect.suspend(() =>
           exit !== undefined
@@ -82,5 +82,6 @@ export const stream = (run: (events: EventQueue) => Effect.Effect<void>): Stream
               })
         )
       )
-    })
+      return { pull }
+    }).pipe(Effect.map(({ pull }) => pull))
   )
