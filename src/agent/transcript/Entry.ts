@@ -78,7 +78,8 @@ const End = Schema.Struct({
   usage: Usage
 })
 
-const Line = Schema.Union(Session, Run, Message, Turn, End)
+const Plain = Schema.Union(Session, Run, Turn, End)
+const Line = Schema.Union(Plain, Message)
 
 /**
  * A line of a transcript.
@@ -89,7 +90,10 @@ const Line = Schema.Union(Session, Run, Message, Turn, End)
 export type Entry = typeof Line.Type
 
 const decodeLine = Schema.decodeUnknownEither(Line)
-const encodeLine = Schema.encodeSync(Line)
+const encodeLine = Schema.encodeSync(Plain)
+
+const encoded = (entry: Entry): object =>
+  entry.type === "message" ? { type: entry.type, message: KeptMessage.encode(entry.message) } : encodeLine(entry)
 
 /**
  * Encodes an entry as the bytes of a line, with its newline. On the left is the reason why it can't be kept.
@@ -100,16 +104,12 @@ const encodeLine = Schema.encodeSync(Line)
 export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
   Either.flatMap(
     Either.try({
-      try: () => Buffer.from(`${JsonLine.of(encodeLine(entry.type === "message" ? kept(entry) : entry))}\n`),
+      try: () => Buffer.from(`${JsonLine.of(encoded(entry))}\n`),
       catch: (error) => `a message can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`
     }),
-    (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))
+    (bytes) =>
+      bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes)
   )
-
-const kept = ({ message, type }: typeof Message.Type): typeof Message.Type => ({
-  type,
-  message: KeptMessage.of(message)
-})
 
 /**
  * Decodes the bytes of a line, without its newline. On the left is the reason why they are no entry.

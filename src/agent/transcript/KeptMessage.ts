@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
+import * as Schema from "effect/Schema"
 
 /** The most levels of arrays and objects in what a model wrote; a reader allows 200 in a whole line. */
 const deepest = 100
@@ -31,6 +32,26 @@ const described = ({ data, fileName, mediaType }: Prompt.FilePart): Prompt.TextP
   Prompt.textPart({
     text: `(A file was here, which is not kept: ${fileName === undefined ? "" : `${fileName}, `}${mediaType}${sizeOf(data)})`
   })
+
+const encodePart = Schema.encodeSync(
+  Schema.Union(Prompt.TextPart, Prompt.ReasoningPart, Prompt.FilePart, Prompt.ToolCallPart, Prompt.ToolResultPart)
+)
+
+/**
+ * Encodes a message as the schema of messages reads it. That schema itself would encode a message of several texts as the
+ * first of them.
+ *
+ * @since 0.1.0
+ * @category encoding
+ */
+export const encode = (message: Prompt.Message): object => {
+  const { content, options, role } = of(message)
+  return {
+    role,
+    content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
+    ...(Object.keys(options).length === 0 ? {} : { options })
+  }
+}
 
 /**
  * Returns a message with a line of text in the place of each file, and in the place of values that are nested too deeply.

@@ -122,19 +122,22 @@ const listed = (directory: string, id: string): Listed =>
   })
 
 /**
- * Returns the sessions that were written last, at most so many of them.
+ * Reads what the transcripts of sessions tell, without the messages.
  *
+ * @param limit the most sessions that are read, from the first on
  * @since 0.1.0
  * @category reading
  */
-export const list = (directory: string, limit: number): Effect.Effect<ReadonlyArray<Listed>, NoSession> =>
-  Effect.flatMap(ids(directory), (all) =>
-    // With rests, for there may be thousands.
-    Effect.forEach(all.slice(0, limit), (id) =>
-      Effect.zipLeft(
-        Effect.sync(() => listed(directory, id)),
-        Effect.yieldNow()
-      )
+export const list = (
+  directory: string,
+  ids: ReadonlyArray<string>,
+  limit: number
+): Effect.Effect<ReadonlyArray<Listed>> =>
+  // With rests, for there may be thousands.
+  Effect.forEach(ids.slice(0, limit), (id) =>
+    Effect.zipLeft(
+      Effect.sync(() => listed(directory, id)),
+      Effect.yieldNow()
     )
   )
 
