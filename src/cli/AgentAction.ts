@@ -14,6 +14,7 @@ import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
 import * as LiveModelProvider from "../agent/model/LiveModelProvider.js"
 import { type Model, ModelProvider } from "../agent/model/ModelProvider.js"
+import * as ModelSettings from "../agent/model/ModelSettings.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Recorder from "../agent/transcript/Recorder.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
@@ -209,6 +210,6 @@ export const run = (
       InvalidUsage: (error) => complain(toText(error, audience))
     }),
     end,
-    Effect.provide(LiveModelProvider.layerFromEnv),
+    Effect.provide(Layer.provide(LiveModelProvider.layer, ModelSettings.layerFromEnv)),
     Effect.provide(SandboxSettings.layerFromEnv())
   )

@@ -130,8 +130,9 @@ export const begin = <A, E, R>(
 /** Creates the directory of the sessions; returns why it can't be used. */
 const prepare = (directory: string): string | undefined => {
   try {
-    Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
-    return Sessions.strange(directory)
+    const flaw = Sessions.strange(directory)
+    if (flaw === undefined) Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return flaw
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
