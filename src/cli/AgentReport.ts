@@ -112,6 +112,8 @@ const toJson = (event: AgentEvent, session: string): object | undefined => {
 class Said {
   /** The text of the last whole turn. */
   whole = ""
+  /** True where that text was shown as a remark. */
+  isTold = false
   /** The text of the turn that goes on. */
   part = ""
   end: Told | undefined
@@ -121,7 +123,10 @@ class Said {
     // A turn that is tried again begins anew.
     else if (event._tag === "TurnStarted" || event._tag === "Retrying") this.part = ""
     else if (event._tag === "TurnEnded") {
-      this.whole = event.text
+      if (event.text.trim() !== "") {
+        this.whole = event.text
+        this.isTold = false
+      }
       this.part = ""
     } else if (event._tag === "Ended") this.end = { ending: event.ending, text: event.text, reason: event.reason }
   }
@@ -177,9 +182,9 @@ export const text = (isWatched: boolean): Report => {
   const watch = (line: string) => (isWatched ? print("stderr", line) : Effect.void)
   /** What the model says before it goes on with commands is no answer. */
   const remark = Effect.suspend(() => {
-    const { whole } = said
-    said.whole = ""
-    return whole.trim() === "" ? Effect.void : watch(AgentText.harmless(whole.trim(), true))
+    const { isTold, whole } = said
+    said.isTold = true
+    return isTold || whole.trim() === "" ? Effect.void : watch(AgentText.harmless(whole.trim(), true))
   })
   return {
     take: (event) =>

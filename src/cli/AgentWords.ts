@@ -14,6 +14,7 @@ const subcommands: Readonly<Record<string, ReadonlyArray<string>>> = { list: [],
 /** The words that other programs have for what is asked for here. */
 const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
+  lst: "list",
   sessions: "list",
   history: "list",
   get: "show <id>",

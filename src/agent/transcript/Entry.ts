@@ -107,8 +107,7 @@ export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
       try: () => Buffer.from(`${JsonLine.of(encoded(entry))}\n`),
       catch: (error) => `a message can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`
     }),
-    (bytes) =>
-      bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes)
+    (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))
   )
 
 /**

@@ -32,9 +32,9 @@ const begin = (directory: string, events: ReadonlyArray<AgentEvent>, cwd = "/wor
   ).pipe(Effect.provide(NodeFileSystem.layer))
 
 const reading = (directory: string, id: string) =>
-  Effect.map(Effect.either(Sessions.read(directory, id)), Either.mapLeft(({ reason }) => reason))
+  Effect.either(Effect.mapError(Sessions.read(directory, id), ({ message }) => message))
 
-const resume = <A, E>(directory: string, id: string, use: (session: OpenSession.OpenSession) => Effect.Effect<A, E>) =>
+const resume = <A>(directory: string, id: string, use: (session: OpenSession.OpenSession) => Effect.Effect<A>) =>
   OpenSession.resume(directory, id, use).pipe(
     Effect.catchTag("NoSession", ({ reason }) => Effect.succeed(reason)),
     Effect.provide(NodeFileSystem.layer)
@@ -54,7 +54,10 @@ describe("OpenSession", () => {
         assert.strictEqual(fs.statSync(Sessions.pathOf(directory, id)).mode & 0o777, 0o600)
         assert.deepStrictEqual(fs.readdirSync(directory), [`${id}.jsonl`])
         const { messages, model, turns } = yield* Sessions.read(directory, id)
-        assert.deepStrictEqual({ messages, model, turns }, { messages: [text("first")], model: { provider: "p", name: "m" }, turns: 1 })
+        assert.deepStrictEqual(
+          { messages, model, turns },
+          { messages: [text("first")], model: { provider: "p", name: "m" }, turns: 1 }
+        )
       })
     )
   )
@@ -70,9 +73,12 @@ describe("OpenSession", () => {
         )
         yield* Deferred.await(began)
         assert.strictEqual(yield* Effect.provide(OpenSession.runner(directory, id), NodeFileSystem.layer), process.pid)
-        const others = yield* Effect.all([1, 2, 3].map(() => resume(directory, id, () => Effect.succeed("ran"))), {
-          concurrency: "unbounded"
-        })
+        const others = yield* Effect.all(
+          [1, 2, 3].map(() => resume(directory, id, () => Effect.succeed("ran"))),
+          {
+            concurrency: "unbounded"
+          }
+        )
         const refusal = `The session ${id} is run by process ${process.pid}: wait for it, or end it.`
         assert.deepStrictEqual(others, [refusal, refusal, refusal])
         yield* Deferred.succeed(free, undefined)
@@ -88,15 +94,18 @@ describe("OpenSession", () => {
       Effect.gen(function* () {
         const { id } = yield* begin(directory, [added("first")])
         // Stopped, its parent does not reap the child that ends: a zombie, whose pid is not free.
-        const shell = spawn("bash", ["-c", "exec 3>&1; (echo $BASHPID >&3; exec 1>&- 3>&-; exec sleep 60) & exec 3>&- >&-; exec sleep 61"])
+        const shell = spawn("bash", [
+          "-c",
+          "exec 3>&1; (echo $BASHPID >&3; exec 1>&- 3>&-; exec sleep 60) & exec 3>&- >&-; exec sleep 61"
+        ])
         const pid = yield* Effect.promise(
           () => new Promise<number>((resolve) => shell.stdout.once("data", (data) => resolve(Number(data))))
         )
         const stat = fs.readFileSync(`/proc/${pid}/stat`, "latin1")
         const lock = path.join(directory, `.${id}.lock`)
-        const own = yield* resume(directory, id, () => Effect.sync(() => JSON.parse(fs.readlinkSync(lock))))
+        const own = yield* resume(directory, id, () => Effect.sync((): object => JSON.parse(fs.readlinkSync(lock))))
         const began = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]
-        fs.symlinkSync(JSON.stringify({ ...own, pid, began }), lock)
+        fs.symlinkSync(JSON.stringify(Object.assign({}, own, { pid, began })), lock)
         const running = yield* resume(directory, id, () => Effect.succeed("ran"))
         process.kill(pid, "SIGKILL")
         const isZombie = () => / Z /.test(fs.readFileSync(`/proc/${pid}/stat`, "latin1"))
@@ -152,7 +161,10 @@ describe("OpenSession", () => {
       Effect.gen(function* () {
         fs.writeFileSync(directory, "")
         const events = [added("first"), added("second")]
-        assert.deepInclude(yield* begin(directory, events), { isKept: false, warnings: [`${directory} is no directory.`] })
+        assert.deepInclude(yield* begin(directory, events), {
+          isKept: false,
+          warnings: [`${directory} is no directory.`]
+        })
         fs.rmSync(directory)
         fs.mkdirSync(directory, { mode: 0o777 })
         fs.chmodSync(directory, 0o777)
@@ -186,25 +198,33 @@ describe("OpenSession", () => {
         const { id } = yield* begin(directory, [added("first")])
         const file = Sessions.pathOf(directory, id)
         const kept = path.join(directory, "kept")
-        const refused = (reason: string) => Either.left(`The session ${id} can't be read: ${file}: ${reason}.`)
+        const told = (reason: string) => `The session ${id} can't be read: ${file}: ${reason}.`
+        const refused = (reason: string) => Either.left(told(reason))
         fs.linkSync(file, kept)
-        assert.deepStrictEqual(yield* reading(directory, id), refused("it has a second name (a hard link), by which it could be changed"))
+        assert.deepStrictEqual(
+          yield* reading(directory, id),
+          refused("it has a second name (a hard link), by which it could be changed")
+        )
         fs.rmSync(file)
         fs.symlinkSync(kept, file)
-        assert.deepStrictEqual(yield* reading(directory, id), refused("it is a symbolic link, which is not followed here"))
+        assert.deepStrictEqual(
+          yield* reading(directory, id),
+          refused("it is a symbolic link, which is not followed here")
+        )
         fs.rmSync(file)
         fs.mkdirSync(file)
         assert.deepStrictEqual(yield* reading(directory, id), refused("it is a directory"))
         fs.rmdirSync(file)
-        yield* Effect.promise(
-          () => new Promise((resolve) => spawn("mkfifo", [file]).on("close", resolve))
-        )
+        yield* Effect.promise(() => new Promise((resolve) => spawn("mkfifo", [file]).on("close", resolve)))
         assert.deepStrictEqual(yield* reading(directory, id), refused("it is no regular file"))
-        assert.strictEqual(yield* resume(directory, id, () => Effect.succeed("ran")), refused("it is no regular file").left)
+        assert.strictEqual(yield* resume(directory, id, () => Effect.succeed("ran")), told("it is no regular file"))
         fs.rmSync(file)
         fs.writeFileSync(file, "")
         fs.truncateSync(file, 10 * 1024 ** 3)
-        assert.deepStrictEqual(yield* reading(directory, id), refused(`it is larger than ${TranscriptFile.largest} bytes`))
+        assert.deepStrictEqual(
+          yield* reading(directory, id),
+          refused(`it is larger than ${TranscriptFile.largest} bytes`)
+        )
         fs.rmSync(file)
         assert.deepStrictEqual(yield* reading(directory, id), refused("it is not there"))
         if (process.getuid?.() === 0) {
@@ -221,8 +241,12 @@ describe("OpenSession", () => {
   it.effect("is found by the beginning of its id, and as the newest of its directory", () =>
     inDirectory((directory) =>
       Effect.gen(function* () {
-        const failing = (effect: Effect.Effect<string, Sessions.NoSession>) => Effect.map(Effect.flip(effect), ({ reason }) => reason)
-        assert.strictEqual(yield* failing(Sessions.find(directory, "abc")), "There is no session abc: there are none at all.")
+        const failing = (effect: Effect.Effect<string, Sessions.NoSession>) =>
+          Effect.map(Effect.flip(effect), ({ reason }) => reason)
+        assert.strictEqual(
+          yield* failing(Sessions.find(directory, "abc")),
+          "There is no session abc: there are none at all."
+        )
         const { id } = yield* begin(directory, [added("first")])
         const other = yield* begin(directory, [added("first")], "/other")
         const before = new Date(Date.now() - 10_000)
@@ -231,9 +255,18 @@ describe("OpenSession", () => {
         assert.strictEqual(yield* Sessions.find(directory, id.slice(0, 7)), id)
         assert.strictEqual(yield* Sessions.newest(directory, "/work"), id)
         const hint = `The newest is ${other.id}; synapse agent list shows all.`
-        assert.strictEqual(yield* failing(Sessions.find(directory, "../../etc")), `There is no session ../../etc. ${hint}`)
-        assert.strictEqual(yield* failing(Sessions.find(directory, "\x1b[2J")), `There is no session \\u001b[2J. ${hint}`)
-        assert.match(yield* failing(Sessions.newest(directory, "/nowhere")), /^There is no session of \/nowhere to continue; /)
+        assert.strictEqual(
+          yield* failing(Sessions.find(directory, "../../etc")),
+          `There is no session ../../etc. ${hint}`
+        )
+        assert.strictEqual(
+          yield* failing(Sessions.find(directory, "\x1b[2J")),
+          `There is no session \\u001b[2J. ${hint}`
+        )
+        assert.match(
+          yield* failing(Sessions.newest(directory, "/nowhere")),
+          /^There is no session of \/nowhere to continue; /
+        )
         yield* Effect.provide(OpenSession.remove(directory, id), NodeFileSystem.layer)
         assert.deepStrictEqual(fs.readdirSync(directory), [`${other.id}.jsonl`])
       })

@@ -20,7 +20,9 @@ const text = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ 
 const call = (id: string) => Prompt.toolCallPart({ id, name: "Bash", params: { command: id }, providerExecuted: false })
 const result = (id: string) =>
   Prompt.toolMessage({
-    content: [Prompt.toolResultPart({ id, name: "Bash", isFailure: false, result: `of ${id}`, providerExecuted: false })]
+    content: [
+      Prompt.toolResultPart({ id, name: "Bash", isFailure: false, result: `of ${id}`, providerExecuted: false })
+    ]
   })
 
 const bytesOf = (...entries: ReadonlyArray<Entry.Entry>) =>
@@ -137,7 +139,10 @@ describe("Transcript", () => {
   })
 
   it("never fails otherwise, whatever the bytes", () => {
-    const line = FastCheck.oneof(FastCheck.json(), FastCheck.constantFrom(...conversation).map((entry) => JSON.stringify(entry)))
+    const line = FastCheck.oneof(
+      FastCheck.json(),
+      FastCheck.constantFrom(...conversation).map((entry) => JSON.stringify(entry))
+    )
     FastCheck.assert(
       FastCheck.property(FastCheck.array(line), FastCheck.uint8Array(), (lines, bytes) => {
         const all = Buffer.concat([bytesOf(session), Buffer.from(lines.map((one) => `${one}\n`).join("")), bytes])
