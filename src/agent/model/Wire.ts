@@ -12,7 +12,7 @@ import type * as Redacted from "effect/Redacted"
 import type { Endpoint } from "./Endpoint.js"
 
 /**
- * What is asked of a model.
+ * A request to a model, before it is written in a protocol.
  *
  * @since 0.1.0
  * @category models
