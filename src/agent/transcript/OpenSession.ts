@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
 import * as FileLock from "../../sandbox/config/FileLock.js"
 import * as SessionId from "./SessionId.js"
@@ -78,13 +79,11 @@ const reasonOf = (id: string, error: FileLock.Locked | PlatformError): string =>
 
 const refused = (reason: string) => new Sessions.NoSession({ reason })
 
-/** Touches the transcript as long as the effect runs. */
-const touching = <A, E, R>(writer: OpenSession["writer"], use: Effect.Effect<A, E, R>) =>
-  Either.match(writer, {
-    onLeft: () => use,
-    onRight: ({ touch }) =>
-      Effect.raceFirst(use, Effect.zipRight(Effect.repeat(touch, Schedule.spaced(silence / 6)), Effect.never))
-  })
+/** Touches the transcript as long as the scope is open. */
+const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Scope.Scope> =>
+  Either.isLeft(writer)
+    ? Effect.void
+    : Effect.asVoid(Effect.forkScoped(Effect.repeat(writer.right.touch, Schedule.spaced(silence / 6))))
 
 /**
  * Begins a session. Where it can't be kept, it is run all the same.
@@ -118,7 +117,7 @@ export const begin = <A, E, R>(
     if (flaw !== undefined) return yield* without(flaw)
     const kept = Effect.scoped(
       Effect.flatMap(Effect.either(TranscriptFile.create(path, transcript.session)), (writer) =>
-        touching(writer, use({ id, transcript, writer }))
+        Effect.zipRight(touching(writer), use({ id, transcript, writer }))
       )
     )
     return yield* Effect.flatMap(
@@ -152,7 +151,8 @@ export const resume = <A, E, R>(
   Effect.gen(function* () {
     const transcript = yield* Sessions.read(directory, id)
     const writer = yield* Effect.either(TranscriptFile.open(Sessions.pathOf(directory, id), transcript.length))
-    return yield* touching(writer, use({ id, transcript, writer }))
+    yield* touching(writer)
+    return yield* use({ id, transcript, writer })
   }).pipe(Effect.scoped, (running) =>
     Effect.flatMap(exclusively(directory, id, running), Either.match({ onLeft: refused, onRight: Effect.succeed }))
   )
