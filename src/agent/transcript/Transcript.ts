@@ -9,7 +9,7 @@ import * as TokenUsage from "../loop/TokenUsage.js"
 import * as Entry from "./Entry.js"
 
 /**
- * How a run ended.
+ * The way in which a run ended.
  *
  * @since 0.1.0
  * @category models

@@ -32,7 +32,7 @@ export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked
 }
 
 /**
- * How a lock is waited for; by default, as for a change that takes milliseconds.
+ * The way in which a lock is waited for; by default, as for a change that takes milliseconds.
  *
  * @since 0.1.0
  * @internal
