@@ -126,11 +126,22 @@ export const begin = <A, E, R>(
     )
   })
 
+/** Creates a directory and those above it. The `recursive` of node's own function never returns below `/proc`. */
+const makeDirectory = (path: string): void => {
+  if (Fs.existsSync(path)) return
+  makeDirectory(Path.dirname(path))
+  try {
+    Fs.mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+}
+
 /** Creates the directory of the sessions; returns why it can't be used. */
 const prepare = (directory: string): string | undefined => {
   try {
     const flaw = Sessions.strange(directory)
-    if (flaw === undefined) Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+    if (flaw === undefined) makeDirectory(directory)
     return flaw
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
