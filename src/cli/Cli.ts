@@ -18,6 +18,8 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
+import * as Agent from "./Agent.js"
+import * as AgentWords from "./AgentWords.js"
 import { call } from "./Call.js"
 import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
@@ -30,12 +32,27 @@ import * as Skill from "./Skill.js"
 import { Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
 
-const root = Command.make("synapse").pipe(
-  Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
-  Command.withSubcommands([exec, call, tools, ...FileCommands.commands, Sandbox.sandbox, Mcp.mcp, Skill.skill, doctor])
-)
+const rootWith = (agent: typeof Agent.agent | typeof Agent.sessions) =>
+  Command.make("synapse").pipe(
+    Command.withDescription("One Bash tool for AI agents: a persistent shell, safe and extensible."),
+    Command.withSubcommands([
+      exec,
+      call,
+      agent,
+      tools,
+      ...FileCommands.commands,
+      Sandbox.sandbox,
+      Mcp.mcp,
+      Skill.skill,
+      doctor
+    ])
+  )
 
-const app = Command.run(root, { name: "synapse", version: Version.current })
+const app = (args: ReadonlyArray<string>) =>
+  Command.run(rootWith(AgentWords.isSubcommand(args) ? Agent.sessions : Agent.agent), {
+    name: "synapse",
+    version: Version.current
+  })(["node", "synapse", ...args])
 
 /** Words that look like an option are not taken for a misspelt one: they may be a command. */
 const layerConfig = CliConfig.layer({ autoCorrectLimit: 0, isCaseSensitive: true })
@@ -57,14 +74,14 @@ export const run = (
         await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$1]").trimEnd()}\n`)
       })
     const withoutSubcommand = args.length === 0
-    const refusal = Mcp.refusal(args)
+    const refusal = Mcp.refusal(args) ?? AgentWords.refusal(args)
     const words = Either.mapLeft(
       refusal === undefined
         ? ProgramWords.normalise(withoutSubcommand ? ["--help"] : Mcp.ownWords(args), options())
         : Either.left(refusal),
       (message) => new WrongUsage({ message })
     )
-    const ended = Effect.flatMap(words, (words) => app(["node", "synapse", ...words])).pipe(
+    const ended = Effect.flatMap(words, (words) => app(words)).pipe(
       Effect.as(withoutSubcommand ? ExitCode.wrongUsage : undefined),
       Effect.catchAll((error) => Effect.as(print("stderr", complaint(error, args)), ExitCode.wrongUsage)),
       Effect.provide(Layer.mergeAll(layerConfig, NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer))
@@ -79,8 +96,8 @@ export const run = (
     )
   })
 
-/** `exec` takes one command. That it takes more words is for telling what is wrong with them. */
-const repeated = /(?<=<command>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
+/** `exec` takes one command, `agent` one prompt. That they take more words is for telling what is wrong with them. */
+const repeated = /(?<=<(?:command|prompt)>)\.\.\.|\n+ *This argument may be repeated zero or more times\./g
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
 const repeatable = /\(?((?:-e, )?--(?:allow path|deny pattern|env name(?:=value)?|header name:value))\)?(?=\.\.\.)/g
@@ -127,6 +144,7 @@ const usages = () =>
   new Map<string, ReadonlyArray<string>>([
     ["exec", [toLine(Command.getUsage(exec))]],
     ["call", [toLine(Command.getUsage(call))]],
+    ["agent", Agent.usages.map((usage, at) => `${at === 0 ? "" : "agent "}${toLine(usage)}`)],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
     [
@@ -146,6 +164,7 @@ const options = () =>
     Command.getUsage(call),
     Command.getUsage(tools),
     Command.getUsage(doctor),
+    ...Agent.usages,
     ...Sandbox.usages,
     ...Mcp.usages,
     ...Skill.usages
@@ -154,9 +173,10 @@ const options = () =>
 const usage = ([name = "", subcommand]: ReadonlyArray<string>): string => {
   const all = usages()
   const known = all.get(name)
-  const own = Object.hasOwn(synonyms, name)
-    ? known?.find((line) => `${line} `.startsWith(`${name} ${subcommand} `))
-    : undefined
+  const own =
+    Object.hasOwn(synonyms, name) || AgentWords.isSubcommand([name, subcommand ?? ""])
+      ? known?.find((line) => `${line} `.startsWith(`${name} ${subcommand} `))
+      : undefined
   const shown = own === undefined ? (known ?? [...all.values()].flat()) : [own]
   const help = own === undefined ? (known === undefined ? "" : `${name} `) : `${name} ${subcommand} `
   return ["Usage:", ...shown.map((line) => `  synapse ${line}`), `Help: synapse ${help}--help`].join("\n")

@@ -26,6 +26,13 @@ export const failure = 1
 export const wrongUsage = 2
 
 /**
+ * The exit code of an agent that reached a limit: of turns, of tokens, of its budget.
+ *
+ * @since 0.1.0
+ */
+export const limitReached = 3
+
+/**
  * The exit code of a command that exceeded its timeout, as with `timeout(1)`.
  *
  * @since 0.1.0

@@ -54,7 +54,13 @@ const codeOf = (error: unknown): string =>
 
 const tooLarge = (most: number): string => `it is larger than ${most} bytes`
 
-const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditions): string | undefined => {
+/**
+ * Returns why a file is not read under these conditions; undefined where it is.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditions): string | undefined => {
   if (stats.isSymbolicLink()) return "it is a symbolic link, which is not followed here"
   if (!stats.isFile()) return stats.isDirectory() ? "it is a directory" : "it is no regular file"
   if (stats.size > most) return tooLarge(most)

@@ -22,11 +22,29 @@ import * as Schema from "effect/Schema"
  */
 export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked", {
   path: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** The process that holds the lock; where undefined, its place is taken by something else. */
+  pid: Schema.optionalWith(Schema.Number, { exact: true })
 }) {
   override get message() {
     return this.reason
   }
+}
+
+/**
+ * The way in which a lock is waited for; by default, as for a change that takes milliseconds.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export interface Waiting {
+  /** Milliseconds to wait for a running process; 10000 by default. */
+  readonly patience?: number
+  /**
+   * Tells whether the lock of a process on another machine, or in another container, is abandoned; by default, one that
+   * was taken more than ten seconds ago is.
+   */
+  readonly isForeignStale?: Effect.Effect<boolean>
 }
 
 /** Milliseconds between two attempts: a random number from this one to its double. */
@@ -56,12 +74,13 @@ const Owner = Schema.parseJson(
 type Owner = typeof Owner.Type
 
 /**
- * Reads the start time of a process: field 22 of `/proc/<pid>/stat`. The fields before it are skipped up to the last
- * parenthesis, for the program's name may hold anything.
+ * Reads the start time of a process: field 22 of `/proc/<pid>/stat`; empty for one that has ended, though its parent has
+ * not heard of it. The fields before are skipped up to the last parenthesis, for the program's name may hold anything.
  */
 const beginOf = (files: FileSystem.FileSystem, pid: number): Effect.Effect<string> =>
   files.readFileString(`/proc/${pid}/stat`).pipe(
-    Effect.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? ""),
+    Effect.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")),
+    Effect.map((fields) => (/^[ZX]$/.test(fields[0] ?? "") ? "" : (fields[19] ?? ""))),
     Effect.orElseSucceed(() => "")
   )
 
@@ -92,12 +111,14 @@ const ownerOf = (files: FileSystem.FileSystem, path: string) =>
     )
   )
 
-const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
+const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting: Waiting) {
   const space = yield* spaceOf(files)
   const began = yield* beginOf(files, process.pid)
 
   const isStale = Effect.fnUntraced(function* (owner: Owner) {
-    if (owner.space !== space) return (yield* Clock.currentTimeMillis) - owner.since > patience
+    if (owner.space !== space) {
+      return yield* waiting.isForeignStale ?? Effect.map(Clock.currentTimeMillis, (now) => now - owner.since > patience)
+    }
     if (!isRunning(owner.pid)) return true
     return owner.began !== "" && (yield* beginOf(files, owner.pid)) !== owner.began
   })
@@ -137,7 +158,7 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
   const hold = <A, E, R>(path: string, use: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const end = (yield* Clock.currentTimeMillis) + patience
+        const end = (yield* Clock.currentTimeMillis) + (waiting.patience ?? patience)
         for (;;) {
           const content = yield* attempt(path)
           if (content !== undefined) return yield* Effect.ensuring(restore(use), release(path, content))
@@ -148,23 +169,45 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem) {
           )
           if (yield* isStale(owner)) yield* remove(path, found.value, owner.nonce)
           else if ((yield* Clock.currentTimeMillis) > end) {
-            return yield* new Locked({ path, reason: `process ${owner.pid} has held ${path} for too long` })
+            const reason = `process ${owner.pid} has held ${path} for too long`
+            return yield* new Locked({ path, reason, pid: owner.pid })
           } else yield* restore(Effect.flatMap(Random.nextRange(pause, 2 * pause), Effect.sleep))
         }
       })
     )
-  return hold
+  /** Returns the process that holds the lock; undefined where there is no lock, or an abandoned one. */
+  const holder = Effect.fnUntraced(function* (path: string) {
+    const found = yield* Effect.option(files.readLink(path))
+    const owner = yield* Effect.option(Effect.flatMap(found, Schema.decode(Owner)))
+    return Option.isSome(owner) && !(yield* isStale(owner.value)) ? owner.value.pid : undefined
+  })
+
+  return { hold, holder }
 })
 
 /**
- * Runs an effect while holding the lock at `path`. Fails with Locked after waiting ten seconds for a running process.
+ * Returns the process that holds the lock at `path`, for who only wants to know; undefined where none does.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const holder = (
+  path: string,
+  waiting: Waiting = {}
+): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) => Effect.flatMap(make(files, waiting), ({ holder }) => holder(path)))
+
+/**
+ * Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process.
  *
  * @since 0.1.0
  * @internal
  */
 export const withLock =
-  (path: string) =>
+  (path: string, waiting: Waiting = {}) =>
   <A, E, R>(
     use: Effect.Effect<A, E, R>
   ): Effect.Effect<A, E | Locked | PlatformError.PlatformError, R | FileSystem.FileSystem> =>
-    Effect.flatMap(FileSystem.FileSystem, (files) => Effect.flatMap(make(files), (hold) => hold(path, use)))
+    Effect.flatMap(FileSystem.FileSystem, (files) =>
+      Effect.flatMap(make(files, waiting), ({ hold }) => hold(path, use))
+    )

@@ -1,0 +1,188 @@
+/**
+ * A session that is run: begun or gone on with, by one process at a time.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type { PlatformError } from "@effect/platform/Error"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
+import * as Version from "../../domain/Version.js"
+import * as FileLock from "../../sandbox/config/FileLock.js"
+import * as SessionId from "./SessionId.js"
+import * as Sessions from "./Sessions.js"
+import * as Transcript from "./Transcript.js"
+import * as TranscriptFile from "./TranscriptFile.js"
+
+/**
+ * A session that no other process can run meanwhile.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface OpenSession {
+  readonly id: string
+  /** What was kept of it before. */
+  readonly transcript: Transcript.Transcript
+  /** Keeps what follows; on the left, why it can't be kept. */
+  readonly writer: Either.Either<TranscriptFile.Writer, TranscriptFile.NotKept>
+}
+
+/** Milliseconds to wait for a process that is about to end. */
+const patience = 1000
+
+/** The milliseconds after which the run of another machine or container has ended, if it has not touched its transcript. */
+const silence = 180_000
+
+const lockOf = (directory: string, id: string): string => Path.join(directory, `.${id}.lock`)
+
+const waitingFor = (path: string): FileLock.Waiting => ({
+  patience,
+  isForeignStale: Effect.map(Clock.currentTimeMillis, (now) => now - Sessions.timeOf(path) > silence)
+})
+
+/**
+ * Returns the process that runs a session; undefined where none does.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const runner = (
+  directory: string,
+  id: string
+): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
+  FileLock.holder(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id)))
+
+/** Runs an effect while no other process runs the session. On the left is the reason why it was not run. */
+const exclusively = <A, E, R>(
+  directory: string,
+  id: string,
+  use: Effect.Effect<A, E, R>
+): Effect.Effect<Either.Either<A, string>, E, R | FileSystem.FileSystem> =>
+  Effect.gen(function* () {
+    const waiting = waitingFor(Sessions.pathOf(directory, id))
+    const ran = yield* Effect.either(FileLock.withLock(lockOf(directory, id), waiting)(Effect.either(use)))
+    if (Either.isLeft(ran)) return Either.left(reasonOf(id, ran.left))
+    // An error of the effect's own.
+    return Either.right(yield* ran.right)
+  })
+
+const reasonOf = (id: string, error: FileLock.Locked | PlatformError): string =>
+  error._tag === "Locked" && error.pid !== undefined
+    ? `The session ${id} is run by process ${error.pid}: wait for it, or end it.`
+    : `The session ${id} can't be locked: ${error.message}`
+
+const refused = (reason: string) => new Sessions.NoSession({ reason })
+
+/** Touches the transcript as long as the scope is open. */
+const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Scope.Scope> =>
+  Either.isLeft(writer)
+    ? Effect.void
+    : Effect.asVoid(Effect.forkScoped(Effect.repeat(writer.right.touch, Schedule.spaced(silence / 6))))
+
+/**
+ * Begins a session. Where it can't be kept, it is run all the same.
+ *
+ * @param cwd the real path of the directory that its shell starts in
+ * @param prompt the beginning of its prompt, for lists
+ * @since 0.1.0
+ * @category running
+ */
+export const begin = <A, E, R>(
+  directory: string,
+  { cwd, prompt }: { readonly cwd: string; readonly prompt: string },
+  use: (session: OpenSession) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R | FileSystem.FileSystem> =>
+  Effect.gen(function* () {
+    const id = SessionId.make()
+    const time = new Date(yield* Clock.currentTimeMillis).toISOString()
+    const transcript = Transcript.begin({
+      type: "session",
+      version: 1,
+      id,
+      time,
+      cwd,
+      prompt,
+      synapse: Version.current
+    })
+    const path = Sessions.pathOf(directory, id)
+    const without = (reason: string) =>
+      use({ id, transcript, writer: Either.left(new TranscriptFile.NotKept({ path, reason })) })
+    const flaw = prepare(directory)
+    if (flaw !== undefined) return yield* without(flaw)
+    const kept = Effect.scoped(
+      Effect.flatMap(Effect.either(TranscriptFile.create(path, transcript.session)), (writer) =>
+        Effect.zipRight(touching(writer), use({ id, transcript, writer }))
+      )
+    )
+    return yield* Effect.flatMap(
+      exclusively(directory, id, kept),
+      Either.match({ onLeft: without, onRight: Effect.succeed })
+    )
+  })
+
+/** Creates a directory and those above it. The `recursive` of node's own function never returns below `/proc`. */
+const makeDirectory = (path: string): void => {
+  if (Fs.existsSync(path)) return
+  makeDirectory(Path.dirname(path))
+  try {
+    Fs.mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+}
+
+/** Creates the directory of the sessions; returns why it can't be used. */
+const prepare = (directory: string): string | undefined => {
+  try {
+    const flaw = Sessions.strange(directory)
+    if (flaw === undefined) makeDirectory(directory)
+    return flaw
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/**
+ * Goes on with a session. What a crash has torn off its transcript is cut away.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const resume = <A, E, R>(
+  directory: string,
+  id: string,
+  use: (session: OpenSession) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Sessions.NoSession, R | FileSystem.FileSystem> =>
+  Effect.gen(function* () {
+    const transcript = yield* Sessions.read(directory, id)
+    const writer = yield* Effect.either(TranscriptFile.open(Sessions.pathOf(directory, id), transcript.length))
+    yield* touching(writer)
+    return yield* use({ id, transcript, writer })
+  }).pipe(Effect.scoped, (running) =>
+    Effect.flatMap(exclusively(directory, id, running), Either.match({ onLeft: refused, onRight: Effect.succeed }))
+  )
+
+/**
+ * Removes the transcript of a session that no process runs.
+ *
+ * @since 0.1.0
+ * @category writing
+ */
+export const remove = (directory: string, id: string): Effect.Effect<void, Sessions.NoSession, FileSystem.FileSystem> =>
+  Effect.flatMap(
+    exclusively(
+      directory,
+      id,
+      Effect.try({
+        try: () => Fs.unlinkSync(Sessions.pathOf(directory, id)),
+        catch: (error) => refused(`The session ${id} can't be removed: ${(error as Error).message}`)
+      })
+    ),
+    Either.match({ onLeft: refused, onRight: () => Effect.void })
+  )

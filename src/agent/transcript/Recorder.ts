@@ -1,0 +1,98 @@
+/**
+ * Keeps the steps of a run in the transcript of its session. A run goes on where its transcript can't be written.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { AgentEvent } from "../loop/AgentEvent.js"
+import * as TokenUsage from "../loop/TokenUsage.js"
+import type * as Entry from "./Entry.js"
+import type { OpenSession } from "./OpenSession.js"
+import type { End } from "./Transcript.js"
+import type { NotKept, Writer } from "./TranscriptFile.js"
+
+/**
+ * Keeps the steps of a run.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Recorder {
+  /** Keeps what a resumed run needs of a step, and how the run ended. */
+  readonly take: (event: AgentEvent) => Effect.Effect<void>
+  /** Keeps that the run was interrupted. */
+  readonly interrupted: Effect.Effect<void>
+  /** The turns and the usage of all runs of the session so far. */
+  readonly total: () => { readonly turns: number; readonly usage: TokenUsage.TokenUsage }
+  /** True as long as all of the run was kept. */
+  readonly isKept: () => boolean
+}
+
+const written = ({ cost, ...usage }: TokenUsage.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
+
+/**
+ * Makes the recorder of a run.
+ *
+ * @param warn is called once, where the transcript can't be written
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (
+  { transcript, writer }: Pick<OpenSession, "transcript" | "writer">,
+  warn: (error: NotKept) => Effect.Effect<void>
+): Effect.Effect<Recorder> =>
+  Effect.gen(function* () {
+    let { turns, usage } = transcript
+    let open: Writer | undefined = Either.getOrUndefined(writer)
+    if (Either.isLeft(writer)) yield* warn(writer.left)
+
+    const append = (...entries: ReadonlyArray<Entry.Entry>) =>
+      Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
+        Effect.catchAll((error) =>
+          Effect.suspend(() => {
+            // What comes after a gap would make no conversation.
+            open = undefined
+            return warn(error)
+          })
+        )
+      )
+    const now = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+
+    const end = ({ ending, reason }: End) =>
+      Effect.flatMap(now, (time) => {
+        const why = reason === undefined ? {} : { reason }
+        return append({ type: "end", time, ending, ...why, turns, usage: written(usage) })
+      })
+
+    return {
+      take: (event) => {
+        switch (event._tag) {
+          case "Started":
+            return Effect.flatMap(now, (time) =>
+              append({ type: "run", time, provider: event.provider, model: event.model })
+            )
+          case "Appended":
+            return append(
+              ...event.messages.flatMap((message) =>
+                message.role === "system" ? [] : [{ type: "message" as const, message }]
+              )
+            )
+          case "TurnEnded":
+            turns++
+            usage = TokenUsage.add(usage, event.usage)
+            return append({ type: "turn", turns, usage: written(usage) })
+          case "Ended":
+            // This one has the usage of sub-agents too.
+            usage = TokenUsage.add(transcript.usage, event.usage)
+            return end(event)
+          default:
+            return Effect.void
+        }
+      },
+      interrupted: Effect.suspend(() => end({ ending: "interrupted", reason: undefined })),
+      total: () => ({ turns, usage }),
+      isKept: () => open !== undefined
+    }
+  })

@@ -1,0 +1,215 @@
+/**
+ * Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as AgentLoop from "../agent/loop/AgentLoop.js"
+import * as AgentSettings from "../agent/loop/AgentSettings.js"
+import * as LiveModelProvider from "../agent/model/LiveModelProvider.js"
+import { type Model, ModelProvider } from "../agent/model/ModelProvider.js"
+import * as ModelSettings from "../agent/model/ModelSettings.js"
+import * as OpenSession from "../agent/transcript/OpenSession.js"
+import * as Recorder from "../agent/transcript/Recorder.js"
+import * as Sessions from "../agent/transcript/Sessions.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
+import * as Advice from "../domain/Advice.js"
+import { type ExecutionFailed, type InvalidUsage, toText } from "../domain/CommandError.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import { Toolset } from "../toolset/Toolset.js"
+import * as AgentPrompt from "./AgentPrompt.js"
+import * as AgentReport from "./AgentReport.js"
+import * as AgentText from "./AgentText.js"
+import { complain, end, print } from "./Answer.js"
+import { House, type Invocation, WrongUsage } from "./Invocation.js"
+import * as SessionOptions from "./SessionOptions.js"
+import { Stdio } from "./Stdio.js"
+
+/**
+ * The options that were given.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Given extends SessionOptions.Given {
+  readonly model: Option.Option<string>
+  readonly maxTurns: Option.Option<number>
+  readonly maxTokens: Option.Option<number>
+  readonly budget: Option.Option<number>
+  /** The beginning of the id of the session that is gone on with. */
+  readonly resume: Option.Option<string>
+  /** True to go on with the session of this directory that was written last. */
+  readonly continues: boolean
+  readonly json: boolean
+}
+
+/** What the model is asked where a session is gone on with and nobody says how. */
+const goOn = "Go on where you were interrupted."
+
+/** What a resumed model has to know of its tools. */
+const renewed =
+  "(This session is resumed. The shell is a new one: its directory, its variables and its background processes are not those of before. Files are as they were left, unless somebody has changed them.)"
+
+/** Returns the real path of the directory that the shell starts in. */
+const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsage> =>
+  Option.match(given.cwd, {
+    onNone: () => Effect.suspend(WorkingDirectory.current),
+    onSome: (cwd) =>
+      Effect.try({
+        try: () => Fs.realpathSync(cwd),
+        catch: (error) => new WrongUsage({ message: `--cwd: ${(error as Error).message}` })
+      })
+  })
+
+const isDirectory = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+/** Returns the directory of a session that is gone on with: its own, but for another one that is given. */
+const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSession) => {
+  const { cwd } = transcript.session
+  if (Option.isSome(given.cwd)) return directoryOf(given)
+  const gone = `The directory of the session ${id} is gone: ${ForeignText.line(cwd, 300)}. Name another one with --cwd.`
+  return isDirectory(cwd) ? Effect.succeed(cwd) : Effect.fail(new Sessions.NoSession({ reason: gone }))
+}
+
+/** Runs the agent in a session. Returns the exit code. */
+const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
+  Effect.gen(function* () {
+    const { isTerminal } = yield* Stdio
+    const stdio = yield* Effect.context<Stdio>()
+    const isWatched = isTerminal("stderr")
+    const { id, transcript } = session
+    const recorder = yield* Recorder.make(session, (error) =>
+      Effect.provide(
+        print("stderr", `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`),
+        stdio
+      )
+    )
+    const report = given.json ? AgentReport.json(id) : AgentReport.text(isWatched)
+    const hint = Effect.suspend(() =>
+      recorder.isKept() ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`) : Effect.void
+    )
+    const house = yield* House
+    const running = Effect.gen(function* () {
+      const loop = yield* AgentLoop.AgentLoop
+      const toolset = yield* Toolset
+      const commands = (yield* CommandRegistry).list()
+      yield* loop
+        .run({
+          prompt,
+          model,
+          toolset,
+          commands,
+          cwd,
+          history: transcript.messages,
+          limits: {
+            ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),
+            maxTokens: Option.getOrUndefined(given.maxTokens),
+            budget: Option.getOrUndefined(given.budget)
+          }
+        })
+        // Kept before it is told: what was told, a resumed run knows.
+        .pipe(Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))))
+    }).pipe(
+      Effect.provide(AgentLoop.layer),
+      Effect.provide(
+        Layer.merge(
+          house.layer(...SessionOptions.toSettings({ ...given, cwd: Option.some(cwd) }, SessionOptions.goesOn)),
+          AgentSettings.layerFromEnv
+        )
+      ),
+      Effect.onInterrupt(() =>
+        Effect.gen(function* () {
+          yield* recorder.interrupted
+          if (report.end() === undefined) yield* report.interrupted
+          yield* hint
+        })
+      )
+    )
+    yield* running
+    const told = report.end()
+    if (told === undefined) return yield* complain("the agent ended without saying how")
+    const code = AgentReport.exitCodeOf(told.ending)
+    if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
+    const { turns, usage } = recorder.total()
+    if (code !== 0) yield* hint
+    else if (isWatched) yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
+    return code
+  })
+
+const modelOf = (name: string | undefined): Effect.Effect<Model, ExecutionFailed | InvalidUsage, ModelProvider> =>
+  Effect.flatMap(ModelProvider, ({ model }) => model(name))
+
+/** Begins a session with a prompt. */
+const begin = (given: Given, directory: string, written: string) =>
+  Effect.gen(function* () {
+    const prompt = yield* AgentPrompt.read(written, false)
+    if (prompt === "") return yield* new WrongUsage({ message: "The prompt is missing." })
+    const cwd = yield* directoryOf(given)
+    // Before there is a session: one that could not ask anything is worth nothing.
+    const model = yield* modelOf(Option.getOrUndefined(given.model))
+    return yield* OpenSession.begin(directory, { cwd, prompt: prompt.slice(0, 500) }, (session) =>
+      runIn(given, session, model, cwd, prompt)
+    )
+  })
+
+/** Goes on with a session. */
+const resume = (given: Given, directory: string, id: string, written: string) =>
+  Effect.gen(function* () {
+    const added = yield* AgentPrompt.read(written, true)
+    return yield* OpenSession.resume(directory, id, (session) =>
+      Effect.gen(function* () {
+        const { end, messages, model: last, session: begun } = session.transcript
+        if (added === "" && end?.ending === "done") {
+          const reason = `The session ${id} has ended with an answer: give a prompt to go on with. synapse agent show ${id} shows it.`
+          return yield* new Sessions.NoSession({ reason })
+        }
+        const cwd = yield* directoryOfSession(given, session)
+        const name = Option.getOrElse(given.model, () =>
+          last === undefined ? undefined : `${last.provider}/${last.name}`
+        )
+        const model = yield* modelOf(name)
+        const isBegun = messages.length > 0
+        const prompt = added !== "" ? added : isBegun ? goOn : begun.prompt
+        return yield* runIn(given, session, model, cwd, isBegun ? `${prompt}\n\n${renewed}` : prompt)
+      })
+    )
+  })
+
+/** Words what went wrong for a person at the command line. */
+const audience: Advice.Audience = Advice.person([])
+
+/**
+ * Runs the agent, and sets the program's exit code by how it ended.
+ *
+ * @param written the prompt on the command line; empty where there is none
+ * @since 0.1.0
+ */
+export const run = (
+  given: Given,
+  written: string
+): Effect.Effect<void, ConfigError | WrongUsage, House | Invocation | Stdio | FileSystem.FileSystem> =>
+  Effect.gen(function* () {
+    const directory = Sessions.directoryIn((yield* SandboxSettings.SandboxSettings).home)
+    if (Option.isSome(given.resume)) {
+      return yield* resume(given, directory, yield* Sessions.find(directory, given.resume.value), written)
+    }
+    if (!given.continues) return yield* begin(given, directory, written)
+    return yield* resume(given, directory, yield* Sessions.newest(directory, yield* directoryOf(given)), written)
+  }).pipe(
+    Effect.catchTags({
+      NoSession: ({ reason }) => complain(reason),
+      ExecutionFailed: (error) => complain(toText(error, audience)),
+      InvalidUsage: (error) => complain(toText(error, audience))
+    }),
+    end,
+    Effect.provide(Layer.provide(LiveModelProvider.layer, ModelSettings.layerFromEnv)),
+    Effect.provide(SandboxSettings.layerFromEnv())
+  )

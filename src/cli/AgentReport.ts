@@ -1,0 +1,219 @@
+/**
+ * Tells of a run of `synapse agent`: the answer on stdout and, where a person watches, the steps on stderr; or every step
+ * as a line of JSON on stdout.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as JsonLine from "../domain/JsonLine.js"
+import * as ToolReturn from "../toolset/ToolReturn.js"
+import * as AgentText from "./AgentText.js"
+import { print, write } from "./Answer.js"
+import { Stdio } from "./Stdio.js"
+
+/**
+ * The end of a run, as it is told.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Told {
+  readonly ending: Ending | "interrupted"
+  readonly text: string
+  readonly reason: string | undefined
+}
+
+/**
+ * Tells of a run.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Report {
+  readonly take: (event: AgentEvent) => Effect.Effect<void, never, Stdio>
+  /** Tells of an interruption, after which no event comes. */
+  readonly interrupted: Effect.Effect<void, never, Stdio>
+  /** How the run ended; undefined as long as it has not. */
+  readonly end: () => Told | undefined
+}
+
+/**
+ * Returns the program's exit code for the way in which a run ended.
+ *
+ * @since 0.1.0
+ */
+export const exitCodeOf = (ending: Told["ending"]): number => {
+  switch (ending) {
+    case "done":
+      return ExitCode.success
+    case "turns":
+    case "tokens":
+    case "budget":
+      return ExitCode.limitReached
+    case "interrupted":
+      return ExitCode.interrupted
+    case "misuse":
+    case "failed":
+      return ExitCode.failure
+  }
+}
+
+/** Leaves out the bytes of images. */
+const withoutImages = (result: ToolReturn.ToolReturn): object => {
+  const { images, ...extras } = result.extras
+  const shown = images?.map(({ mediaType, path }) => ({ path, mediaType }))
+  const { toolCallId: _, ...rest } = result
+  return { ...ToolReturn.brief({ ...rest, extras }), ...(shown === undefined ? {} : { images: shown }) }
+}
+
+/** The line of an event; undefined for what only transcripts keep. */
+const toJson = (event: AgentEvent, session: string): object | undefined => {
+  switch (event._tag) {
+    case "Started":
+      return { type: "started", session, provider: event.provider, model: event.model }
+    case "TurnStarted":
+      return { type: "turnStarted", turn: event.turn }
+    case "Text":
+      return { type: "text", delta: event.delta }
+    case "Reasoning":
+      return { type: "reasoning", delta: event.delta }
+    case "Retrying":
+      return { type: "retrying", attempt: event.attempt, reason: event.reason, delay: event.delay }
+    case "TurnEnded":
+      return { type: "turnEnded", turn: event.turn, text: event.text, usage: event.usage }
+    case "ToolStarted":
+      return { type: "toolStarted", call: event.call }
+    case "ToolEnded":
+      return { type: "toolEnded", id: event.call.id, result: withoutImages(event.result) }
+    case "Compacted":
+      return { type: "compacted", replaced: event.replaced, dropped: event.dropped }
+    case "Appended":
+      return undefined
+    case "Ended":
+      return {
+        type: "ended",
+        session,
+        ending: event.ending,
+        exitCode: exitCodeOf(event.ending),
+        text: event.text,
+        ...(event.reason === undefined ? {} : { reason: event.reason }),
+        turns: event.turns,
+        usage: event.usage
+      }
+  }
+}
+
+/**
+ * Collects what the model has said since its last turn ended, and how the run ended; every kind of report needs it.
+ */
+class Said {
+  /** The text of the last whole turn. */
+  whole = ""
+  /** True where that text was shown as a remark. */
+  isTold = false
+  /** The text of the turn that goes on. */
+  part = ""
+  end: Told | undefined
+
+  take(event: AgentEvent): void {
+    if (event._tag === "Text") this.part += event.delta
+    // A turn that is tried again begins anew.
+    else if (event._tag === "TurnStarted" || event._tag === "Retrying") this.part = ""
+    else if (event._tag === "TurnEnded") {
+      if (event.text.trim() !== "") {
+        this.whole = event.text
+        this.isTold = false
+      }
+      this.part = ""
+    } else if (event._tag === "Ended") this.end = { ending: event.ending, text: event.text, reason: event.reason }
+  }
+
+  get soFar(): string {
+    return this.part === "" ? this.whole : this.part
+  }
+}
+
+const interruption = (said: Said): Told => {
+  said.end = { ending: "interrupted", text: said.soFar, reason: undefined }
+  return said.end
+}
+
+/**
+ * Makes a report of lines of JSON.
+ *
+ * @param session the id of the session
+ * @since 0.1.0
+ * @category constructors
+ */
+export const json = (session: string): Report => {
+  const said = new Said()
+  return {
+    take: (event) => {
+      said.take(event)
+      const line = toJson(event, session)
+      return line === undefined ? Effect.void : print("stdout", JsonLine.of(line))
+    },
+    interrupted: Effect.suspend(() => {
+      const { ending, text } = interruption(said)
+      return print("stdout", JsonLine.of({ type: "ended", session, ending, exitCode: exitCodeOf(ending), text }))
+    }),
+    end: () => said.end
+  }
+}
+
+/** Prints the answer, on lines of its own. */
+const answer = (text: string): Effect.Effect<void, never, Stdio> =>
+  Effect.flatMap(Stdio, ({ isTerminal }) => {
+    const shown = AgentText.harmless(text, isTerminal("stdout"))
+    return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
+  })
+
+/**
+ * Makes a report for people and pipes: the answer alone on stdout; where stderr is a terminal, the steps there.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const text = (isWatched: boolean): Report => {
+  const said = new Said()
+  const watch = (line: string) => (isWatched ? print("stderr", line) : Effect.void)
+  /** What the model says before it goes on with commands is no answer. */
+  const remark = Effect.suspend(() => {
+    const { isTold, whole } = said
+    said.isTold = true
+    return isTold || whole.trim() === "" ? Effect.void : watch(AgentText.harmless(whole.trim(), true))
+  })
+  return {
+    take: (event) =>
+      Effect.suspend(() => {
+        const before = event._tag === "ToolStarted" ? remark : Effect.void
+        said.take(event)
+        return Effect.zipRight(before, show(event, watch))
+      }),
+    interrupted: Effect.suspend(() => answer(interruption(said).text)),
+    end: () => said.end
+  }
+}
+
+const show = (
+  event: AgentEvent,
+  watch: (line: string) => Effect.Effect<void, never, Stdio>
+): Effect.Effect<void, never, Stdio> => {
+  switch (event._tag) {
+    case "ToolStarted":
+      return watch(AgentText.call(event.call))
+    case "ToolEnded": {
+      const failure = AgentText.failure(event.result)
+      return failure === undefined ? Effect.void : watch(`  ${failure}`)
+    }
+    case "Retrying":
+      return watch(`Trying again in ${Math.ceil(event.delay / 1000)} s: ${ForeignText.line(event.reason, 300)}`)
+    case "Ended":
+      return answer(event.text)
+    default:
+      return Effect.void
+  }
+}

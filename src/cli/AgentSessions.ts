@@ -1,0 +1,202 @@
+/**
+ * The actions of `synapse agent list`, `show` and `remove`.
+ *
+ * @since 0.1.0
+ */
+import type * as Prompt from "@effect/ai/Prompt"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as History from "../agent/loop/History.js"
+import * as KeptMessage from "../agent/transcript/KeptMessage.js"
+import * as OpenSession from "../agent/transcript/OpenSession.js"
+import * as Sessions from "../agent/transcript/Sessions.js"
+import type { Transcript } from "../agent/transcript/Transcript.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as JsonLine from "../domain/JsonLine.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as AgentText from "./AgentText.js"
+import { complain, end, print, write } from "./Answer.js"
+import type { Invocation } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
+
+type Services = FileSystem.FileSystem | Stdio
+
+/** Runs an action over the directory of the sessions. */
+const run = (
+  action: (directory: string) => Effect.Effect<number, Sessions.NoSession, Services>
+): Effect.Effect<void, ConfigError, Services | Invocation> =>
+  Effect.flatMap(SandboxSettings.SandboxSettings, ({ home }) => action(Sessions.directoryIn(home))).pipe(
+    Effect.catchTag("NoSession", ({ reason }) => complain(reason)),
+    end,
+    Effect.provide(SandboxSettings.layerFromEnv())
+  )
+
+/** The sessions of a list, and of one of all. */
+const newest = 20
+const most = 10_000
+
+/** Writes a time as `2026-11-23 07:10`, in UTC. */
+const timeOf = (millis: number): string => new Date(millis).toISOString().slice(0, 16).replace("T", " ")
+
+/** How the last run of a session ended: `running`, `killed`, or its ending. */
+const stateOf = ({ end, model }: Transcript, runner: number | undefined): string => {
+  if (runner !== undefined) return "running"
+  return end === undefined ? (model === undefined ? "not begun" : "killed") : ForeignText.word(end.ending, 20)
+}
+
+const withRunner = (directory: string) => (one: Sessions.Listed) =>
+  Effect.map(OpenSession.runner(directory, one.id), (runner) => ({ ...one, runner }))
+
+type Row = Sessions.Listed & { readonly runner: number | undefined }
+
+const toLine = ({ id, runner, summary, time }: Row): string =>
+  Either.match(summary, {
+    onLeft: (reason) => `${id}  ${timeOf(time)}  can't be read: ${reason}`,
+    onRight: (transcript) =>
+      [
+        id,
+        timeOf(time),
+        stateOf(transcript, runner).padEnd(11),
+        `${String(transcript.turns).padStart(3)} turn${transcript.turns === 1 ? " " : "s"}`,
+        ForeignText.line(transcript.session.cwd, 40),
+        ForeignText.quoted(transcript.session.prompt, 60)
+      ].join("  ")
+  })
+
+const toObject = ({ id, runner, summary, time }: Row): object => ({
+  id,
+  time: new Date(time).toISOString(),
+  ...Either.match(summary, {
+    onLeft: (problem): object => ({ problem }),
+    onRight: (transcript) => ({
+      began: transcript.session.time,
+      cwd: transcript.session.cwd,
+      ...(transcript.model === undefined ? {} : { model: `${transcript.model.provider}/${transcript.model.name}` }),
+      state: stateOf(transcript, runner),
+      turns: transcript.turns,
+      usage: transcript.usage,
+      prompt: transcript.session.prompt
+    })
+  })
+})
+
+/**
+ * Prints a line for each session.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const list = (given: { readonly all: boolean; readonly json: boolean }) =>
+  run((directory) =>
+    Effect.gen(function* () {
+      const ids = yield* Sessions.ids(directory)
+      const listed = yield* Sessions.list(directory, ids, given.all ? most : newest)
+      const rows = yield* Effect.forEach(listed, withRunner(directory))
+      const left = ids.length - rows.length
+      if (given.json) {
+        yield* print("stdout", JsonLine.of({ sessions: rows.map(toObject), more: left }))
+        return ExitCode.success
+      }
+      yield* rows.length === 0
+        ? print("stdout", "There are no sessions. Begin one: synapse agent '<prompt>'")
+        : print("stdout", rows.map(toLine).join("\n"))
+      if (left > 0) yield* print("stderr", `${left} more: synapse agent list --all`)
+      return ExitCode.success
+    })
+  )
+
+/** The most of a text that is shown. */
+const shown = { characters: 4000, lines: 60 }
+
+/** The text of a part; undefined for what tells nothing. */
+const partOf = (part: Prompt.Part): ReadonlyArray<string> => {
+  switch (part.type) {
+    case "text":
+      return ForeignText.block(part.text, "  ", shown)
+    case "reasoning":
+      return []
+    case "file":
+      return ["  (a file)"]
+    case "tool-call":
+      return [`  > ${AgentText.call({ id: part.id, name: part.name, arguments: JSON.stringify(part.params) ?? "" })}`]
+    case "tool-result": {
+      const text = typeof part.result === "string" ? part.result : (JSON.stringify(part.result) ?? "")
+      return ForeignText.block(text, "  | ", { characters: 1500, lines: 15 })
+    }
+  }
+}
+
+const roles = { system: "System", user: "User", assistant: "Agent", tool: "Results" } as const
+
+const messageOf = (message: Prompt.Message): ReadonlyArray<string> => {
+  const parts: ReadonlyArray<Prompt.Part> = message.role === "system" ? [] : message.content
+  const lines = parts.flatMap(partOf)
+  return lines.length === 0 ? [] : ["", `${roles[message.role]}:`, ...lines]
+}
+
+const toText = (transcript: Transcript, runner: number | undefined): string => {
+  const { end, messages, model, session, turns, usage } = transcript
+  const reason = end?.reason === undefined ? "" : `: ${ForeignText.line(end.reason, 300)}`
+  const named = model === undefined ? "" : ForeignText.line(`${model.provider}/${model.name}`, 100)
+  return [
+    `Session ${session.id}, begun ${ForeignText.word(session.time, 30)}`,
+    `Directory: ${ForeignText.line(session.cwd, 300)}`,
+    ...(named === "" ? [] : [`Model: ${named}`]),
+    `State: ${stateOf(transcript, runner)}${reason} (${AgentText.usage(turns, usage)})`,
+    // As a resumed run would send it.
+    ...History.repair(messages).flatMap(messageOf)
+  ].join("\n")
+}
+
+/**
+ * Prints the conversation of a session.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const show = (given: { readonly id: string; readonly json: boolean }) =>
+  run((directory) =>
+    Effect.gen(function* () {
+      const id = yield* Sessions.find(directory, given.id)
+      const transcript = yield* Sessions.read(directory, id)
+      const runner = yield* OpenSession.runner(directory, id)
+      if (!given.json) {
+        yield* print("stdout", toText(transcript, runner))
+        return ExitCode.success
+      }
+      const { end, messages, model, session, turns, usage } = transcript
+      const { type: _, version: __, ...about } = session
+      yield* write(
+        "stdout",
+        `${JsonLine.of({
+          ...about,
+          ...(model === undefined ? {} : { model: `${model.provider}/${model.name}` }),
+          state: stateOf(transcript, runner),
+          ...(end?.reason === undefined ? {} : { reason: end.reason }),
+          turns,
+          usage,
+          messages: History.repair(messages).map(KeptMessage.encode)
+        })}\n`
+      )
+      return ExitCode.success
+    })
+  )
+
+/**
+ * Removes a session.
+ *
+ * @since 0.1.0
+ * @category commands
+ */
+export const remove = (given: { readonly id: string }) =>
+  run((directory) =>
+    Effect.gen(function* () {
+      const id = yield* Sessions.find(directory, given.id)
+      yield* OpenSession.remove(directory, id)
+      yield* print("stdout", `Removed the session ${id}`)
+      return ExitCode.success
+    })
+  )

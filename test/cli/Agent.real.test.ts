@@ -1,0 +1,218 @@
+/** `synapse agent` as it is installed (`npm run build` makes it), with a server that answers as a model's API. */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as ModelServer from "../support/agent/ModelServer.js"
+import { assertNothingDangles, type Place, until, using } from "../support/cli/AgentPlace.js"
+import { isRunning } from "../support/cli/Real.js"
+
+const bash = (command: string) => ModelServer.calls({ name: "Bash", arguments: { command } })
+
+const idOf = ({ ids }: Place): string => {
+  const [id = "", ...others] = ids()
+  assert.deepStrictEqual(others, [])
+  return id
+}
+
+describe("synapse agent", () => {
+  it("prints the answer alone, and keeps the session", () =>
+    using([bash("echo one > f; cat f"), ModelServer.text("It is ", "done\x1b[2J.")], async (place) => {
+      assert.deepStrictEqual(await place.agent("write f"), {
+        exitCode: 0,
+        stdout: "It is done\\u001b[2J.\n",
+        stderr: ""
+      })
+      assert.strictEqual(fs.readFileSync(path.join(place.cwd, "f"), "utf8"), "one\n")
+      const id = idOf(place)
+      assert.deepStrictEqual(
+        place.lines().map(({ type }) => type),
+        ["session", "run", "message", "turn", "message", "message", "turn", "message", "end"]
+      )
+      const listed = await place.about("list")
+      assert.include(listed.stdout, `${id}  `)
+      assert.match(listed.stdout, / {2}done +2 turns {2}.* {2}"write f"\n$/)
+      const { sessions } = JSON.parse((await place.about("list", "--json")).stdout)
+      assert.deepInclude(sessions[0], { id, cwd: place.cwd, state: "done", turns: 2, prompt: "write f" })
+      const shown = await place.about("show", id.slice(0, 6))
+      for (const text of [
+        "State: done",
+        "User:\n  write f\n",
+        "  > Bash: echo one > f; cat f",
+        "  | one",
+        "  It is done\\u001b[2J."
+      ])
+        assert.include(shown.stdout, text)
+      const { messages } = JSON.parse((await place.about("show", id, "--json")).stdout)
+      assert.deepStrictEqual(
+        messages.map(({ role }: { role: string }) => role),
+        ["user", "assistant", "tool", "assistant"]
+      )
+      assert.deepStrictEqual(await place.about("remove", id), {
+        exitCode: 0,
+        stdout: `Removed the session ${id}\n`,
+        stderr: ""
+      })
+      assert.deepStrictEqual(fs.readdirSync(path.join(place.home, "sessions")), [])
+    }))
+
+  it("prints every step as a line of JSON", () =>
+    using([bash("printf a"), ModelServer.text("do", "ne\x9b")], async (place) => {
+      const { exitCode, stderr, stdout } = await place.agent("--json", "go")
+      assert.deepStrictEqual([exitCode, stderr], [0, ""])
+      assert.notMatch(stdout.replaceAll("\n", ""), /\p{Cc}/u)
+      const events = stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+      assert.deepStrictEqual(
+        events.map(({ type }) => type),
+        [
+          "started",
+          "turnStarted",
+          "turnEnded",
+          "toolStarted",
+          "toolEnded",
+          "turnStarted",
+          "text",
+          "text",
+          "turnEnded",
+          "ended"
+        ]
+      )
+      assert.deepInclude(events[0], { session: idOf(place), provider: "anthropic" })
+      assert.deepInclude(events[4].result, { isError: false, output: "a" })
+      assert.deepInclude(events[9], { session: idOf(place), ending: "done", exitCode: 0, text: "done\x9b", turns: 2 })
+    }))
+
+  it("takes its prompt from stdin, from its words, or from both", () =>
+    using(
+      () => ModelServer.text("ok"),
+      async ({ server, start }) => {
+        const asked = async (args: ReadonlyArray<string>, stdin: string) => {
+          const { exitCode, stderr } = await start(["--no-sandbox", ...args], { stdin }).ended
+          const text = JSON.stringify(server.requests.at(-1)?.body.messages)
+          return { exitCode, stderr, text }
+        }
+        assert.include((await asked([], "from stdin\n")).text, '"from stdin"')
+        assert.include((await asked(["explain"], "an error\n")).text, '"explain\\n\\n<stdin>\\nan error\\n</stdin>"')
+        assert.include((await asked(["alone"], "")).text, '"alone"')
+        assert.include((await asked(["--", "list"], "")).text, '"list"')
+        const { exitCode, stderr } = await asked([], " \n")
+        assert.strictEqual(exitCode, 2)
+        assert.match(stderr, /^synapse: The prompt is missing\.\nUsage:/)
+        assert.include((await asked([], "x".repeat(2 ** 20 + 1))).stderr, "stdin holds more than 1048576 bytes")
+      }
+    ))
+
+  it("ends with an exit code of its own at a limit, and goes on from there", () =>
+    using([bash("echo one"), ModelServer.text("all of it")], async (place) => {
+      const { exitCode, stderr } = await place.agent("--max-tokens", "1", "go")
+      const id = idOf(place)
+      assert.strictEqual(exitCode, 3)
+      assert.match(stderr, /^synapse: The limit of 1 tokens is reached: /)
+      assert.include(stderr, `\nsynapse: go on with: synapse agent --resume ${id}\n`)
+      assert.include((await place.about("list")).stdout, "  tokens ")
+      assert.deepStrictEqual(await place.agent("--resume", id.slice(0, 3)), {
+        exitCode: 0,
+        stdout: "all of it\n",
+        stderr: ""
+      })
+      assertNothingDangles(place.server)
+      assert.include(place.server.requests[1]?.text, "Go on where you were interrupted.")
+      const done = await place.agent("--continue")
+      assert.deepStrictEqual([done.exitCode, done.stdout], [1, ""])
+      assert.match(done.stderr, /has ended with an answer: give a prompt to go on/)
+    }))
+
+  it("says which setting is missing, or refused", () =>
+    using(
+      () => ModelServer.status(401, {}, { error: { type: "authentication_error", message: "invalid x-api-key" } }),
+      async (place) => {
+        const names = [
+          "ANTHROPIC_API_KEY",
+          "ANTHROPIC_BASE_URL",
+          "OPENAI_API_KEY",
+          "OPENAI_BASE_URL",
+          "SYNAPSE_PROVIDER"
+        ]
+        const env = Object.fromEntries(names.map((name) => [name, ""]))
+        const without = await place.start(["hi"], { env }).ended
+        assert.deepStrictEqual([without.exitCode, without.stdout, place.ids()], [1, "", []])
+        assert.include(without.stderr, "ANTHROPIC_API_KEY")
+        const refused = await place.agent("hi")
+        assert.deepStrictEqual([refused.exitCode, refused.stdout], [1, ""])
+        assert.include(refused.stderr, "ANTHROPIC_API_KEY")
+        assert.notInclude(refused.stderr, ModelServer.key)
+      }
+    ))
+
+  it("runs where its session can't be kept, and says so once", () =>
+    using([bash("echo one"), ModelServer.text("done")], async (place) => {
+      fs.mkdirSync(place.home)
+      fs.writeFileSync(path.join(place.home, "sessions"), "")
+      const { exitCode, stderr, stdout } = await place.agent("go")
+      assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
+      assert.match(stderr, /^synapse: the session can't be kept, and can't be resumed from here on: [^\n]+\n$/)
+    }))
+
+  it("interrupts what runs at a signal, says what was done and how to go on", () =>
+    using(
+      [
+        ModelServer.answer({
+          text: ["I begin."],
+          calls: [{ id: "toolu_1", name: "Bash", arguments: '{"command":"sleep 86301"}' }],
+          reason: "tool_use"
+        }),
+        ModelServer.text("done")
+      ],
+      async (place) => {
+        const { child, ended } = place.start(["--no-sandbox", "go"])
+        await until(() => isRunning("sleep", "86301"))
+        child.kill("SIGINT")
+        const { exitCode, stderr, stdout } = await ended
+        const id = idOf(place)
+        assert.deepStrictEqual(
+          { exitCode, stdout, stderr },
+          { exitCode: 130, stdout: "I begin.\n", stderr: `synapse: go on with: synapse agent --resume ${id}\n` }
+        )
+        assert.isFalse(isRunning("sleep", "86301"))
+        assert.include((await place.about("list")).stdout, "  interrupted ")
+        assert.deepStrictEqual(await place.agent("--resume", id, "go on"), {
+          exitCode: 0,
+          stdout: "done\n",
+          stderr: ""
+        })
+        assertNothingDangles(place.server)
+        assert.include(place.server.requests[1]?.text, "it may or may not have run")
+      }
+    ))
+
+  it("ends with its reader", () =>
+    using([bash("sleep 86302"), ModelServer.text("done")], async (place) => {
+      const { child, ended } = place.start(["--no-sandbox", "--json", "go"])
+      await until(() => isRunning("sleep", "86302"))
+      child.stdout?.destroy()
+      child.kill("SIGTERM")
+      assert.include([141, 143], (await ended).exitCode)
+      assert.isFalse(isRunning("sleep", "86302"))
+      assert.strictEqual((await place.agent("--continue")).exitCode, 0)
+    }))
+
+  it("lets one of two processes go on with a session", () =>
+    using(
+      (_, index) => (index === 0 ? ModelServer.text("first") : ModelServer.answer({ text: ["more"], pause: 300 })),
+      async (place) => {
+        await place.agent("go")
+        const both = await Promise.all([place.agent("--continue", "on"), place.agent("--continue", "on")])
+        const [good, bad] = both.sort((a, b) => (a.exitCode ?? 9) - (b.exitCode ?? 9))
+        assert.deepStrictEqual([good?.exitCode, good?.stdout], [0, "more\n"])
+        // The second may have come when the first had ended.
+        if (bad?.exitCode === 0) return
+        assert.deepStrictEqual([bad?.exitCode, bad?.stdout], [1, ""])
+        assert.match(
+          bad?.stderr ?? "",
+          /^synapse: The session \w{8} is run by process \d+: wait for it, or end it\.\n$/
+        )
+      }
+    ))
+})
