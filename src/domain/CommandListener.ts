@@ -23,6 +23,30 @@ export interface CommandProgress {
 }
 
 /**
+ * The tokens that a command of ours has used by asking a model, and their price where it is known.
+ *
+ * @since 0.1.0
+ */
+export interface CommandUsage {
+  /** All tokens that were sent, also the cached ones. */
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+  readonly cost: number | undefined
+}
+
+/**
+ * Counts what commands use of a model, on the account of whoever calls them.
+ *
+ * @since 0.1.0
+ */
+export interface CommandAccount {
+  readonly add: (usage: CommandUsage) => void
+  /** Returns which limit of the caller is reached, and a line about it; undefined while more may be used. */
+  readonly reached: () => { readonly ending: "tokens" | "budget"; readonly reason: string } | undefined
+}
+
+/**
  * Hears the output of a command while it runs.
  *
  * @since 0.1.0
@@ -45,6 +69,8 @@ export interface CommandListener {
   readonly onInterrupted?: (result: CommandResult) => void
   /** Called with the progress of a command of ours (`mcp:<server>:<tool>`), as often as it is told. */
   readonly onProgress?: (progress: CommandProgress) => void
+  /** The account of what commands of ours (`task:<type>`) use of a model. */
+  readonly account?: CommandAccount
 }
 
 /**
@@ -63,8 +89,10 @@ export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalVal
  * @since 0.1.0
  * @category combinators
  */
-export const ofProgress = ({ onProgress }: CommandListener): CommandListener =>
-  onProgress === undefined ? {} : { onProgress }
+export const ofProgress = ({ account, onProgress }: CommandListener): CommandListener => ({
+  ...(onProgress === undefined ? undefined : { onProgress }),
+  ...(account === undefined ? undefined : { account })
+})
 
 const encoder = new TextEncoder()
 

@@ -7,6 +7,7 @@ import type * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+import type * as Retry from "./Retry.js"
 
 /**
  * A price in the settings, per million tokens.
@@ -22,7 +23,7 @@ export interface Price {
 }
 
 /**
- * A model, ready to be asked. Its LanguageModel tries transient errors again by itself, and fails where it gives up.
+ * A model, ready to be asked: by `Turn.stream`, which tries again where that may help.
  *
  * @since 0.1.0
  * @category models
@@ -32,7 +33,13 @@ export interface Model {
   readonly provider: string
   /** The provider's own name of the model. */
   readonly name: string
+  /**
+   * The model for `@effect/ai`. Its `generateText` and `generateObject` try again by themselves; its `streamText` does
+   * not, for what it has said can't be taken back. The `cause` of its errors is a ModelError.
+   */
   readonly languageModel: LanguageModel.Service
+  /** The bounds of trying again; those of `Retry.defaults` where undefined. */
+  readonly retry?: Retry.Policy | undefined
   /** The most tokens that a request may hold. */
   readonly contextWindow: number
   readonly price: Price | undefined

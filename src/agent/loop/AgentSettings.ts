@@ -1,0 +1,90 @@
+/**
+ * The settings of agents.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as WholeNumber from "../../domain/WholeNumber.js"
+
+/**
+ * The settings of agents.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Settings {
+  /** The most requests of a run to its model (`SYNAPSE_MAX_TOOL_ITERATIONS`). */
+  readonly maxTurns: number
+  /** The most `task:*` calls of one turn that run side by side (`SYNAPSE_MAX_PARALLEL_TASKS`). */
+  readonly maxParallelTasks: number
+}
+
+/**
+ * The default settings.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const defaults: Settings = { maxTurns: 50, maxParallelTasks: 5 }
+
+/**
+ * The variable of each setting.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const variables = {
+  maxTurns: "SYNAPSE_MAX_TOOL_ITERATIONS",
+  maxParallelTasks: "SYNAPSE_MAX_PARALLEL_TASKS"
+} as const
+
+/**
+ * The settings that agents run with.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class AgentSettings extends Context.Tag("synapse/AgentSettings")<AgentSettings, Settings>() {}
+
+/**
+ * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (settings: Partial<Settings> = {}): Layer.Layer<AgentSettings> =>
+  Layer.orDie(
+    Layer.effect(
+      AgentSettings,
+      Effect.suspend(() => checked({ ...defaults, ...settings }))
+    )
+  )
+
+const setting = (name: keyof Settings) =>
+  WholeNumber.config(variables[name], 1).pipe(Config.withDefault(defaults[name]))
+
+/**
+ * A layer which reads the settings from the environment (`SYNAPSE_MAX_TOOL_ITERATIONS`, `SYNAPSE_MAX_PARALLEL_TASKS`).
+ * Fails where a variable has an invalid value.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerFromEnv: Layer.Layer<AgentSettings, ConfigError> = Layer.effect(
+  AgentSettings,
+  Config.all({ maxTurns: setting("maxTurns"), maxParallelTasks: setting("maxParallelTasks") })
+)
+
+const checked = (settings: Settings): Either.Either<Settings, ConfigError> =>
+  Either.map(
+    Either.all([
+      WholeNumber.check("maxTurns", settings.maxTurns, 1),
+      WholeNumber.check("maxParallelTasks", settings.maxParallelTasks, 1)
+    ]),
+    () => settings
+  )

@@ -1,0 +1,31 @@
+/**
+ * Reads the command line of a tool call.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+import * as CommandLine from "../../bash/CommandLine.js"
+import type { ToolCall } from "../../domain/ToolCall.js"
+import * as BashArguments from "../../toolset/BashArguments.js"
+
+/** The most characters of arguments that are looked into. */
+const longest = 1_000_000
+
+/**
+ * Returns the command line of a call of the tool Bash; undefined where its arguments hold none, or a restart.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
+  if (call.name !== "Bash" || call.arguments.length > longest) return undefined
+  let given: unknown
+  try {
+    given = BashArguments.prepare(JSON.parse(call.arguments))
+  } catch {
+    return undefined
+  }
+  if (!Predicate.isReadonlyRecord(given) || given["restart"] === true) return undefined
+  const { command } = given
+  return typeof command === "string" ? CommandLine.parse(command) : undefined
+}

@@ -1,0 +1,53 @@
+/**
+ * Decides when a run has reached one of its limits, and says which.
+ *
+ * @since 0.1.0
+ */
+import type { Limits } from "./AgentLoop.js"
+import type { TokenUsage } from "./TokenUsage.js"
+
+/**
+ * A limit that is reached: the ending of the run, and a line on which limit it is and how to go on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reached<Ending extends "turns" | "tokens" | "budget" = "turns" | "tokens" | "budget"> {
+  readonly ending: Ending
+  readonly reason: string
+}
+
+/**
+ * Returns the limit on tokens or on costs that is reached; undefined where there is room for a further request.
+ *
+ * @since 0.1.0
+ */
+export const ofUsage = (
+  { budget, maxTokens }: Pick<Limits, "budget" | "maxTokens">,
+  { cost = 0, input, output }: TokenUsage
+): Reached<"tokens" | "budget"> | undefined => {
+  const tokens = input + output
+  // Written so that a limit that is no number is reached at once.
+  if (maxTokens !== undefined && !(tokens < maxTokens)) {
+    return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used. ${goOn}` }
+  }
+  if (budget !== undefined && !(cost < budget)) {
+    return { ending: "budget", reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}. ${goOn}` }
+  }
+  return undefined
+}
+
+/**
+ * Returns the limit that is reached before the next request, after so many.
+ *
+ * @since 0.1.0
+ */
+export const reached = (limits: Limits, turns: number, usage: TokenUsage): Reached | undefined =>
+  turns < limits.maxTurns
+    ? ofUsage(limits, usage)
+    : {
+        ending: "turns",
+        reason: `The limit of ${limits.maxTurns} ${limits.maxTurns === 1 ? "turn" : "turns"} is reached. ${goOn}`
+      }
+
+const goOn = "Continue the conversation, with a higher limit."

@@ -1,0 +1,159 @@
+/**
+ * The error of a request to a model.
+ *
+ * @since 0.1.0
+ */
+import type * as AiError from "@effect/ai/AiError"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as ForeignText from "../../domain/ForeignText.js"
+
+/**
+ * The schema of the kinds of errors:
+ *
+ * - `auth`: the key is missing or refused.
+ * - `rate`: there were too many requests; `retryAfter` often tells when the next one may come.
+ * - `overloaded`: the provider can't answer now (its own error, or too much to do).
+ * - `transport`: there was no connection, or it was lost before an answer began.
+ * - `timeout`: nothing came for too long.
+ * - `broken`: an answer began, and broke off or made no sense.
+ * - `refused`: the provider refuses for good: no credit, no permission.
+ * - `bad_request`: the request is wrong: an unknown model, a wrong address, a parameter.
+ * - `context_length`: the request is longer than the model's window.
+ *
+ * @since 0.1.0
+ * @category schemas
+ */
+export const Kind = Schema.Literal(
+  "auth",
+  "rate",
+  "overloaded",
+  "transport",
+  "timeout",
+  "broken",
+  "refused",
+  "bad_request",
+  "context_length"
+)
+
+/**
+ * The kind of an error.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Kind = typeof Kind.Type
+
+const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "timeout", "broken"]
+
+/**
+ * The error of a request to a model. `reason` says on one line what went wrong and what to do; it holds no key, and no
+ * control character.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelError")("ModelError", {
+  kind: Kind,
+  reason: Schema.String,
+  /** The status of the provider's answer, where there was one. */
+  status: Schema.optional(Schema.Number),
+  /** The time that the provider asks to wait, in milliseconds. */
+  retryAfter: Schema.optional(Schema.Number)
+}) {
+  /** True where the same request may succeed later. */
+  get isRetryable(): boolean {
+    return retryable.includes(this.kind)
+  }
+  override get message(): string {
+    return this.reason
+  }
+}
+
+/** The most characters of somebody else's text in a reason. */
+const mostForeign = 500
+
+const kindOfStatus = (status: number): Kind => {
+  if (status === 401 || status === 403) return "auth"
+  if (status === 402) return "refused"
+  if (status === 413) return "context_length"
+  if (status === 429) return "rate"
+  return status >= 500 || status === 408 || status === 409 ? "overloaded" : "bad_request"
+}
+
+/**
+ * Converts an error of `@effect/ai`. The errors of Synapse's own providers come back as they were; those of other
+ * providers are told apart by their status.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromAiError = (error: AiError.AiError | ModelError): ModelError => {
+  switch (error._tag) {
+    case "ModelError":
+      return error
+    case "HttpRequestError":
+      return new ModelError({
+        kind: error.reason === "Transport" ? "transport" : "bad_request",
+        reason: `The model can't be reached: ${ForeignText.line(error.description ?? error.reason, mostForeign)}`
+      })
+    case "HttpResponseError": {
+      const { status } = error.response
+      return new ModelError({
+        kind: error.reason === "StatusCode" ? kindOfStatus(status) : "broken",
+        status,
+        reason: `The model answered with status ${status}: ${ForeignText.line(error.body ?? error.reason, mostForeign)}`
+      })
+    }
+    case "MalformedInput":
+      return new ModelError({ kind: "bad_request", reason: describe("The request can't be made", error) })
+    case "MalformedOutput":
+      return new ModelError({ kind: "broken", reason: describe("The answer makes no sense", error) })
+    default:
+      return error.cause instanceof ModelError
+        ? error.cause
+        : new ModelError({ kind: "broken", reason: describe("The request failed", error) })
+  }
+}
+
+/** The kinds of the errors that providers name within an answer, or in the body of one. */
+const kindByName: Readonly<Record<string, Kind>> = {
+  authentication_error: "auth",
+  permission_error: "auth",
+  invalid_api_key: "auth",
+  rate_limit_error: "rate",
+  rate_limit_exceeded: "rate",
+  insufficient_quota: "refused",
+  billing_error: "refused",
+  billing_hard_limit_reached: "refused",
+  request_too_large: "context_length",
+  context_length_exceeded: "context_length",
+  invalid_request_error: "bad_request",
+  not_found_error: "bad_request",
+  model_not_found: "bad_request"
+}
+
+/**
+ * Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`. One whose
+ * name is not known is `overloaded`, for the request itself was accepted.
+ *
+ * @since 0.1.0
+ * @category conversions
+ */
+export const fromEvent = (event: unknown): ModelError => {
+  const field = (name: string) => (Predicate.isReadonlyRecord(event) ? event[name] : undefined)
+  const [type, code, message] = [field("type"), field("code"), field("message")]
+  const named = [code, type].flatMap((name) =>
+    typeof name === "string" && Object.hasOwn(kindByName, name) ? [kindByName[name] as Kind] : []
+  )
+  const said = typeof message === "string" ? message : JSON.stringify(event)
+  return new ModelError({
+    kind: named[0] ?? "overloaded",
+    reason: `The model ended its answer with an error: ${ForeignText.line(said ?? "none", mostForeign)}`
+  })
+}
+
+const describe = (what: string, { cause, description }: { description?: string | undefined; cause?: unknown }) => {
+  const said = description ?? (Predicate.isError(cause) ? cause.message : "")
+  return said === "" ? what : `${what}: ${ForeignText.line(said, mostForeign)}`
+}

@@ -1,0 +1,199 @@
+/**
+ * Puts the parts of a model's answer together to a turn.
+ *
+ * @since 0.1.0
+ */
+import * as Prompt from "@effect/ai/Prompt"
+import type * as Response from "@effect/ai/Response"
+import type * as AiTool from "@effect/ai/Tool"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type { ToolCall } from "../../domain/ToolCall.js"
+import { fromEvent, ModelError } from "./ModelError.js"
+import { TurnPart, type Usage } from "./TurnPart.js"
+
+type Metadata = Record<string, Record<string, unknown> | undefined>
+
+/** A block of the turn in the making. */
+type Block =
+  | { readonly type: "text" | "reasoning"; text: string; options: Metadata }
+  | { readonly type: "call"; readonly id: string; readonly name: string; text: string; options: Metadata }
+
+/** The most calls of one turn, and the most blocks. */
+const mostCalls = 128
+const mostBlocks = 1024
+
+/**
+ * Takes the parts of an answer, and returns what they add to the turn.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface TurnRecorder {
+  readonly accept: (
+    part: Response.StreamPart<Record<string, AiTool.Any>>
+  ) => Effect.Effect<ReadonlyArray<TurnPart>, ModelError>
+  readonly isFinished: () => boolean
+}
+
+/**
+ * Makes a recorder of one turn; the tokens of the prompt are estimated where the provider does not tell.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (prompt: Prompt.Prompt): TurnRecorder => {
+  const blocks = new Map<string, Block>()
+  let isFinished = false
+
+  const block = (key: string, make: () => Block): Block => {
+    const known = blocks.get(key)
+    if (known !== undefined) return known
+    const made = make()
+    blocks.set(key, made)
+    return made
+  }
+  const said = (
+    type: "text" | "reasoning",
+    { delta = "", id, metadata }: { delta?: string; id: string; metadata: Metadata }
+  ) => {
+    const open = block(`${type}/${id}`, () => ({ type, text: "", options: {} }))
+    open.text += delta
+    merge(open.options, metadata)
+    if (delta === "") return []
+    return [type === "text" ? TurnPart.Text({ delta }) : TurnPart.Reasoning({ delta })]
+  }
+
+  const accept: TurnRecorder["accept"] = (part) => {
+    if (isFinished) return Effect.succeed([])
+    if (blocks.size > mostBlocks)
+      return Effect.fail(new ModelError({ kind: "broken", reason: "The model's answer has too many parts" }))
+    switch (part.type) {
+      case "text-start":
+      case "text-delta":
+      case "text-end":
+        return Effect.succeed(said("text", part))
+      case "reasoning-start":
+      case "reasoning-delta":
+      case "reasoning-end":
+        return Effect.succeed(said("reasoning", part))
+      case "tool-params-start": {
+        if (part.providerExecuted) return Effect.succeed([])
+        const call = block(`call/${part.id}`, () => ({
+          type: "call",
+          id: part.id,
+          name: part.name,
+          text: "",
+          options: {}
+        }))
+        merge(call.options, part.metadata)
+        return Effect.succeed([])
+      }
+      case "tool-params-delta": {
+        const call = blocks.get(`call/${part.id}`)
+        if (call !== undefined) call.text += part.delta
+        return Effect.succeed([])
+      }
+      case "tool-call": {
+        if (part.providerExecuted) return Effect.succeed([])
+        const call = block(`call/${part.id}`, () => ({
+          type: "call",
+          id: part.id,
+          name: part.name,
+          text: "",
+          options: {}
+        }))
+        if (call.text === "") call.text = JSON.stringify(part.params ?? {})
+        merge(call.options, part.metadata)
+        return Effect.succeed([])
+      }
+      case "error":
+        return Effect.fail(fromEvent(part.error))
+      case "finish": {
+        isFinished = true
+        const all = [...blocks.values()]
+        const calls = callsOf(all)
+        return calls.length > mostCalls
+          ? Effect.fail(
+              new ModelError({ kind: "broken", reason: `The model made more than ${mostCalls} calls in one turn` })
+            )
+          : Effect.succeed([
+              TurnPart.Finished({
+                reason: part.reason,
+                text: all.map((one) => (one.type === "text" ? one.text : "")).join(""),
+                calls,
+                usage: usageOf(part.usage, prompt, all),
+                message: messageOf(all, calls)
+              })
+            ])
+      }
+      default:
+        return Effect.succeed([])
+    }
+  }
+  return { accept, isFinished: () => isFinished }
+}
+
+const merge = (options: Metadata, metadata: Metadata): void => {
+  for (const [name, value] of Object.entries(metadata)) options[name] = { ...options[name], ...value }
+}
+
+/** Gives each call an id of its own: some servers give none, or the same one twice. */
+const callsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<ToolCall> => {
+  const ids = new Set<string>()
+  return blocks.flatMap((block) => {
+    if (block.type !== "call") return []
+    const wanted = block.id === "" ? "call" : block.id
+    let id = block.id === "" ? "call_1" : wanted
+    for (let count = 2; ids.has(id); count++) id = `${wanted}_${count}`
+    ids.add(id)
+    return [{ id, name: block.name, arguments: block.text.trim() === "" ? "{}" : block.text }]
+  })
+}
+
+const messageOf = (
+  blocks: ReadonlyArray<Block>,
+  calls: ReadonlyArray<ToolCall>
+): Prompt.AssistantMessage | undefined => {
+  const left = [...calls]
+  const content = blocks.flatMap((block): ReadonlyArray<Prompt.AssistantMessagePart> => {
+    if (block.type === "call") {
+      const { arguments: text, id, name } = left.shift() as ToolCall
+      const params = paramsOf(text)
+      return [Prompt.toolCallPart({ id, name, params, providerExecuted: false, options: block.options })]
+    }
+    if (block.text === "" && Object.keys(block.options).length === 0) return []
+    return [
+      block.type === "text"
+        ? Prompt.textPart({ text: block.text, options: block.options })
+        : Prompt.reasoningPart({ text: block.text, options: block.options })
+    ]
+  })
+  return content.length === 0 ? undefined : Prompt.assistantMessage({ content })
+}
+
+/** Returns the arguments as an object, which is what providers take back; text that is none stays readable in it. */
+const paramsOf = (text: string): object => {
+  try {
+    const value: unknown = JSON.parse(text)
+    // What is nested too deep can't be written again.
+    JSON.stringify(value)
+    return Predicate.isReadonlyRecord(value) ? value : { invalid_arguments: text }
+  } catch {
+    return { invalid_arguments: text }
+  }
+}
+
+const tokensOf = (characters: number): number => Math.ceil(characters / 4)
+
+const usageOf = (usage: Response.Usage, prompt: Prompt.Prompt, blocks: ReadonlyArray<Block>): Usage => {
+  const told = (count: number | undefined) =>
+    count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined
+  const [input, output] = [told(usage.inputTokens), told(usage.outputTokens)]
+  return {
+    input: input ?? tokensOf(JSON.stringify(prompt.content).length),
+    output: output ?? tokensOf(blocks.reduce((sum, { text }) => sum + text.length, 0)),
+    cached: Math.min(told(usage.cachedInputTokens) ?? 0, input ?? 0),
+    isEstimated: input === undefined || output === undefined
+  }
+}
