@@ -31,18 +31,39 @@ export type AgentEvent = Data.TaggedEnum<{
   TurnStarted: { readonly turn: number }
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** A request is tried again: how often it was tried, why, and after how many milliseconds. */
+  /** A part of what the model thinks before it answers, where the provider tells it. */
+  Reasoning: { readonly delta: string }
+  /**
+   * A request is tried again: how often it was tried, why, and after how many milliseconds. The turn's texts so far are
+   * void.
+   */
   Retrying: { readonly attempt: number; readonly reason: string; readonly delay: number }
   /** The model's turn is whole; `usage` is of this turn. */
   TurnEnded: { readonly turn: number; readonly text: string; readonly usage: TokenUsage }
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly result: ToolReturn }
-  /** Messages were added to the conversation: what a transcript has to keep for the run to be resumed. */
+  /**
+   * Messages were added to the conversation: what a transcript has to keep for the run to be resumed. The model's message
+   * comes before its calls are run, and the run waits until the consumer asks for the next event; then the result of each
+   * call comes as it ends, in a message of its own. `History.repair` puts what was cut off in order again.
+   */
   Appended: { readonly messages: ReadonlyArray<Prompt.Message> }
-  /** Old outputs were replaced by references to their files, since the window's share was used up. */
-  Compacted: { readonly replaced: number }
-  /** The run has ended. `text` is the model's last text, or what was done so far. */
-  Ended: { readonly ending: Ending; readonly text: string; readonly usage: TokenUsage; readonly turns: number }
+  /**
+   * So many old outputs were replaced by references to their files, and so many old messages left out, since the window's
+   * share was used up. The messages that were `Appended` stay what they are.
+   */
+  Compacted: { readonly replaced: number; readonly dropped: number }
+  /**
+   * The run has ended. `text` is the model's last text: the answer, or what was done so far. `reason` is a line on why it
+   * ended and how to go on; undefined where it is done. `usage` holds that of sub-agents too.
+   */
+  Ended: {
+    readonly ending: Ending
+    readonly text: string
+    readonly reason: string | undefined
+    readonly usage: TokenUsage
+    readonly turns: number
+  }
 }>
 
 /**

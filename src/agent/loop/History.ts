@@ -6,6 +6,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import type { Finished } from "../model/TurnPart.js"
 
 /**
  * The result of a call that was cut off.
@@ -21,7 +22,10 @@ export const interrupted = "(interrupted before its result was known; it may or 
  * @category constructors
  */
 export const toolMessage = (
-  results: ReadonlyArray<{ readonly call: Pick<ToolCall, "id" | "name">; readonly result: Pick<ToolReturn, "isError" | "output"> }>
+  results: ReadonlyArray<{
+    readonly call: Pick<ToolCall, "id" | "name">
+    readonly result: Pick<ToolReturn, "isError" | "output">
+  }>
 ): Prompt.ToolMessage =>
   Prompt.toolMessage({
     content: results.map(({ call: { id, name }, result: { isError, output } }) => resultPart(id, name, isError, output))
@@ -79,31 +83,39 @@ const resultsBehind = (messages: ReadonlyArray<Prompt.Message>, at: number): Rea
 const longestId = 200
 
 /**
- * Gives the calls of a message ids that no earlier call has, for some servers give the same ones in each turn. Adds them
- * to those that are taken.
+ * The most characters of a call's arguments. Longer ones are not run, and not kept.
  *
  * @since 0.1.0
  */
-export const withOwnIds = <Message extends Prompt.AssistantMessage | undefined>(
-  turn: { readonly message: Message; readonly calls: ReadonlyArray<ToolCall> },
-  taken: Set<string>
-): { readonly message: Message | Prompt.AssistantMessage; readonly calls: ReadonlyArray<ToolCall> } => {
-  const ids = turn.calls.map(({ id }) => {
-    const own = ownId(id, taken)
-    taken.add(own)
-    return own
+export const longestArguments = 1_000_000
+
+/** The characters that are kept of longer ones. */
+const keptArguments = 1000
+
+/**
+ * Makes a turn fit for a conversation. Its calls get ids that no earlier call has, which are added to those that are
+ * taken, for some servers give the same ones in each turn; of arguments that are too long, the beginning is kept.
+ *
+ * @since 0.1.0
+ */
+export const fit = <Turn extends Pick<Finished, "calls" | "message">>(turn: Turn, taken: Set<string>): Turn => {
+  const calls = turn.calls.map((call) => {
+    const id = ownId(call.id, taken)
+    taken.add(id)
+    return { ...call, id }
   })
-  if (turn.message === undefined || turn.calls.every(({ id }, at) => id === ids[at])) return turn
+  const isFit = turn.calls.every((call, at) => call.id === calls[at]?.id && call.arguments.length <= longestArguments)
+  if (turn.message === undefined || isFit) return turn
   let at = 0
-  const content = turn.message.content.map((part) =>
-    part.type === "tool-call" && !part.providerExecuted
-      ? Prompt.toolCallPart({ ...part, id: ids[at++] ?? part.id })
-      : part
-  )
-  return {
-    message: Prompt.assistantMessage({ content, options: turn.message.options }),
-    calls: turn.calls.map((call, at) => ({ ...call, id: ids[at] ?? call.id }))
-  }
+  const content = turn.message.content.map((part) => {
+    if (part.type !== "tool-call" || part.providerExecuted) return part
+    const call = calls[at++]
+    if (call === undefined) return part
+    const isLong = call.arguments.length > longestArguments
+    const params = isLong ? { invalid_arguments: `${call.arguments.slice(0, keptArguments)}…` } : part.params
+    return Prompt.toolCallPart({ ...part, id: call.id, params })
+  })
+  return { ...turn, calls, message: Prompt.assistantMessage({ content, options: turn.message.options }) }
 }
 
 const ownId = (id: string, taken: ReadonlySet<string>): string => {

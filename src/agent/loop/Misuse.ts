@@ -7,9 +7,10 @@
  *
  * @since 0.1.0
  */
+
+import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as CalledLine from "./CalledLine.js"
-import type { ToolCall } from "../../domain/ToolCall.js"
 
 /**
  * The number of turns in a row so far, and the program that was missing last.

@@ -32,22 +32,22 @@ export const ofUsage = (
     return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used. ${goOn}` }
   }
   if (budget !== undefined && !(cost < budget)) {
-    return { ending: "budget", reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}. ${goOn}` }
+    return {
+      ending: "budget",
+      reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}. ${goOn}`
+    }
   }
   return undefined
 }
 
 /**
- * Returns the limit that is reached before the next request, after so many.
+ * Returns the limit on turns, where so many requests have reached it.
  *
  * @since 0.1.0
  */
-export const reached = (limits: Limits, turns: number, usage: TokenUsage): Reached | undefined =>
-  turns < limits.maxTurns
-    ? ofUsage(limits, usage)
-    : {
-        ending: "turns",
-        reason: `The limit of ${limits.maxTurns} ${limits.maxTurns === 1 ? "turn" : "turns"} is reached. ${goOn}`
-      }
+export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): Reached<"turns"> | undefined =>
+  turns < maxTurns
+    ? undefined
+    : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached. ${goOn}` }
 
 const goOn = "Continue the conversation, with a higher limit."

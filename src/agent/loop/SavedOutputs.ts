@@ -52,7 +52,10 @@ export const save = (
       const { extras } = yield* toolset.handle({
         id: nextId(),
         name: "Bash",
-        arguments: JSON.stringify({ command: commandOf(text, status), description: "Saves outputs of earlier commands." })
+        arguments: JSON.stringify({
+          command: commandOf(text, status),
+          description: "Saves outputs of earlier commands."
+        })
       })
       if (extras.stdoutFile === undefined) continue
       for (const [id, [first, last]] of ranges) {
@@ -91,6 +94,9 @@ const fileOf = (outputs: ReadonlyArray<Unsaved>) => {
 
 /** Encoded, the text names no path and no command that anything on the way could take for the command's own. */
 const commandOf = (text: string, status: number): string => {
-  const lines = Buffer.from(text).toString("base64").match(/.{1,1000}/g) ?? []
+  const lines =
+    Buffer.from(text)
+      .toString("base64")
+      .match(/.{1,1000}/g) ?? []
   return `base64 -d <<'END'\n${lines.join("\n")}\nEND\n(exit ${status})`
 }

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Price } from "../model/ModelProvider.js"
 
 /**
  * Tokens, as the provider counts them, and their price.
@@ -39,4 +40,23 @@ export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   output: a.output + b.output,
   cached: a.cached + b.cached,
   cost: a.cost === undefined ? b.cost : a.cost + (b.cost ?? 0)
+})
+
+/**
+ * Makes a usage of counted tokens, with their cost where the model has a price.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const of = (
+  { cached, input, output }: Pick<TokenUsage, "cached" | "input" | "output">,
+  price: Price | undefined
+): TokenUsage => ({
+  input,
+  output,
+  cached,
+  cost:
+    price === undefined
+      ? undefined
+      : ((input - cached) * price.input + cached * (price.cached ?? price.input) + output * price.output) / 1_000_000
 })
