@@ -35,9 +35,8 @@ const builtIn = (name: string, description: string, isReadOnly: boolean, instruc
 })
 
 const answering =
-  "You are a sub-agent: another agent has given you this task, and reads nothing of what you do but your last message. " +
-  "Work until the task is done; nobody can answer questions. Your last message is the answer: complete, in the form that was asked for, " +
-  "with paths, line numbers and facts instead of a report of your steps. Say what you could not do, and why. You can't start sub-agents."
+  "You are a sub-agent: another agent has given you this task, and reads nothing of what you do but your answer. It holds what was " +
+  "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. You can't start sub-agents."
 
 const reading =
   "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone and empty. " +
