@@ -12,8 +12,8 @@ import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/Comma
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
-import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as SubAgentManager from "./extension/SubAgentManager.js"
+import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
@@ -142,11 +142,13 @@ export const layer = (
 ): Layer.Layer<Synapse.Services | TestShell> =>
   Synapse.own(
     Synapse.layerTools(options.commands).pipe(
-      Layer.provideMerge(Layer.mergeAll(
+      Layer.provideMerge(
+        Layer.mergeAll(
           McpClient.layerNone,
           SkillStore.layerNone,
           options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
-        )),
+        )
+      ),
       Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
     )
   )

@@ -3,8 +3,9 @@
  *
  * @since 0.1.0
  */
-import type * as FrontMatter from "../extension/skill/FrontMatter.js"
+
 import type { SubAgentType } from "../extension/SubAgentManager.js"
+import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 
 /**
  * A type of sub-agents, with what its sub-agents begin with.
@@ -117,7 +118,8 @@ export const ofFile = (
 
   const turns = fields.get("maxturns")
   const maxTurns = turns !== undefined && /^[1-9]\d{0,8}$/.test(turns) ? Number(turns) : undefined
-  if (turns !== undefined && maxTurns === undefined) problems.push("maxTurns is no whole number from 1, and was ignored")
+  if (turns !== undefined && maxTurns === undefined)
+    problems.push("maxTurns is no whole number from 1, and was ignored")
 
   const tools = fields.has("tools") ? listOf(fields.get("tools")) : undefined
   const denied = listOf(fields.get("disallowedtools"))

@@ -51,8 +51,8 @@ const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason
 
 const unheld = () =>
   failed(
-  "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
-)
+    "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
+  )
 
 const realOf = (path: string): ReadonlyArray<string> => {
   try {
@@ -66,16 +66,15 @@ const realOf = (path: string): ReadonlyArray<string> => {
  * Returns the directories that a sandbox has of its own, by their real paths: on Linux, it replaces the system's; on macOS, a
  * new one is made.
  */
-const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> =
-  process.platform === "darwin"
-    ? Effect.acquireRelease(
-        Effect.try({
-          try: () => [Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-agent-"))],
-          catch: (error) => failed(`no directory for temporary files could be made: ${error}`)
-        }),
-        (made) => Effect.sync(() => made.map((path) => Fs.rmSync(path, { recursive: true, force: true })))
-      )
-    : Effect.sync(() => [...new Set(["/tmp", "/var/tmp"].flatMap(realOf))])
+const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"
+  ? Effect.acquireRelease(
+      Effect.try({
+        try: () => [Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-agent-"))],
+        catch: (error) => failed(`no directory for temporary files could be made: ${error}`)
+      }),
+      (made) => Effect.sync(() => made.map((path) => Fs.rmSync(path, { recursive: true, force: true })))
+    )
+  : Effect.sync(() => [...new Set(["/tmp", "/var/tmp"].flatMap(realOf))])
 
 /** Goes to a directory in the shell itself: only what its sandbox shows can be entered. */
 const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effect.Effect<void, CommandError> =>
@@ -96,11 +95,7 @@ const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effec
  */
 export const layer = (
   house: MakeHouse
-): Layer.Layer<
-  AgentTools,
-  never,
-  SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
-> =>
+): Layer.Layer<AgentTools, never, SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings> =>
   Layer.effect(
     AgentTools,
     Effect.gen(function* () {
@@ -119,9 +114,7 @@ export const layer = (
         const inForce = yield* parent.inForce
         if (inForce === undefined && isReadOnly) return yield* unheld()
         const policy =
-          inForce === undefined || !isReadOnly
-            ? inForce?.policy
-            : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
+          inForce === undefined || !isReadOnly ? inForce?.policy : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
         const start = policy?.cwd ?? directory
         const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []
         const built = yield* Layer.build(
@@ -141,7 +134,11 @@ export const layer = (
         const goal = cwd ?? start
         yield* enter(Context.get(built, SandboxManager), goal)
         const registry = Context.get(built, CommandRegistry)
-        return { toolset: Context.get(built, Toolset), commands: () => registry.list().filter(({ isUnlisted }) => isUnlisted !== true), cwd: goal }
+        return {
+          toolset: Context.get(built, Toolset),
+          commands: () => registry.list().filter(({ isUnlisted }) => isUnlisted !== true),
+          cwd: goal
+        }
       })
 
       return AgentTools.of({ make })

@@ -6,6 +6,7 @@
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
@@ -19,10 +20,10 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Slices from "../domain/Slices.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
+import { SubAgentManager, type SubAgentTask } from "../extension/SubAgentManager.js"
 import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 import * as SkillFile from "../extension/skill/SkillFile.js"
 import { SkillStore } from "../extension/skill/SkillStore.js"
-import { SubAgentManager, type SubAgentTask } from "../extension/SubAgentManager.js"
 import { SandboxSettings } from "../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { AgentScan } from "./AgentScan.js"
@@ -68,7 +69,9 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
     known: known.filter(({ isUsable }) => isUsable).map(({ name }) => name),
     toWord: (name) => `task:${ForeignText.word(name)}`,
     advice: [
-      ...(meant === undefined ? [] : [Advice.line`It is called ${Advice.typed(`task:${meant} -d <words> -p <prompt>`)} here.`]),
+      ...(meant === undefined
+        ? []
+        : [Advice.line`It is called ${Advice.typed(`task:${meant} -d <words> -p <prompt>`)} here.`]),
       Advice.line`${Advice.run("task:list")} lists all types.`
     ]
   })
@@ -144,6 +147,16 @@ export const layer = ({
           : new InvalidUsage({ reason: `task:${name}: ${ForeignText.line(broken.problem ?? "", 300)}.` })
       })
 
+      /** The tasks that run or wait; they have ended when the layer has. */
+      const running = new Set<Fiber.RuntimeFiber<unknown, unknown>>()
+      yield* Effect.addFinalizer(() => Effect.suspend(() => Fiber.interruptAll(running)))
+      const counted = <A, E, R>(task: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+        Effect.withFiberRuntime((fiber) => {
+          running.add(fiber)
+          fiber.addObserver(() => running.delete(fiber))
+          return task
+        })
+
       /** Loads the loop once; a failure is tried again by the next task. */
       let loaded: SubAgentRun | undefined
       const loading = yield* Effect.makeSemaphore(1)
@@ -204,7 +217,7 @@ export const layer = ({
             return Effect.onExit(
               Effect.suspend(() => {
                 tell(SubAgentStep.Started())
-                return apart(run(type, task, tell))
+                return counted(apart(run(type, task, tell)))
               }),
               (exit) => Effect.sync(() => tell(endOf(exit)))
             )

@@ -88,7 +88,9 @@ class Progress {
   get done(): string {
     if (this.count === 0) return "It has run no command."
     const left = this.count - this.commands.length
-    return [`It has run:`, ...(left === 0 ? [] : [`  … ${left} more`]), ...this.commands.map((one) => `  ${one}`)].join("\n")
+    return [`It has run:`, ...(left === 0 ? [] : [`  … ${left} more`]), ...this.commands.map((one) => `  ${one}`)].join(
+      "\n"
+    )
   }
 }
 

@@ -63,11 +63,17 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
     const { description, maxTurns, model, prompt, skills, words } = asked
     const [word, ...more] = words
     if (more.length > 0 || (word !== undefined && Option.isSome(prompt)))
-      return yield* misuse(name, `${ForeignText.quoted(more[0] ?? word ?? "", 60)} is one word too many: quote the prompt.`)
+      return yield* misuse(
+        name,
+        `${ForeignText.quoted(more[0] ?? word ?? "", 60)} is one word too many: quote the prompt.`
+      )
     if (description.trim() === "") return yield* misuse(name, "--description is empty.")
     if (name === "task:skill" && skills.length === 0)
       return yield* misuse(name, "--skill is missing; skill:list shows the skills.")
-    const text = yield* Input.prompt(Option.getOrElse(prompt, () => word), stdin)
+    const text = yield* Input.prompt(
+      Option.getOrElse(prompt, () => word),
+      stdin
+    )
     if (Either.isLeft(text)) return yield* misuse(name, text.left)
     const answer = yield* manager.execute(name.slice("task:".length), {
       prompt: text.right,
@@ -91,7 +97,8 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
     isUnlisted: !manager.isOffered,
     known: () => {
       const types = manager.types()
-      if (known?.types !== types) known = { types, commands: manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [] }
+      if (known?.types !== types)
+        known = { types, commands: manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [] }
       return known.commands
     },
     look: () => Effect.as(manager.look, []),
@@ -99,9 +106,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
       const { args, name } = call
       if (name === "task:" || name === "task:list" || name === "task:help") {
         if (name === "task:help" || args[0] === "--help" || args[0] === "-h") return print(help)
-        return args.length > 0 && name === "task:list"
-          ? CommandGrammar.misuse(list, "it takes no operand.")
-          : listed
+        return args.length > 0 && name === "task:list" ? CommandGrammar.misuse(list, "it takes no operand.") : listed
       }
       const grammar = grammarOf(name)
       const answer = CommandGrammar.helpFor(grammar, args)
@@ -144,7 +149,10 @@ const partial = (
       )
 
 const line = ({ description, isReadOnly, name, problem, source }: SubAgentType): string => {
-  const about = [...(isReadOnly ? ["read-only"] : []), ...(source === "built in" ? [] : [`the ${source === "home" ? "user" : "project"}'s`])]
+  const about = [
+    ...(isReadOnly ? ["read-only"] : []),
+    ...(source === "built in" ? [] : [`the ${source === "home" ? "user" : "project"}'s`])
+  ]
   const marks = about.length === 0 ? "" : ` (${about.join(", ")})`
   const flaw = problem === undefined ? "" : ` [${ForeignText.line(problem, longestProblem)}]`
   return `task:${ForeignText.line(name, longestListed)}${marks}: ${ForeignText.line(description, longestListed)}${flaw}`

@@ -20,8 +20,7 @@ export const events = (path: string, answer: Answer, model: string): ReadonlyArr
       return messageEvents(answer, model).map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     case "responses":
       return responseEvents(answer, model).map(
-        (event, at) =>
-          `event: ${event.type}\ndata: ${JSON.stringify({ sequence_number: at, ...event })}\n\n`
+        (event, at) => `event: ${event.type}\ndata: ${JSON.stringify({ sequence_number: at, ...event })}\n\n`
       )
     default:
       return [...chatChunks(answer, model).map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), "data: [DONE]\n\n"]
