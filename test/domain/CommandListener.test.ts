@@ -29,3 +29,15 @@ describe("CommandListener.tell", () => {
     })
   )
 })
+
+describe("CommandListener.ofProgress", () => {
+  it("keeps what a command of ours hears, and nothing of the shell's", () => {
+    const account = { add: () => {}, reached: () => undefined }
+    const onProgress = () => {}
+    assert.deepStrictEqual(CommandListener.ofProgress({ account, onProgress, onOutput: () => {}, takesAll: true }), {
+      account,
+      onProgress
+    })
+    assert.deepStrictEqual(CommandListener.ofProgress({ onInterrupted: () => {} }), {})
+  })
+})

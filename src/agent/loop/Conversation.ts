@@ -48,7 +48,7 @@ export interface Conversation {
   readonly add: (message: Prompt.Message) => void
   readonly addResults: (done: ReadonlyArray<Done>) => void
   /** Makes a turn fit for the conversation, as `History.fit` does. */
-  readonly own: <Turn extends Pick<Finished, "calls" | "message">>(turn: Turn) => Turn
+  readonly own: <Turn extends Pick<Finished, "calls" | "message" | "text">>(turn: Turn) => Turn
   /** Takes the tokens that the provider has counted for the messages. */
   readonly count: (tokens: number) => void
   /** Makes the conversation shorter where it has used up its share of the window; undefined where it stays as it is. */

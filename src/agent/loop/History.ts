@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
+import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import type { Finished } from "../model/TurnPart.js"
@@ -79,8 +80,8 @@ const resultsBehind = (messages: ReadonlyArray<Prompt.Message>, at: number): Rea
   return results
 }
 
-/** The most characters of an id. */
-const longestId = 200
+/** The longest id that every provider takes back. */
+const longestId = 64
 
 /**
  * The most characters of a call's arguments. Longer ones are not run, and not kept.
@@ -92,38 +93,53 @@ export const longestArguments = 1_000_000
 /** The characters that are kept of longer ones. */
 const keptArguments = 1000
 
+/** The most characters of a text that are kept. */
+const longestText = 1_000_000
+
 /**
  * Makes a turn fit for a conversation. Its calls get ids that no earlier call has, which are added to those that are
- * taken, for some servers give the same ones in each turn; of arguments that are too long, the beginning is kept.
+ * taken, for some servers give the same ones in each turn, or none. Of a text or of arguments that are too long, the
+ * beginning is kept.
  *
  * @since 0.1.0
+ * @category combinators
  */
-export const fit = <Turn extends Pick<Finished, "calls" | "message">>(turn: Turn, taken: Set<string>): Turn => {
+export const fit = <Turn extends Pick<Finished, "calls" | "message" | "text">>(
+  turn: Turn,
+  taken: Set<string>
+): Turn => {
   const calls = turn.calls.map((call) => {
     const id = ownId(call.id, taken)
     taken.add(id)
-    return { ...call, id }
+    return call.id === id ? call : { ...call, id }
   })
-  const isFit = turn.calls.every((call, at) => call.id === calls[at]?.id && call.arguments.length <= longestArguments)
+  const isFit =
+    turn.text.length <= longestText &&
+    turn.calls.every((call, at) => call === calls[at] && call.arguments.length <= longestArguments)
   if (turn.message === undefined || isFit) return turn
   let at = 0
   const content = turn.message.content.map((part) => {
+    if (part.type === "text") return { ...part, text: cut(part.text) }
     if (part.type !== "tool-call" || part.providerExecuted) return part
     const call = calls[at++]
     if (call === undefined) return part
     const isLong = call.arguments.length > longestArguments
-    const params = isLong ? { invalid_arguments: `${call.arguments.slice(0, keptArguments)}…` } : part.params
-    return Prompt.toolCallPart({ ...part, id: call.id, params })
+    const params = isLong ? { invalid_arguments: `${TextCut.startOf(call.arguments, keptArguments)}…` } : part.params
+    return { ...part, id: call.id, params }
   })
-  return { ...turn, calls, message: Prompt.assistantMessage({ content, options: turn.message.options }) }
+  const message = Prompt.assistantMessage({ content, options: turn.message.options })
+  return { ...turn, calls, message, text: cut(turn.text) }
 }
+
+const cut = (text: string): string => (text.length > longestText ? `${TextCut.startOf(text, longestText)}…` : text)
 
 const ownId = (id: string, taken: ReadonlySet<string>): string => {
   const start = id === "" || id.length > longestId ? "call" : id
   if (start === id && !taken.has(id)) return id
+  const base = start.slice(0, longestId - 10)
   let count = taken.size + 1
-  while (taken.has(`${start}_${count}`)) count++
-  return `${start}_${count}`
+  while (taken.has(`${base}_${count}`)) count++
+  return `${base}_${count}`
 }
 
 /**

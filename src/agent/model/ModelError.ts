@@ -73,12 +73,49 @@ export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelErr
 /** The most characters of somebody else's text in a reason. */
 const mostForeign = 500
 
+/** The kinds of the errors that providers name, by `type` or `code`. */
+const kindByName: Readonly<Record<string, Kind>> = {
+  authentication_error: "auth",
+  permission_error: "auth",
+  invalid_api_key: "auth",
+  rate_limit_error: "rate",
+  rate_limit_exceeded: "rate",
+  overloaded_error: "overloaded",
+  insufficient_quota: "refused",
+  billing_error: "refused",
+  billing_hard_limit_reached: "refused",
+  request_too_large: "context_length",
+  context_length_exceeded: "context_length",
+  exceed_context_size_error: "context_length",
+  invalid_request_error: "bad_request",
+  not_found_error: "bad_request",
+  model_not_found: "bad_request"
+}
+
 const kindOfStatus = (status: number): Kind => {
   if (status === 401 || status === 403) return "auth"
   if (status === 402) return "refused"
   if (status === 413) return "context_length"
   if (status === 429) return "rate"
   return status >= 500 || status === 408 || status === 409 ? "overloaded" : "bad_request"
+}
+
+/**
+ * Returns the kind of a provider's error: by its name where it says more than the status, and else by the status. An
+ * error within an answer, which has no status and a name that is not known, is `overloaded`: the request was accepted.
+ *
+ * @param isTooLong whether the provider's words say that the request is too long
+ * @since 0.1.0
+ * @category reading
+ */
+export const kindOf = (status: number | undefined, error: unknown, isTooLong: boolean): Kind => {
+  const field = (name: string) => (Predicate.isReadonlyRecord(error) ? error[name] : undefined)
+  const [named] = [field("code"), field("type")].flatMap((name) =>
+    typeof name === "string" && Object.hasOwn(kindByName, name) ? [kindByName[name] as Kind] : []
+  )
+  const told = status === undefined ? (named ?? "overloaded") : kindOfStatus(status)
+  if (named === "refused" || named === "context_length") return named
+  return told === "bad_request" && isTooLong ? "context_length" : told
 }
 
 /**
@@ -100,7 +137,7 @@ export const fromAiError = (error: AiError.AiError | ModelError): ModelError => 
     case "HttpResponseError": {
       const { status } = error.response
       return new ModelError({
-        kind: error.reason === "StatusCode" ? kindOfStatus(status) : "broken",
+        kind: error.reason === "StatusCode" ? kindOf(status, undefined, false) : "broken",
         status,
         reason: `The model answered with status ${status}: ${ForeignText.line(error.body ?? error.reason, mostForeign)}`
       })
@@ -116,40 +153,18 @@ export const fromAiError = (error: AiError.AiError | ModelError): ModelError => 
   }
 }
 
-/** The kinds of the errors that providers name within an answer, or in the body of one. */
-const kindByName: Readonly<Record<string, Kind>> = {
-  authentication_error: "auth",
-  permission_error: "auth",
-  invalid_api_key: "auth",
-  rate_limit_error: "rate",
-  rate_limit_exceeded: "rate",
-  insufficient_quota: "refused",
-  billing_error: "refused",
-  billing_hard_limit_reached: "refused",
-  request_too_large: "context_length",
-  context_length_exceeded: "context_length",
-  invalid_request_error: "bad_request",
-  not_found_error: "bad_request",
-  model_not_found: "bad_request"
-}
-
 /**
- * Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`. One whose
- * name is not known is `overloaded`, for the request itself was accepted.
+ * Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`.
  *
  * @since 0.1.0
  * @category conversions
  */
 export const fromEvent = (event: unknown): ModelError => {
-  const field = (name: string) => (Predicate.isReadonlyRecord(event) ? event[name] : undefined)
-  const [type, code, message] = [field("type"), field("code"), field("message")]
-  const named = [code, type].flatMap((name) =>
-    typeof name === "string" && Object.hasOwn(kindByName, name) ? [kindByName[name] as Kind] : []
-  )
-  const said = typeof message === "string" ? message : JSON.stringify(event)
+  const message = Predicate.isReadonlyRecord(event) ? event["message"] : undefined
+  const said = typeof message === "string" ? message : (JSON.stringify(event) ?? "unknown")
   return new ModelError({
-    kind: named[0] ?? "overloaded",
-    reason: `The model ended its answer with an error: ${ForeignText.line(said ?? "none", mostForeign)}`
+    kind: kindOf(undefined, event, false),
+    reason: `The model ended its answer with an error: ${ForeignText.line(said, mostForeign)}`
   })
 }
 

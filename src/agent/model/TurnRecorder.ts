@@ -138,18 +138,12 @@ const merge = (options: Metadata, metadata: Metadata): void => {
   for (const [name, value] of Object.entries(metadata)) options[name] = { ...options[name], ...value }
 }
 
-/** Gives each call an id of its own: some servers give none, or the same one twice. */
-const callsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<ToolCall> => {
-  const ids = new Set<string>()
-  return blocks.flatMap((block) => {
-    if (block.type !== "call") return []
-    const wanted = block.id === "" ? "call" : block.id
-    let id = block.id === "" ? "call_1" : wanted
-    for (let count = 2; ids.has(id); count++) id = `${wanted}_${count}`
-    ids.add(id)
-    return [{ id, name: block.name, arguments: block.text.trim() === "" ? "{}" : block.text }]
-  })
-}
+const callsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<ToolCall> =>
+  blocks.flatMap((block) =>
+    block.type === "call"
+      ? [{ id: block.id, name: block.name, arguments: block.text.trim() === "" ? "{}" : block.text }]
+      : []
+  )
 
 const messageOf = (
   blocks: ReadonlyArray<Block>,

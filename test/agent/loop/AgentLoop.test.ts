@@ -204,6 +204,15 @@ describe("AgentLoop", () => {
     })
   )
 
+  it.effect("of a text of fifty megabytes the beginning is kept", () =>
+    Effect.gen(function* () {
+      const text = Array.from({ length: 50 }, () => "x".repeat(1_000_000))
+      const { ended, fake } = yield* Running.collect([{ text, calls: ["ls"] }, { text }])
+      assert.strictEqual(ended.text.length, 1_000_001)
+      assert.isBelow(JSON.stringify(fake.requests[1]).length, 1_100_000)
+    })
+  )
+
   it.effect("a hundred calls of one turn are run in their order", () =>
     Effect.gen(function* () {
       const calls = Array.from({ length: 100 }, (_, at) => `echo ${at}`)

@@ -1,0 +1,204 @@
+/**
+ * Sends a request to an endpoint, and reads its answer within bounds of time and size.
+ *
+ * @since 0.1.0
+ */
+
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as Headers from "@effect/platform/Headers"
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Chunk from "effect/Chunk"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Stream from "effect/Stream"
+import type { Endpoint } from "./Endpoint.js"
+import * as EventStream from "./EventStream.js"
+import type { ModelError } from "./ModelError.js"
+import * as Refusal from "./Refusal.js"
+
+/**
+ * A message of an answer: an event of a stream, the whole answer, or the mark `[DONE]` at the end.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Message = Data.TaggedEnum<{
+  Event: { readonly value: unknown }
+  Whole: { readonly value: unknown }
+  Done: object
+}>
+
+/**
+ * Makes messages, and takes them apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const Message = Data.taggedEnum<Message>()
+
+/** The most bytes that are read of a refusal, and the time for it in milliseconds. */
+const mostOfRefusal = 64 * 1024
+const timeOfRefusal = 10_000
+
+/** The longest time of a whole answer in milliseconds, however busily it comes. */
+const longestAnswer = 3_600_000
+
+/**
+ * Sends requests.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Exchange {
+  /** Posts a body, and returns the messages of the answer. Interrupting the stream ends the connection. */
+  readonly post: (
+    endpoint: Endpoint,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: object
+  ) => Stream.Stream<Message, ModelError>
+}
+
+/**
+ * Makes an exchange over `fetch`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Exchange> = Effect.map(HttpClient.HttpClient, (plain): Exchange => {
+  const client = plain.pipe(
+    // A span would hold headers and addresses, and a provider has no use for it.
+    HttpClient.withTracerDisabledWhen(() => true),
+    HttpClient.withTracerPropagation(false),
+    HttpClient.withScope
+  )
+  const post: Exchange["post"] = (endpoint, path, headers, body) => {
+    const request = HttpClientRequest.post(`${endpoint.baseUrl}${path}`, {
+      headers: Headers.fromInput({
+        accept: endpoint.isStreaming ? "text/event-stream, application/json" : "application/json",
+        ...headers,
+        ...Object.fromEntries(Object.entries(endpoint.headers).map(([name, value]) => [name, Redacted.value(value)]))
+      }),
+      body: HttpBody.text(toJson(body), "application/json")
+    })
+    const answer = client.execute(request).pipe(
+      // A key must not follow a redirect to another host.
+      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+      Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
+      Effect.timeoutFail({ duration: endpoint.timeout, onTimeout: () => Refusal.silent(endpoint) })
+    )
+    return Stream.unwrapScoped(Effect.flatMap(answer, (response) => messagesOf(endpoint, response)))
+  }
+  return { post }
+}).pipe(Effect.provide(FetchHttpClient.layer))
+
+/** Half a character, as a command may have written it, is refused by providers: it becomes the sign for that. */
+const toJson = (body: object): string =>
+  JSON.stringify(body, (_, value: unknown) =>
+    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value
+  )
+
+const messagesOf = (
+  endpoint: Endpoint,
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<Stream.Stream<Message, ModelError>, ModelError> => {
+  if (response.status < 200 || response.status > 299) {
+    return Effect.flatMap(beginningOf(response), (text) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        const { headers, status } = response
+        return Effect.fail(Refusal.fromAnswer(endpoint, { headers, status, text }, now))
+      })
+    )
+  }
+  const type = response.headers["content-type"]
+  const bytes = bytesOf(endpoint, response)
+  if (type?.includes("json") === true) return Effect.succeed(wholeOf(endpoint, bytes))
+  // Some servers don't name the type of a stream, or not rightly; a page is none in any case.
+  const isStream =
+    type?.includes("text/event-stream") === true || (endpoint.isStreaming && !/html|xml/.test(type ?? ""))
+  return isStream ? Effect.succeed(eventsOf(endpoint, bytes)) : Effect.fail(Refusal.foreign(endpoint, type))
+}
+
+/** Returns the bytes of an answer, until there are too many, or none comes for too long. */
+const bytesOf = (
+  endpoint: Endpoint,
+  response: HttpClientResponse.HttpClientResponse
+): Stream.Stream<Uint8Array, ModelError> => {
+  let size = 0
+  return response.stream.pipe(
+    Stream.mapError((error) => Refusal.fromTransport(endpoint, error.cause, true)),
+    Stream.timeoutFail(() => Refusal.silent(endpoint), endpoint.timeout),
+    Stream.tap((bytes) => {
+      size += bytes.length
+      return size > EventStream.limits.answer
+        ? Effect.fail(Refusal.broken(endpoint, `is larger than ${EventStream.limits.answer} bytes`))
+        : Effect.void
+    }),
+    Stream.interruptWhen(
+      Effect.zipRight(
+        Effect.sleep(Math.max(longestAnswer, endpoint.timeout)),
+        Effect.fail(Refusal.broken(endpoint, `took longer than ${longestAnswer} ms`))
+      )
+    )
+  )
+}
+
+const parse = (endpoint: Endpoint, text: string): Effect.Effect<unknown, ModelError> =>
+  Effect.try({ try: (): unknown => JSON.parse(text), catch: () => Refusal.broken(endpoint, "is no JSON") })
+
+const eventsOf = (
+  endpoint: Endpoint,
+  bytes: Stream.Stream<Uint8Array, ModelError>
+): Stream.Stream<Message, ModelError> =>
+  Stream.suspend(() => {
+    const events = EventStream.make()
+    const read = (datum: string): Effect.Effect<Message, ModelError> =>
+      datum.trim() === "[DONE]"
+        ? Effect.succeed(Message.Done())
+        : Effect.map(parse(endpoint, datum), (value) => Message.Event({ value }))
+    const pushed = Stream.mapConcatEffect(bytes, (some) => {
+      const data = events.push(some)
+      return data === undefined
+        ? Effect.fail(Refusal.broken(endpoint, `has an event of more than ${EventStream.limits.event} characters`))
+        : Effect.forEach(data, read)
+    })
+    return Stream.concat(
+      pushed,
+      Stream.suspend(() => Stream.mapEffect(Stream.fromIterable(events.end()), read))
+    )
+  })
+
+const wholeOf = (
+  endpoint: Endpoint,
+  bytes: Stream.Stream<Uint8Array, ModelError>
+): Stream.Stream<Message, ModelError> =>
+  Stream.fromEffect(
+    Effect.flatMap(Stream.runCollect(bytes), (chunks) =>
+      Effect.map(parse(endpoint, textOf(chunks)), (value) => Message.Whole({ value }))
+    )
+  )
+
+const textOf = (chunks: Chunk.Chunk<Uint8Array>): string =>
+  Buffer.concat(Chunk.toReadonlyArray(chunks)).toString("utf8")
+
+/** Returns the beginning of a refusal's body; empty where it can't be read. */
+const beginningOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
+  let size = 0
+  return response.stream.pipe(
+    Stream.takeUntil((bytes) => {
+      size += bytes.length
+      return size >= mostOfRefusal
+    }),
+    Stream.runCollect,
+    Effect.map((chunks) => textOf(chunks).slice(0, mostOfRefusal)),
+    Effect.timeoutOption(timeOfRefusal),
+    Effect.map(Option.getOrElse(() => "")),
+    Effect.orElseSucceed(() => "")
+  )
+}

@@ -1,0 +1,47 @@
+/**
+ * Looks into JSON that a server sent, of which nothing is certain.
+ *
+ * @since 0.1.0
+ */
+import * as Predicate from "effect/Predicate"
+
+/**
+ * An object in JSON.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Json = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the value where it is an object, else an empty one.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const objectOf = (value: unknown): Json => (Predicate.isReadonlyRecord(value) ? (value as Json) : {})
+
+/**
+ * Returns the objects of a list; none where the value is no list.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const objectsOf = (value: unknown): ReadonlyArray<Json> => (Array.isArray(value) ? value.map(objectOf) : [])
+
+/**
+ * Returns the value where it is text, else an empty one.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
+
+/**
+ * Returns the value where it is a number of things, else undefined.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const countOf = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined
