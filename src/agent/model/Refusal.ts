@@ -88,10 +88,14 @@ const wordsOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status:
       return `The conversation is too long for the model ${name} of ${provider} (${facts})`
     default:
       return status === 404 || status === 405
-        ? `${provider} does not know the request (${facts}): check the model ${name}, and the address in ${urlSetting}`
+        ? `${provider} does not know the request (${facts}): check the model ${name}, and the address in ${urlSetting}${elsewhere(endpoint)}`
         : `${provider} finds the request wrong (${facts})`
   }
 }
+
+/** Says what to set for a server that has only the older one of OpenAI's protocols. */
+const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
+  kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
 
 const bodyOf = (text: string) => {
   try {

@@ -55,7 +55,7 @@ export type Reply =
       readonly _tag: "Raw"
       readonly type: string
       readonly text: string
-      readonly then: "end" | "stay" | "cut"
+      readonly after: "end" | "stay" | "cut"
     }
   /** Accepts the request, and says nothing. */
   | { readonly _tag: "Silence" }
@@ -118,12 +118,11 @@ export const status = (
   body: unknown = { type: "error", error: { type: "test_error", message: `refused with ${code}` } }
 ): Reply => ({ _tag: "Status", status: code, headers, body })
 
-export const raw = (given: string, options: { type?: string; then?: "end" | "stay" | "cut" } = {}): Reply => ({
+export const raw = (given: string, options: { type?: string; after?: "end" | "stay" | "cut" } = {}): Reply => ({
   _tag: "Raw",
   text: given,
   type: options.type ?? "text/event-stream",
-  // biome-ignore lint/suspicious/noThenProperty: it says what comes then
-  then: options.then ?? "end"
+  after: options.after ?? "end"
 })
 
 export const silence: Reply = { _tag: "Silence" }
@@ -214,8 +213,8 @@ const send = async (reply: Reply, request: Recorded, response: Http.ServerRespon
     case "Raw":
       response.writeHead(200, { "content-type": reply.type })
       response.write(reply.text)
-      if (reply.then === "end") response.end()
-      if (reply.then === "cut") setImmediate(() => response.socket?.destroy())
+      if (reply.after === "end") response.end()
+      if (reply.after === "cut") setImmediate(() => response.socket?.destroy())
       return
     case "Answer": {
       if (request.body?.stream !== true) {

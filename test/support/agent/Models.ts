@@ -49,10 +49,10 @@ export const ask = (
 ): Effect.Effect<ReadonlyArray<TurnPart>, ModelError> => {
   const to = endpoint(server, kind, options.endpoint)
   return Effect.flatMap(LiveModel.make(to), (languageModel) =>
-    Turn.stream({ languageModel, retry: to.retry }, { prompt: options.prompt ?? "How many files?", tools: [bash] }).pipe(
-      Stream.runCollect,
-      Effect.map(Chunk.toReadonlyArray)
-    )
+    Turn.stream(
+      { languageModel, retry: to.retry },
+      { prompt: options.prompt ?? "How many files?", tools: [bash] }
+    ).pipe(Stream.runCollect, Effect.map(Chunk.toReadonlyArray))
   )
 }
 
@@ -71,7 +71,7 @@ export const shown = (parts: ReadonlyArray<TurnPart>): ReadonlyArray<ReadonlyArr
         return [part._tag, part.delta]
       case "Retrying":
         return [part._tag, part.attempt]
-      case "Finished":
+      default:
         return [part._tag, part.reason, part.text, part.calls]
     }
   })

@@ -1,0 +1,137 @@
+/**
+ * The settings of models that come from the program or its environment, over those of `settings.json`.
+ *
+ * @since 0.1.0
+ */
+import * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as WholeNumber from "../../domain/WholeNumber.js"
+
+/**
+ * The settings of models.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Settings {
+  /** The name of the provider (`SYNAPSE_PROVIDER`); undefined where `settings.json`, or a key, decides. */
+  readonly provider: string | undefined
+  /** The model, as `name` or `provider/name` (`SYNAPSE_MODEL`). */
+  readonly model: string | undefined
+  /**
+   * The longest silence in milliseconds, before the first byte of an answer and between two (`SYNAPSE_MODEL_TIMEOUT`): at
+   * most 300000, for `fetch` waits no longer.
+   */
+  readonly timeout: number
+  /** The most times that a request is tried again (`SYNAPSE_MODEL_RETRIES`). */
+  readonly retries: number
+  /** Returns a variable of the environment that holds a key or an address; undefined where it is unset or empty. */
+  readonly variable: (name: string) => Redacted.Redacted | undefined
+}
+
+/** The longest silence that `fetch` itself allows, in milliseconds. */
+const longest = 300_000
+
+/**
+ * The default settings, which know no variable.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const defaults: Settings = {
+  provider: undefined,
+  model: undefined,
+  timeout: longest,
+  retries: 7,
+  variable: () => undefined
+}
+
+/**
+ * The variable of each setting.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const variables = {
+  provider: "SYNAPSE_PROVIDER",
+  model: "SYNAPSE_MODEL",
+  timeout: "SYNAPSE_MODEL_TIMEOUT",
+  retries: "SYNAPSE_MODEL_RETRIES"
+} as const
+
+/**
+ * The settings that models are found by.
+ *
+ * @since 0.1.0
+ * @category tags
+ */
+export class ModelSettings extends Context.Tag("synapse/ModelSettings")<ModelSettings, Settings>() {}
+
+/**
+ * Makes the function `variable` of the given variables.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const variablesOf =
+  (environment: Readonly<Record<string, string | undefined>>): Settings["variable"] =>
+  (name) => {
+    // A key that was read from a file often has the line's end with it.
+    const value = (Object.hasOwn(environment, name) ? environment[name] : undefined)?.trim() ?? ""
+    return value === "" ? undefined : Redacted.make(value)
+  }
+
+/**
+ * A layer of the given settings and the defaults; it does not read the environment. Dies where a setting is invalid.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (settings: Partial<Settings> = {}): Layer.Layer<ModelSettings> =>
+  Layer.orDie(
+    Layer.effect(
+      ModelSettings,
+      Effect.suspend(() => checked({ ...defaults, ...settings }))
+    )
+  )
+
+const word = (name: string) =>
+  Config.string(name).pipe(
+    Config.map((value) => (value.trim() === "" ? undefined : value.trim())),
+    Config.withDefault(undefined)
+  )
+
+/**
+ * A layer which reads the settings from the environment. Fails where a variable has an invalid value.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerFromEnv: Layer.Layer<ModelSettings, ConfigError.ConfigError> = Layer.effect(
+  ModelSettings,
+  Config.all({
+    provider: word(variables.provider),
+    model: word(variables.model),
+    timeout: WholeNumber.config(variables.timeout, 1).pipe(Config.withDefault(defaults.timeout)),
+    retries: WholeNumber.config(variables.retries, 0).pipe(Config.withDefault(defaults.retries))
+  }).pipe(
+    Effect.flatMap((fromEnv) => bounded({ ...fromEnv, variable: variablesOf({ ...process.env }) }, variables.timeout))
+  )
+)
+
+function bounded(settings: Settings, name: string): Either.Either<Settings, ConfigError.ConfigError> {
+  return settings.timeout > longest
+    ? Either.left(ConfigError.InvalidData([], `${name}=${settings.timeout}: must be at most ${longest}`))
+    : Either.right(settings)
+}
+
+const checked = (settings: Settings): Either.Either<Settings, ConfigError.ConfigError> =>
+  Either.flatMap(
+    Either.all([WholeNumber.check("timeout", settings.timeout, 1), WholeNumber.check("retries", settings.retries, 0)]),
+    () => bounded(settings, "timeout")
+  )
