@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LiveAgentTools from "./agent/LiveAgentTools.js"
 import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
+import * as ModelPresence from "./agent/ModelPresence.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
@@ -68,6 +69,15 @@ const houseOf =
     return Layer.scopedContext(Layer.build(house))
   }
 
+/** Loads what finds models by the settings and the environment. */
+const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Layer<ModelProvider, ConfigError>> => {
+  const [{ layer }, { layerFromEnv }] = await Promise.all([
+    import("./agent/model/LiveModelProvider.js"),
+    import("./agent/model/ModelSettings.js")
+  ])
+  return layer.pipe(Layer.provide(layerFromEnv), Layer.provide(Layer.succeed(SandboxSettings, settings)))
+}
+
 /**
  * A layer which runs sub-agents. It loads the models and the loop with the first task.
  *
@@ -82,10 +92,14 @@ export const layer = (
   McpConfig | SandboxManager | SandboxSettings | SessionSettings | SkillStore
 > => {
   const { models } = parts
-  return LiveSubAgentManager.layer({
-    isOffered: models !== undefined,
-    models: async () => models ?? Layer.die("no models")
-  }).pipe(
-    Layer.provide(Layer.unwrapEffect(Effect.map(McpConfig, (config) => LiveAgentTools.layer(houseOf(parts, config)))))
+  return Layer.unwrapEffect(
+    Effect.gen(function* () {
+      const settings = yield* SandboxSettings
+      const config = yield* McpConfig
+      return LiveSubAgentManager.layer({
+        isOffered: models !== undefined || (yield* ModelPresence.isProviderSet(settings.home)),
+        models: async () => models ?? (await liveModels(settings))
+      }).pipe(Layer.provide(LiveAgentTools.layer(houseOf(parts, config))))
+    })
   )
 }

@@ -268,7 +268,7 @@ describe.skipIf(!isSandboxed)("the rights of a sub-agent", () => {
           "echo x > new; echo x > sub/file; rm sub/file; mkdir d; write new2 text; edit sub/file content c"
         const { output } = yield* run(tell("explore", attack))
         assert.match(output, /^content\n/)
-        assert.match(output, /\/tmp\nx\nhere\n/)
+        for (const line of ["/tmp", "x", "here"]) assert.include(output.split("\n"), line)
         assert.notMatch(output, /TOKEN/)
         assert.deepStrictEqual(Fs.readdirSync(cwd).sort(), [".env", "sub"])
         assert.strictEqual(Fs.readFileSync(`${cwd}/sub/file`, "utf8"), "content\n")

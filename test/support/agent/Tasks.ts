@@ -54,6 +54,7 @@ export const inTasks = (name: string, options: Options, use: (ground: Ground) =>
           const cwd = yield* Directory.make
           const outside = yield* Directory.make
           const home = `${outside}/home`
+          Fs.mkdirSync(`${outside}/tmp`)
           const put = (path: string, text: string) => write(Path.resolve(cwd, path), text)
           options.prepare?.({ cwd, home, put })
           const fake = yield* FakeModel.make(options.turns)
@@ -67,7 +68,12 @@ export const inTasks = (name: string, options: Options, use: (ground: Ground) =>
           const house = Synapse.layer(
             { cwd },
             {
-              sandbox: { home, enabled: options.enabled ?? isSandboxed, blacklist: options.blacklist ?? [] },
+              sandbox: {
+                home,
+                temporary: `${outside}/tmp`,
+                enabled: options.enabled ?? isSandboxed,
+                blacklist: options.blacklist ?? []
+              },
               models: provider
             }
           )
