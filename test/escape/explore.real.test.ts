@@ -34,11 +34,14 @@ describe.skipIf(ground === undefined)("a sub-agent that may only read", () => {
               ]
             }
       )
+      const models: Layer.Layer<ModelProvider> = Layer.succeed(ModelProvider, {
+        model: () => Effect.succeed(fake.model)
+      })
       const house = Synapse.layer(
         { cwd: project },
         {
           sandbox: { home: `${home}/.synapse`, userHome: home, temporary, enabled: true },
-          models: Layer.succeed(ModelProvider, { model: () => Effect.succeed(fake.model) })
+          models
         }
       )
       const places = () => [home, outside, project].flatMap(snapshot)
@@ -51,7 +54,7 @@ describe.skipIf(ground === undefined)("a sub-agent that may only read", () => {
             arguments: JSON.stringify({ command: "task:explore -d Attack -p attack", timeout: 120_000 })
           })
         ),
-        house
+        Layer.orDie(house)
       )
       assert.include(output, `${all.length}\\nend`)
       assert.notInclude(output, "BREACH")

@@ -44,8 +44,7 @@ describe("task:<type>", () => {
           assert.strictEqual(
             output,
             "task:general: Invalid parameters: --description is missing.\n" +
-              "Usage: task:general -d <words> -p <prompt> [--skill NAME] [--model NAME] [--max-turns N]\n" +
-              'Bash(command="task:general --help") shows more.'
+              "Usage: task:general -d <words> -p <prompt> [--skill NAME] [--model NAME] [--max-turns N]"
           )
           for (const [line, says] of [
             ["task:general -d x", "--prompt is missing, and standard input is empty."],
