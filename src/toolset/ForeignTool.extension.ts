@@ -65,5 +65,5 @@ export const task = (given: Given): string => {
   const type = types[small] ?? (/^(?:general|explore|skill)$/.test(small) ? small : asked)
   const description = given.word("<words>", "description", "title", "name", "taskname")
   const prompt = given.word("<prompt>", "prompt", "message", "task", "instructions", "input")
-  return `task:${/^[\w.+-]+$/.test(type) ? type : "general"} --description ${description} --prompt ${prompt}`
+  return `task:${/^[\w.+-]+$/.test(type) ? type : "general"} --prompt ${prompt} --description ${description}`
 }

@@ -58,7 +58,13 @@ describe("a policy that only reads", () => {
       "/tmp",
       "/var/tmp"
     ])
-    assert.deepStrictEqual([paths(only.whitelist), paths(only.shown)], [["/tmp", "/var/tmp"], ["/tmp/p", "/w"]])
+    assert.deepStrictEqual(
+      [paths(only.whitelist), paths(only.shown)],
+      [
+        ["/tmp", "/var/tmp"],
+        ["/tmp/p", "/w"]
+      ]
+    )
     for (const [path, expected] of [
       ["/tmp/x", [true, true]],
       ["/var/tmp/x", [true, true]],
