@@ -84,7 +84,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         handler === undefined
           ? UnknownCommand.of(
               line.name,
-              registry.list().map(({ name }) => name)
+              registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name]))
             )
           : Effect.flatMap(sandbox.cwd, (cwd) =>
               run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
