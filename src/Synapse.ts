@@ -9,6 +9,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
 import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
@@ -18,16 +19,19 @@ import * as Mcp from "./commands/mcp/Mcp.js"
 import * as Read from "./commands/read/Read.js"
 import * as Search from "./commands/search/Search.js"
 import * as Skill from "./commands/skill/Skill.js"
+import * as Task from "./commands/task/Task.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
 import * as FileMcpConfig from "./extension/mcp/FileMcpConfig.js"
 import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
 import type * as McpClient from "./extension/mcp/McpClient.js"
+import type * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
 import type * as SkillStore from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
 import * as BashRouter from "./router/BashRouter.js"
+import * as SubAgents from "./SubAgents.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
@@ -57,12 +61,12 @@ export type Tools =
   | TodoStore.TodoStore
 
 /**
- * The services that talk to MCP servers and find skills.
+ * The services that talk to MCP servers, find skills and run sub-agents.
  *
  * @since 0.1.0
  * @category models
  */
-export type Extensions = McpClient.McpClient | SkillStore.SkillStore
+export type Extensions = McpClient.McpClient | SkillStore.SkillStore | SubAgentManager.SubAgentManager
 
 /**
  * The services of a house. The SandboxManager is the only way to its shell.
@@ -85,6 +89,7 @@ export const commands = {
   "mcp:*": Mcp.make,
   read: Read.make,
   "skill:*": Skill.make,
+  "task:*": Task.make,
   TodoWrite: TodoWrite.make,
   write: Write.make
 }
@@ -107,6 +112,7 @@ export type Commands = {
         | McpClient.McpClient
         | SandboxManager.SandboxManager
         | SkillStore.SkillStore
+        | SubAgentManager.SubAgentManager
         | TodoStore.TodoStore
       >
 }
@@ -177,6 +183,10 @@ export interface Options {
    * bytes go (`SYNAPSE_DESCRIBE_EXTENSIONS`); by default, it only tells how to find them.
    */
   readonly describeExtensions?: boolean
+  /** Finds the models of sub-agents, in place of the settings and the environment. */
+  readonly models?: Layer.Layer<ModelProvider, ConfigError>
+  /** Runs sub-agents, in place of Synapse's own manager. */
+  readonly subAgents?: Layer.Layer<SubAgentManager.SubAgentManager>
 }
 
 /** Refuses the keys of `Given` that `Known` does not have. */
@@ -229,10 +239,34 @@ const layerConfiguration = ({ sandbox }: Options) =>
     Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
   )
 
-const layerExtensions = Layer.merge(
-  LocalSkillStore.layer,
-  Layer.provide(LiveMcpClient.layerFromEnv, FileMcpConfig.layer)
-)
+/** What runs sub-agents; their houses are made of the same parts as this one. */
+const layerSubAgents = (options: Options) => {
+  const { permission: _, ...others } = options
+  return (
+    options.subAgents ??
+    SubAgents.layer({
+      tools: (isReadOnly) =>
+        Layer.provide(
+          layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
+          layerDescription(options)
+        ),
+      sandbox: layerSandbox(others),
+      models: options.models
+    })
+  )
+}
+
+/** Leaves out the commands that are not Synapse's own, and those that do what a sandbox does not see. */
+const onlyReading = (changes: Commands = {}): Commands => ({
+  ...Object.fromEntries(Object.keys(changes).map((name) => [name, false])),
+  "mcp:*": false
+})
+
+const layerExtensions = (options: Options) =>
+  layerSubAgents(options).pipe(
+    Layer.provideMerge(Layer.merge(LocalSkillStore.layer, LiveMcpClient.layerFromEnv)),
+    Layer.provide(FileMcpConfig.layer)
+  )
 
 const layerDescription = ({ describeExtensions }: Options) =>
   DescriptionSettings.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
@@ -285,7 +319,8 @@ export const layer = <
 ): Layer.Layer<Services, ConfigError> =>
   own(
     layerTools(options?.commands).pipe(
-      Layer.provideMerge(Layer.merge(layerExtensions, layerSandbox(options ?? {}))),
+      Layer.provideMerge(layerExtensions(options ?? {})),
+      Layer.provideMerge(layerSandbox(options ?? {})),
       Layer.provide(layerConfiguration(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.

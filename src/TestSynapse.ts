@@ -7,10 +7,12 @@ import * as Context from "effect/Context"
 import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type { ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
+import * as AgentType from "./agent/AgentType.js"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
+import * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
@@ -53,6 +55,37 @@ export class TestShell extends Context.Tag("synapse/TestShell")<
     readonly calls: Effect.Effect<ReadonlyArray<ShellCall>>
   }
 >() {}
+
+/**
+ * Answers a task for a sub-agent: with its final text, or with an effect of one.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type TaskScript = (
+  type: string,
+  task: SubAgentManager.SubAgentTask
+) => string | Effect.Effect<string, CommandError>
+
+/**
+ * A layer of a manager whose sub-agents answer as `script` does. Their types are the built-in ones.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSubAgents = (script: TaskScript): Layer.Layer<SubAgentManager.SubAgentManager> =>
+  Layer.sync(SubAgentManager.SubAgentManager, () =>
+    SubAgentManager.SubAgentManager.of({
+      isOffered: true,
+      types: () => AgentType.all,
+      look: Effect.succeed(AgentType.all),
+      execute: (type, task) =>
+        Effect.suspend(() => {
+          const answer = script(type, task)
+          return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
+        })
+    })
+  )
 
 const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
   Layer.effectContext(
@@ -100,11 +133,22 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
  */
 export const layer = (
   script: Script = () => ({}),
-  options: { readonly cwd?: string; readonly commands?: Synapse.Commands } = {}
+  options: {
+    readonly cwd?: string
+    readonly commands?: Synapse.Commands
+    /** Answers the tasks for sub-agents; without it, there are none. */
+    readonly subAgents?: TaskScript
+  } = {}
 ): Layer.Layer<Synapse.Services | TestShell> =>
   Synapse.own(
     Synapse.layerTools(options.commands).pipe(
-      Layer.provideMerge(Layer.merge(McpClient.layerNone, SkillStore.layerNone)),
+      Layer.provideMerge(
+        Layer.mergeAll(
+          McpClient.layerNone,
+          SkillStore.layerNone,
+          options.subAgents === undefined ? SubAgentManager.layerNone : layerSubAgents(options.subAgents)
+        )
+      ),
       Layer.provideMerge(layerShell(script, options.cwd ?? "/"))
     )
   )

@@ -87,6 +87,7 @@ describe("the services of a house", () => {
           "synapse/McpClient",
           "synapse/SandboxManager",
           "synapse/SkillStore",
+          "synapse/SubAgentManager",
           "synapse/TodoStore",
           "synapse/Toolset"
         ])
@@ -186,7 +187,7 @@ describe("parts of a house", () => {
             const { list } = yield* CommandRegistry.CommandRegistry
             assert.deepStrictEqual(
               list().map(({ name }) => name),
-              ["TodoWrite", "bash", "command:search", "greet", "mcp:*", "read", "skill:*", "write"]
+              ["TodoWrite", "bash", "command:search", "greet", "mcp:*", "read", "skill:*", "task:*", "write"]
             )
             return yield* runHere("read x | cat; greet; TodoWrite; edit a b c")
           }),

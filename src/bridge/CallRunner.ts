@@ -102,7 +102,7 @@ const run = (
   handler === undefined || isLineHandler(handler)
     ? UnknownCommand.of(
         call.name,
-        known.map(({ name }) => name)
+        known.flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name]))
       )
     : Effect.tapDefect(
         Effect.suspend(() =>

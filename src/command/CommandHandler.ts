@@ -26,6 +26,8 @@ export interface Described {
   readonly summary: string
   /** The usage line: `read <file> [--offset N]`. */
   readonly usage: string
+  /** True where no list and no description names it; it can be called all the same. */
+  readonly isUnlisted?: boolean
   /**
    * Returns the commands under the prefix (`mcp:*`) that are known without starting anything, for who looks for one and
    * for programs that call one (`env`, `find -exec`); the same array until they change. It answers at once. A name with a

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
 import type { CommandResult } from "./CommandResult.js"
+import type { SubAgentEvent } from "./SubAgentEvent.js"
 
 /**
  * The progress of a command of ours which waits for something else, as that tells it. The message is one harmless line.
@@ -71,6 +72,8 @@ export interface CommandListener {
   readonly onProgress?: (progress: CommandProgress) => void
   /** The account of what commands of ours (`task:<type>`) use of a model. */
   readonly account?: CommandAccount
+  /** Called with each step of the sub-agents that commands of ours (`task:<type>`) run. */
+  readonly onSubAgent?: (event: SubAgentEvent) => void
 }
 
 /**
@@ -89,9 +92,10 @@ export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalVal
  * @since 0.1.0
  * @category combinators
  */
-export const ofProgress = ({ account, onProgress }: CommandListener): CommandListener => ({
+export const ofProgress = ({ account, onProgress, onSubAgent }: CommandListener): CommandListener => ({
   ...(onProgress === undefined ? undefined : { onProgress }),
-  ...(account === undefined ? undefined : { account })
+  ...(account === undefined ? undefined : { account }),
+  ...(onSubAgent === undefined ? undefined : { onSubAgent })
 })
 
 const encoder = new TextEncoder()

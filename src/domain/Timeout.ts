@@ -1,5 +1,5 @@
 /**
- * The limit on timeouts.
+ * The limits on timeouts.
  *
  * @since 0.1.0
  */
@@ -11,3 +11,10 @@
  * @since 0.1.0
  */
 export const longest = 2 ** 31 - 1
+
+/**
+ * The time in milliseconds that a line which names a task for a sub-agent may take, where its call gives none.
+ *
+ * @since 0.1.0
+ */
+export const ofTasks = 30 * 60_000

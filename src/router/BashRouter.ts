@@ -23,6 +23,7 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
+import * as Timeout from "../domain/Timeout.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import { identifyCommandType } from "./CommandType.js"
 import * as Places from "./Places.js"
@@ -72,17 +73,18 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       options: RouteOptions
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
-      if (identifyCommandType(line, isRegistered) === "native") return places.behind(sandbox.execute(command, options))
+      if (identifyCommandType(line, isRegistered) === "native")
+        return places.behind(sandbox.execute(command, patient(command, options)))
       const handler = registry.find(line.name)
-      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, options)
+      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, patient(command, options))
       const plain = PlainCall.of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
-      if (plain === undefined) return places.behind(sandbox.execute(command, options))
+      if (plain === undefined) return places.behind(sandbox.execute(command, patient(command, options)))
       const inProcess =
         handler === undefined
           ? UnknownCommand.of(
               line.name,
-              registry.list().map(({ name }) => name)
+              registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name]))
             )
           : Effect.flatMap(sandbox.cwd, (cwd) =>
               run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
@@ -95,7 +97,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const here = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined
           ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
-          : sandbox.execute(command, options)
+          : sandbox.execute(command, patient(command, options))
       )
       const program = handler?.program
       if (program === undefined) return handler?.keepsPlace === true ? places.keep(here) : places.behind(here)
@@ -124,6 +126,15 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     })
   })
 )
+
+/** Matches a line in which a task for a sub-agent may be called. */
+const namingTask = /(?:^|[^\w.:@/+-])task:[A-Za-z]/
+
+/** Gives a line more time by default where it names a task: a model's turns take minutes. */
+const patient = (command: string, options: RouteOptions): RouteOptions =>
+  options.timeout === undefined && command.includes("task:") && namingTask.test(command)
+    ? { ...options, timeout: Timeout.ofTasks }
+    : options
 
 /** Returns the exit code of a command that ended without a result. */
 const statusOf = (cause: Cause.Cause<CommandError>): number =>

@@ -29,6 +29,7 @@ import { Permission } from "./permission/Permission.js"
 import * as PathGlob from "./policy/PathGlob.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
+import * as SubPolicy from "./policy/SubPolicy.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
@@ -46,6 +47,17 @@ export interface ManagerOptions extends LineOptions {
    * at a time: naming another directory ends the one that is there.
    */
   readonly cwd?: string | undefined
+}
+
+/**
+ * A policy, and the name of the provider whose sandbox enforces it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface InForce {
+  readonly policy: SandboxPolicy
+  readonly provider: string
 }
 
 /**
@@ -88,6 +100,11 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     readonly getSandbox: (cwd: string) => Effect.Effect<SandboxBackend, ExecutionFailed>
     /** Builds the policy for a directory, as of now; undefined where nothing is enforced. */
     readonly buildPolicy: (cwd: string) => Effect.Effect<SandboxPolicy | undefined, ExecutionFailed>
+    /**
+     * Returns the policy that commands are under by now, with what a person has allowed, and the name of the provider that
+     * enforces it; undefined where nothing is enforced. Makes the sandbox where there is none; starts no shell.
+     */
+    readonly inForce: Effect.Effect<InForce | undefined, ExecutionFailed>
     /** Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it. */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
     /** Allows writing to a path permanently, in `sandbox.json`. */
@@ -124,6 +141,8 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
+    // @effect-diagnostics-next-line effectSucceedWithVoid:off
+    inForce: Effect.succeed(undefined),
     addRuntimeWhitelist: () => Effect.void,
     addPermanentWhitelist: noPolicy,
     shutdown: session.restart
@@ -175,6 +194,9 @@ export const layer: Layer.Layer<
         : Effect.succeed(enabled)
     const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
+    /** The name of the provider that has made the last sandbox. */
+    let enforcer = ""
+
     /** The status that was set while there was no sandbox. */
     let status: number | undefined
 
@@ -193,6 +215,7 @@ export const layer: Layer.Layer<
         const policy = yield* build(cwd)
         yield* config.claim(policy)
         const { create, destroy } = yield* providers.find(provider)
+        enforcer = provider
         return { create: withStatus(create(policy)), destroy }
       })
     )
@@ -295,6 +318,14 @@ export const layer: Layer.Layer<
       cwd: Effect.suspend(() => current.peek()?.backend.cwd ?? Effect.succeed(directory)),
       getSandbox,
       buildPolicy: build,
+      inForce: Effect.suspend(() => {
+        const place = current.peek()?.cwd ?? directory
+        return Effect.flatMap(getSandbox(place), ({ policy }) =>
+          policy === undefined
+            ? Effect.succeed(undefined)
+            : Effect.map(build(place), (built) => ({ policy: SubPolicy.inForce(policy, built), provider: enforcer }))
+        )
+      }),
       addRuntimeWhitelist,
       addPermanentWhitelist,
       shutdown

@@ -120,7 +120,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
               result,
               cwd,
               around,
-              commands: registry.list().map(({ name }) => name),
+              commands: registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name])),
               extensions: () => extensionsOf(registry)
             })
           )
@@ -195,7 +195,9 @@ const noSkillProgram = (params: typeof Parameters.Type, command: string) =>
 const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string): boolean => {
   const [name = "", ...options] = command.split(" ")
   const handler = registry.find(name)
-  return handler !== undefined && options.every((option) => handler.usage.includes(option))
+  return (
+    handler !== undefined && handler.isUnlisted !== true && options.every((option) => handler.usage.includes(option))
+  )
 }
 
 const ran = Span.within("BashTool.run")

@@ -24,8 +24,9 @@ export const make = (
   conditions?: Conditions,
   { describeExtensions }: Settings = defaults
 ): string => {
-  const extensions = handlers.filter(isExtension)
-  const others = handlers.filter(
+  const listed = handlers.filter(({ isUnlisted }) => isUnlisted !== true)
+  const extensions = listed.filter(isExtension)
+  const others = listed.filter(
     (handler) => !isExtension(handler) && !(extensions.length > 0 && handler.name === search)
   )
   const commands = [
@@ -62,7 +63,8 @@ const mostDescribed = 2000
 
 const forms: Readonly<Record<string, string>> = {
   "mcp:*": "of MCP servers (mcp:<server>:<tool>)",
-  "skill:*": "of skills (skill:list; skill:load <name> prints one's instructions)"
+  "skill:*": "of skills (skill:list; skill:load <name> prints one's instructions)",
+  "task:*": "of sub-agents (task:general, task:explore -d <words> -p <prompt>)"
 }
 
 /** Tells that there are commands of extensions, and how to find them. */

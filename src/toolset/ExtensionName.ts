@@ -6,7 +6,8 @@
 import * as Option from "effect/Option"
 import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
-import { mcpNameOf } from "./ForeignTool.extension.js"
+import * as ExtensionTool from "./ForeignTool.extension.js"
+import { Given } from "./ForeignTool.given.js"
 
 /** Matches a part of a name. */
 const part = /^[\w.-]+$/
@@ -29,7 +30,9 @@ export const meant = (
   }
   if (/^(?:use_?)?skills?$/i.test(name))
     return part.test(first) && !first.startsWith("-") ? loading(first, second) : "skill:list"
-  const mcp = mcpNameOf(name)
+  if (/^(?:task|agent|sub[-_]?agent)s?$/i.test(name) && known.some((one) => one.startsWith("task:")))
+    return task(first, words.slice(1))
+  const mcp = ExtensionTool.mcpNameOf(name)
   return near(mcp ?? name, known) ?? mcp
 }
 
@@ -61,6 +64,13 @@ const loading = (first: string, second: string): string =>
       : "skill:list"
     : `skill:load ${first}`
 
+/** Writes the call of a task whose type is a word of its own. */
+const task = (type: string, words: ReadonlyArray<{ readonly value: string }>): string => {
+  if (!part.test(type) || type.startsWith("-") || words.length === 0) return "task:list"
+  const line = [`task:${type}`, ...words.map(({ value }) => Quote.word(value))].join(" ")
+  return line.length > 2 * longest ? `task:${type} -d <words> -p <prompt>` : line
+}
+
 /** Matches a line that runs the program `skill` with no options. */
 const skillProgram = /^\s*skill[ \t]+(\w[\w.-]*)(?:[ \t]+([\w.-]+))?\s*$/
 
@@ -91,12 +101,22 @@ export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): Opt
 export const ofFunctionCall = (text: string): string | undefined => {
   const [, skill] = /^\s*Skill\(\s*["']?([\w.-]+)["']?\s*\)\s*$/.exec(text) ?? []
   if (skill !== undefined) return `skill:load ${skill}`
+  const [, task] = /^\s*(?:Task|Agent)\(([\s\S]*)\)\s*$/.exec(text) ?? []
+  if (task !== undefined) return ExtensionTool.task(new Given(fieldsOf(task)))
   const [, name, given = ""] = /^\s*((?:mcp|skill):[\w.-]+:[\w.:-]+)\s*\(([\s\S]*)\)\s*$/.exec(text) ?? []
   if (name === undefined) return undefined
   return isJson(given) && given.length <= longest
     ? `${name} --json ${Quote.word(given.trim())}`
     : `${name} --json '{…}'`
 }
+
+/** Returns the texts of named arguments: `prompt="…"`, `"prompt": "…"`. */
+const fieldsOf = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [
+      ...text.slice(0, 20_000).matchAll(/["']?\b(\w{1,40})\b["']?\s*[=:]\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')/gs)
+    ].map(([, name = "", value = ""]) => [name, value.slice(1, -1).replace(/\\n/g, "\n").replace(/\\(.)/gs, "$1")])
+  )
 
 /** The most characters of an argument that is repeated. */
 const longest = 500

@@ -43,3 +43,27 @@ export const skill = (given: Given): string =>
   given.any("skill", "name", "skillname", "command") === undefined
     ? "skill:list"
     : `skill:load ${given.word("<name>", "skill", "name", "skillname", "command")}`
+
+/** Our types by the names that other agents have for such. */
+const types: Readonly<Record<string, string>> = {
+  "general-purpose": "general",
+  default: "general",
+  worker: "general",
+  plan: "explore",
+  explorer: "explore",
+  "codebase-search": "explore"
+}
+
+/**
+ * Writes `Task`, which has a sub-agent do something.
+ *
+ * @since 0.1.0
+ */
+export const task = (given: Given): string => {
+  const asked = (given.text("subagenttype", "agenttype", "type", "agent", "agentname") ?? "").trim()
+  const small = asked.toLowerCase()
+  const type = types[small] ?? (/^(?:general|explore|skill)$/.test(small) ? small : asked)
+  const description = given.word("<words>", "description", "title", "name", "taskname")
+  const prompt = given.word("<prompt>", "prompt", "message", "task", "instructions", "input")
+  return `task:${/^[\w.+-]+$/.test(type) ? type : "general"} --prompt ${prompt} --description ${description}`
+}

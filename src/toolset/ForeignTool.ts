@@ -38,10 +38,10 @@ const shell: Answer = (given) => {
 }
 
 const task: Answer = (given, offers) => {
-  const name = `task:${given.text("subagenttype", "type", "agent") ?? "general"}`
-  if (!offers(name)) return Advice.line`there are no sub-agents: do the task yourself, with Bash`
-  const words = ["--prompt", given.word("<prompt>", "prompt"), "--description", given.word("<words>", "description")]
-  return [Advice.run([ShellWords.toCommand([name]), ...words].join(" "))]
+  const line = ExtensionTool.task(given)
+  return offers(line.split(" ", 1).join())
+    ? [Advice.run(line)]
+    : Advice.line`there are no sub-agents: do the task yourself, with Bash`
 }
 
 const skill: Answer = (given, offers) => (offers("skill:load") ? [Advice.run(ExtensionTool.skill(given))] : undefined)
@@ -89,7 +89,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["todowrite updateplan", command(FileTool.todoWrite)],
       ["todoread", todoRead],
       ["webfetch fetch", webFetch],
-      ["task agent", task],
+      ["task agent newtask subagent runsubagent spawnagent dispatchagent delegatetask", task],
       ["skill useskill loadskill", skill],
       ["strreplaceeditor strreplacebasededittool texteditor", editor],
       ["bashoutput getterminaloutput taskoutput", background],

@@ -213,6 +213,7 @@ const ofQuote = ({ text }: CommandLine.CommandLine, { exitCode, stderr }: Comman
 const ofFunctionCall = ({ command, commands, result: { exitCode, stderr } }: Facts): string | undefined => {
   if (exitCode !== 2 || !commands.includes("mcp:*") || !stderr.includes("syntax error")) return undefined
   const meant = ExtensionName.ofFunctionCall(command)
+  if (meant?.startsWith("task:") === true && !commands.includes("task:*")) return undefined
   return meant === undefined ? undefined : `it takes words, as every command: ${meant}`
 }
 

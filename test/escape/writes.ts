@@ -6,7 +6,7 @@ import { type Attack, family } from "../support/escape/Attack.js"
 import { type Places, write } from "../support/escape/World.js"
 
 /** `$o` is the directory outside; whatever gets through is seen there. */
-const routes: ReadonlyArray<readonly [title: string, script: string, ...needs: ReadonlyArray<string>]> = [
+export const routes: ReadonlyArray<readonly [title: string, script: string, ...needs: ReadonlyArray<string>]> = [
   [">, >>, >|, <>", "echo x > $o/file; echo x >> $o/file; echo x >| $o/file; exec 5<> $o/file; echo x > $o/new"],
   ["tee", "echo x | tee $o/file $o/new"],
   ["cp", "cp README $o/file; cp README $o/new; cp -r pkg $o/directory"],

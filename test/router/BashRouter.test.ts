@@ -106,9 +106,9 @@ describe("BashRouter", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("says which commands there are when a task is unknown", () =>
+  it.effect("says which commands there are when one is unknown", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(route('task:general --prompt "hi"'))
+      const error = yield* Effect.flip(route("command:nope"))
       assert.include(
         error.message,
         "There are these commands besides the shell's own: TodoWrite, bash, command:search, edit, greet, mcp:*, read, skill:*, write."
@@ -135,7 +135,7 @@ describe("BashRouter", () => {
         "greet $x",
         "greet *",
         "A=1 greet x",
-        "task:x\nls",
+        "command:x\nls",
         "greet 'open",
         "read f --offset 2",
         "write f x"
@@ -147,6 +147,18 @@ describe("BashRouter", () => {
           ...(command === "greet *" ? [{ _tag: "Restart" as const }] : []),
           { _tag: "Execute" as const, command }
         ])
+      )
+    }).pipe(Effect.provide(withGreet))
+  )
+
+  it.effect("gives a line that names a task more time, where its call gives none", () =>
+    Effect.gen(function* () {
+      const lines = ["echo x | task:general -d a -p b", "ls; for i in 1; do task:x & done", "echo /task:x atask:x"]
+      for (const line of lines) yield* route(line)
+      yield* route(lines[0] ?? "", { timeout: 7 })
+      assert.deepStrictEqual(
+        (yield* calls).map((call) => call._tag === "Execute" && call.timeout),
+        [1_800_000, 1_800_000, undefined, 7]
       )
     }).pipe(Effect.provide(withGreet))
   )

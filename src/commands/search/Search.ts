@@ -78,7 +78,11 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
       const named = new Set(known.map(({ name }) => name))
       // What lists the commands of a prefix stands for it.
       const registered = entriesOf(registry.list()).filter(
-        ({ kind, name }) => isKind(kind, type) && !named.has(name) && !named.has(name.replace(/\*$/, "list"))
+        ({ kind, name }) =>
+          isKind(kind, type) &&
+          registry.find(name)?.isUnlisted !== true &&
+          !named.has(name) &&
+          !named.has(name.replace(/\*$/, "list"))
       )
       const own = [...registered, ...known]
       const native = around === undefined ? [] : Native.candidates(around, words)
@@ -100,7 +104,8 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
 })
 
 /** Tests whether commands of a handler can be of a type. */
-const isOf = ({ name }: Handler, type: Type): boolean => isKind(Entry.kindOf(name), type)
+const isOf = ({ isUnlisted, name }: Handler, type: Type): boolean =>
+  isUnlisted !== true && isKind(Entry.kindOf(name), type)
 
 const isKind = (kind: Entry.Kind, type: Type): boolean =>
   type === "all" || type === kind || (type === "extension" && (kind === "mcp" || kind === "skill"))

@@ -175,3 +175,12 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
     })
   })
 )
+
+/**
+ * A layer whose policy is always this one, whatever the settings and `sandbox.json` say.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerFixed = (policy: SandboxPolicy): Layer.Layer<PolicyBuilder> =>
+  Layer.succeed(PolicyBuilder, { build: () => Effect.succeed(policy), peek: () => Either.right(policy) })

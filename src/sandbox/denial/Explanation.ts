@@ -36,7 +36,7 @@ export const describe = (denial: Denial, policy: SandboxPolicy): string =>
  * @category rendering
  */
 export const advise = (denial: Denial, policy: SandboxPolicy): string =>
-  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial)].join("\n")
+  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)].join("\n")
 
 /**
  * Escapes control characters, so that a name stays on one line.
@@ -55,10 +55,11 @@ const allowed = ({ access }: Denial, { whitelist }: SandboxPolicy): string => {
   return `reading whatever no rule denies; ${writes}.`
 }
 
-const nextStep = ({ access, resource, rule, source }: Denial): string => {
+const nextStep = ({ access, resource, rule, source }: Denial, { shown }: SandboxPolicy): string => {
   const noDetour = "Do not try to get around it."
   if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
   if (rule === PolicyDecision.notWhitelisted.pattern) {
+    if (shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
     const first = HostPath.isMissing(resource) ? "make it, and then to run" : "run"
     return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(resource)}`
   }

@@ -95,6 +95,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const granted = PathRule.make(policy.granted ?? [])
   const readonly = PathRule.make(policy.readonly)
   const whitelist = PathRule.make(policy.whitelist)
+  const shown = PathRule.make(policy.shown ?? [])
 
   const findDenied = (path: string): Verdict | undefined => {
     const rule = blacklist.find(path)
@@ -115,7 +116,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     }
     const own = readonly.find(path)
     if (own !== undefined) return { allowed: false, rule: own, reason: `of ${describeSource(own.source)}: read only` }
-    const rule = whitelist.find(path)
+    const rule = shown.find(path) === undefined ? whitelist.find(path) : undefined
     if (rule !== undefined) return { allowed: true, rule }
     if (device.test(path)) return { allowed: true }
     return { allowed: false, rule: notWhitelisted, reason: "read only, like all that no rule allows to write" }

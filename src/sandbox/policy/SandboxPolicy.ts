@@ -58,6 +58,11 @@ export interface SandboxPolicy {
    * blacklist only.
    */
   readonly granted?: ReadonlyArray<Rule>
+  /**
+   * Paths that are read, also where they lie in a place of the whitelist. Where they are given, each place of the whitelist
+   * is the sandbox's own, empty at first: it is not the place of that name outside.
+   */
+  readonly shown?: ReadonlyArray<Rule>
   readonly allowNetwork: false
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */
   readonly environment?: ReadonlyArray<string>

@@ -91,6 +91,10 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFaile
  */
 const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
 
+/** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
+const writableOutside = (policy: SandboxPolicy): ReadonlyArray<string> =>
+  WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots
+
 /** Milliseconds after which the sandbox's start keeps this process busy no more. */
 const soon = 2
 
@@ -140,7 +144,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         indexes = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
         return indexes
       }
-      const programs = Programs.find(environment["PATH"] ?? "", WriteRoots.make(policy).roots)
+      const programs = Programs.find(environment["PATH"] ?? "", writableOutside(policy))
       const [{ isExamined, level: known }, layout] = yield* Effect.all(
         [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program], indexesFor))],
         { concurrency: "unbounded" }

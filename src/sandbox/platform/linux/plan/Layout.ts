@@ -30,6 +30,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly openings: ReadonlyArray<Opening>
   /** Directories that can't be renamed, the outermost first. */
   readonly pins: ReadonlyArray<string>
+  /** True where the roots are only read. */
+  readonly isReadOnly: boolean
   /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
   readonly held: ReadonlyArray<string>
   /** The directories for temporary files that are empty and private in the sandbox. */
@@ -65,7 +67,8 @@ export const make = async (
   needed: ReadonlyArray<string> = [],
   indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined
 ): Promise<Layout> => {
-  const writable = WriteRoots.make(policy)
+  const isReadOnly = policy.shown !== undefined
+  const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
   const sessions = Path.dirname(session)
   const area = {
     roots: writable.roots,
@@ -93,6 +96,7 @@ export const make = async (
     refused: writable.refused,
     masks,
     openings,
+    isReadOnly,
     // Directories that hold the sessions are not pinned: the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session] }).filter(
       (path) => !isMasked(path) && !isWithin(path, sessions)

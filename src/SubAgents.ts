@@ -1,0 +1,105 @@
+/**
+ * The sub-agents of a house: their manager, and the houses of their own that they work in.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as LiveAgentTools from "./agent/LiveAgentTools.js"
+import * as LiveSubAgentManager from "./agent/LiveSubAgentManager.js"
+import * as ModelPresence from "./agent/ModelPresence.js"
+import type { ModelProvider } from "./agent/model/ModelProvider.js"
+import * as Bridge from "./bridge/Bridge.js"
+import * as CommandRegistry from "./command/CommandRegistry.js"
+import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
+import * as McpClient from "./extension/mcp/McpClient.js"
+import { McpConfig } from "./extension/mcp/McpConfig.js"
+import * as SubAgentManager from "./extension/SubAgentManager.js"
+import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
+import type { SkillStore } from "./extension/skill/SkillStore.js"
+import type { Extensions, Tools } from "./Synapse.js"
+import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
+import { SandboxSettings } from "./sandbox/config/SandboxSettings.js"
+import type { SandboxManager } from "./sandbox/SandboxManager.js"
+import { SessionSettings } from "./session/SessionSettings.js"
+import type { ShellBridge } from "./session/ShellBridge.js"
+
+/**
+ * The parts of a house that those of sub-agents are made of too, each time anew.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export interface Parts {
+  /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
+  readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | Extensions>
+  /** The sandbox, in which nobody is asked for permission. */
+  readonly sandbox: Layer.Layer<
+    SandboxManager,
+    never,
+    PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings | SessionSettings | ShellBridge
+  >
+  /** Finds models in place of the settings. */
+  readonly models: Layer.Layer<ModelProvider, ConfigError> | undefined
+}
+
+/**
+ * Makes the house of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration. Its MCP servers are
+ * those that its parent may start, and none where nothing may be written, for they run outside of the sandbox.
+ */
+const houseOf =
+  ({ sandbox, tools }: Parts, config: McpConfig["Type"]): LiveAgentTools.MakeHouse =>
+  ({ isReadOnly, policy, sandbox: settings, session }) => {
+    const mcp = isReadOnly
+      ? McpClient.layerNone
+      : Layer.provide(LiveMcpClient.layerFromEnv, Layer.succeed(McpConfig, config))
+    const house = tools(isReadOnly).pipe(
+      Layer.provideMerge(Layer.mergeAll(mcp, LocalSkillStore.layer, SubAgentManager.layerNested, sandbox)),
+      Layer.provide(policy === undefined ? PolicyBuilder.layer : PolicyBuilder.layerFixed(policy.policy)),
+      Layer.provide(SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider })),
+      Layer.provide(Bridge.layer),
+      Layer.provide(CommandRegistry.layer),
+      Layer.provide(Layer.succeed(SessionSettings, session)),
+      Layer.provide(Layer.succeed(SandboxSettings, settings)),
+      Layer.provide(NodeFileSystem.layer)
+    )
+    return Layer.scopedContext(Layer.build(house))
+  }
+
+/** Loads what finds models by the settings and the environment. */
+const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Layer<ModelProvider, ConfigError>> => {
+  const [{ layer }, { layerFromEnv }] = await Promise.all([
+    import("./agent/model/LiveModelProvider.js"),
+    import("./agent/model/ModelSettings.js")
+  ])
+  return layer.pipe(Layer.provide(layerFromEnv), Layer.provide(Layer.succeed(SandboxSettings, settings)))
+}
+
+/**
+ * A layer which runs sub-agents. It loads the models and the loop with the first task.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const layer = (
+  parts: Parts
+): Layer.Layer<
+  SubAgentManager.SubAgentManager,
+  never,
+  McpConfig | SandboxManager | SandboxSettings | SessionSettings | SkillStore
+> => {
+  const { models } = parts
+  return Layer.unwrapEffect(
+    Effect.gen(function* () {
+      const settings = yield* SandboxSettings
+      const config = yield* McpConfig
+      return LiveSubAgentManager.layer({
+        isOffered: models !== undefined || (yield* ModelPresence.isProviderSet(settings.home)),
+        models: async () => models ?? (await liveModels(settings))
+      }).pipe(Layer.provide(LiveAgentTools.layer(houseOf(parts, config))))
+    })
+  )
+}

@@ -1,0 +1,149 @@
+/**
+ * Types of sub-agents: those that Synapse brings, and those that a markdown file defines.
+ *
+ * @since 0.1.0
+ */
+
+import type { SubAgentType } from "../extension/SubAgentManager.js"
+import type * as FrontMatter from "../extension/skill/FrontMatter.js"
+
+/**
+ * A type of sub-agents, with what its sub-agents begin with.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface AgentType extends SubAgentType {
+  /** Text that is added to the system prompt. */
+  readonly instructions: string
+  /** The name of its model; the provider's default where undefined. */
+  readonly model: string | undefined
+  /** The most turns that it may take, within those of the settings. */
+  readonly maxTurns: number | undefined
+  readonly skills: ReadonlyArray<string>
+}
+
+const builtIn = (name: string, description: string, isReadOnly: boolean, instructions: string): AgentType => ({
+  name,
+  description,
+  isReadOnly,
+  source: "built in",
+  instructions,
+  model: undefined,
+  maxTurns: undefined,
+  skills: [],
+  isUsable: true
+})
+
+const answering =
+  "You are a sub-agent: another agent has given you this task, and reads nothing of what you do but your answer. It holds what was " +
+  "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. You can't start sub-agents."
+
+const reading =
+  "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone and empty. " +
+  "Use grep, find, git log, git diff and read; don't try to change anything."
+
+/**
+ * Returns the instructions of all sub-agents of a type.
+ *
+ * @since 0.1.0
+ */
+export const instructionsOf = ({ instructions, isReadOnly }: AgentType): string =>
+  [answering, ...(isReadOnly ? [reading] : []), ...(instructions === "" ? [] : [instructions])].join("\n\n")
+
+/**
+ * The types that Synapse brings; no file replaces them.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const all: ReadonlyArray<AgentType> = [
+  builtIn("explore", "Searches and reads; it can't write.", true, ""),
+  builtIn("general", "Does a task of several steps, with the same rights as you.", false, ""),
+  builtIn("skill", "Does a task by a skill's instructions: --skill NAME.", false, "")
+]
+
+/** The names that no file's type can have: those of the built-in types, and of other commands. */
+const taken = new Set([...all.map(({ name }) => name), "list", "help"])
+
+/** Matches a name that can stand behind `task:`. */
+const nameable = /^[A-Za-z0-9][\w.+-]{0,63}$/
+
+/** The fields that mean something here, in small letters and without dashes; those that are left out in silence. */
+const known = new Set("name description model maxturns tools disallowedtools permissionmode skills readonly".split(" "))
+const silent = new Set("color version author license".split(" "))
+
+/** The tools of Claude's that write, or run what may. */
+const writing = /^(?:bash|edit|write|multiedit|notebookedit|\*|all)$/i
+
+/** The names by which Claude's files mean models of its own. */
+const aliases = new Set(["inherit", "default", "sonnet", "opus", "haiku", "opusplan"])
+
+/** The most problems that are told of one file, and the most skills that it may name. */
+const mostProblems = 5
+const mostSkills = 20
+
+/** Splits a list of tools at its commas, save for those in a tool's own words: `Bash(git diff, git log)`. */
+const listOf = (text: string | undefined): ReadonlyArray<string> =>
+  (text ?? "")
+    .replace(/\([^()]*\)/g, "")
+    .split(/[,\s]+/)
+    .map((one) => one.replace(/^["'[]+|["'\]]+$/g, ""))
+    .filter((one) => one !== "")
+
+/**
+ * Makes a type of a file. What it says narrows the rights of its sub-agents, and never widens them.
+ *
+ * @param file the name of the file, without its ending
+ * @since 0.1.0
+ * @category constructors
+ */
+export const ofFile = (
+  file: string,
+  source: "project" | "home",
+  { fields: given, problem, text }: FrontMatter.FrontMatter
+): AgentType => {
+  const fields = new Map([...given].map(([key, value]) => [key.toLowerCase().replace(/[-_]/g, ""), value]))
+  const problems: Array<string> = problem === undefined ? [] : [problem]
+  const named = fields.get("name") ?? file
+  const isUsable = nameable.test(named) && !taken.has(named)
+  if (taken.has(named)) problems.push(`it can't be used: ${named} is a name of Synapse's own`)
+  else if (!isUsable) problems.push("it can't be used: its name is not made of letters, digits and _ . + - alone")
+  if (problem === undefined && !fields.get("description")) problems.push("it has no description")
+
+  const model = fields.get("model")
+  const isAlias = model !== undefined && aliases.has(model.toLowerCase())
+  if (isAlias && model.toLowerCase() !== "inherit")
+    problems.push(`model ${model}: the default model is used, for this is no provider's name of one`)
+
+  const turns = fields.get("maxturns")
+  const maxTurns = turns !== undefined && /^[1-9]\d{0,8}$/.test(turns) ? Number(turns) : undefined
+  if (turns !== undefined && maxTurns === undefined)
+    problems.push("maxTurns is no whole number from 1, and was ignored")
+
+  const tools = fields.has("tools") ? listOf(fields.get("tools")) : undefined
+  const denied = listOf(fields.get("disallowedtools"))
+  const flag = fields.get("readonly")?.toLowerCase()
+  const isReadOnly =
+    (flag !== undefined && flag !== "false" && flag !== "no") ||
+    fields.get("permissionmode")?.toLowerCase() === "plan" ||
+    (tools !== undefined && !tools.some((tool) => writing.test(tool))) ||
+    ["bash", "edit", "write"].every((tool) => denied.some((one) => one.toLowerCase() === tool))
+  if (isReadOnly && tools?.some((tool) => tool.startsWith("mcp")) === true)
+    problems.push("it has no MCP tools, since it may not write")
+
+  const ignored = [...fields.keys()].filter((key) => !known.has(key) && !silent.has(key))
+  if (ignored.length > 0) problems.push(`ignored: ${ignored.slice(0, 10).join(", ")}`)
+  return {
+    name: named,
+    description: fields.get("description") ?? "",
+    isReadOnly,
+    source,
+    instructions: text.trim(),
+    model: isAlias ? undefined : model || undefined,
+    maxTurns,
+    skills: listOf(fields.get("skills")).slice(0, mostSkills),
+    isUsable,
+    ...(problems.length === 0 ? undefined : { problem: problems.slice(0, mostProblems).join("; ") })
+  }
+}

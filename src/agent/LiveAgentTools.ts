@@ -1,0 +1,146 @@
+/**
+ * Makes the tools of sub-agents in houses of their own, under policies that allow no more than their parent's.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Quote from "../bash/Quote.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
+import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
+import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
+import * as SessionSettings from "../session/SessionSettings.js"
+import { Toolset } from "../toolset/Toolset.js"
+import { AgentTools, type Tools } from "./AgentTools.js"
+
+/**
+ * The settings of a sub-agent's house.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HouseSettings {
+  readonly session: SessionSettings.Settings
+  readonly sandbox: SandboxSettings.Settings
+  /** The policy that its sandbox enforces, whatever files and settings say; undefined where its parent has no sandbox. */
+  readonly policy: InForce | undefined
+  /** True where nothing in it may write outside of the sandbox either. */
+  readonly isReadOnly: boolean
+}
+
+/**
+ * Makes the house of a sub-agent, which shares nothing with others.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type MakeHouse = (
+  settings: HouseSettings
+) => Layer.Layer<CommandRegistry | SandboxManager | Toolset, ConfigError>
+
+const failed = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
+
+const unheld = () =>
+  failed(
+    "This sub-agent may not write, which only the sandbox can keep it from, and there is no sandbox (it is disabled): nothing was run. task:general does without one."
+  )
+
+const realOf = (path: string): ReadonlyArray<string> => {
+  try {
+    return [Fs.realpathSync(path)]
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Returns the directories that a sandbox has of its own, by their real paths: on Linux, it replaces the system's; on macOS, a
+ * new one is made.
+ */
+const ownPlaces: Effect.Effect<ReadonlyArray<string>, ExecutionFailed, Scope.Scope> = process.platform === "darwin"
+  ? Effect.acquireRelease(
+      Effect.try({
+        try: () => [Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "synapse-agent-"))],
+        catch: (error) => failed(`no directory for temporary files could be made: ${error}`)
+      }),
+      (made) => Effect.sync(() => made.map((path) => Fs.rmSync(path, { recursive: true, force: true })))
+    )
+  : Effect.sync(() => [...new Set(["/tmp", "/var/tmp"].flatMap(realOf))])
+
+/** Goes to a directory in the shell itself: only what its sandbox shows can be entered. */
+const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effect.Effect<void, CommandError> =>
+  Effect.flatMap(manager.execute(`cd -- ${Quote.quote(cwd)}`), ({ blockedReason, exitCode, stderr }) =>
+    exitCode === 0
+      ? Effect.void
+      : new ExecutionFailed({
+          kind: "io",
+          reason: `The sub-agent can't start in ${ForeignText.line(cwd, 500)}: ${blockedReason ?? ForeignText.line(stderr, 300)}`
+        })
+  )
+
+/**
+ * A layer which makes the tools of sub-agents in houses that `house` makes.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layer = (
+  house: MakeHouse
+): Layer.Layer<AgentTools, never, SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings> =>
+  Layer.effect(
+    AgentTools,
+    Effect.gen(function* () {
+      const parent = yield* SandboxManager
+      const sandbox = yield* SandboxSettings.SandboxSettings
+      const session = yield* SessionSettings.SessionSettings
+      const directory = session.cwd ?? process.cwd()
+
+      const make = Effect.fn("AgentTools.make")(function* ({
+        cwd,
+        isReadOnly
+      }: {
+        readonly cwd: string | undefined
+        readonly isReadOnly: boolean
+      }): Effect.fn.Return<Tools, CommandError, Scope.Scope> {
+        const inForce = yield* parent.inForce
+        if (inForce === undefined && isReadOnly) return yield* unheld()
+        const policy =
+          inForce === undefined || !isReadOnly ? inForce?.policy : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
+        const start = policy?.cwd ?? directory
+        const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []
+        const built = yield* Layer.build(
+          house({
+            session: {
+              ...session,
+              cwd: start,
+              environment:
+                temporary === undefined ? session.environment : { ...session.environment, TMPDIR: temporary.path }
+            },
+            // What enables a sandbox is decided already; it must not be asked again.
+            sandbox: { ...sandbox, enabled: policy !== undefined },
+            policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
+            isReadOnly
+          })
+        ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
+        const goal = cwd ?? start
+        yield* enter(Context.get(built, SandboxManager), goal)
+        const registry = Context.get(built, CommandRegistry)
+        return {
+          toolset: Context.get(built, Toolset),
+          commands: () => registry.list().filter(({ isUnlisted }) => isUnlisted !== true),
+          cwd: goal
+        }
+      })
+
+      return AgentTools.of({ make })
+    })
+  )

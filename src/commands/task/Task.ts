@@ -1,0 +1,166 @@
+/**
+ * `task:<type>`: has a sub-agent do a task, and prints its answer.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as CommandGrammar from "../../command/CommandGrammar.js"
+import type { CommandCall, CommandHandler, Described } from "../../command/CommandHandler.js"
+import * as Parameter from "../../command/Parameter.js"
+import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
+import { help } from "./Task.help.js"
+import * as Input from "./Task.input.js"
+
+const described: Described = {
+  name: "task:*",
+  summary: "Sub-agents: other agents that do a task of their own; task:list shows their types.",
+  usage: "task:<type> -d <words> -p <prompt>"
+}
+
+const list: Described = { name: "task:list", summary: "Lists the types of sub-agents.", usage: "task:list" }
+
+const config = {
+  words: Parameter.repeated(Parameter.operand("prompt")),
+  description: Parameter.option("description").pipe(Parameter.withAlias("d")),
+  prompt: Parameter.option("prompt").pipe(Parameter.withAlias("p"), Parameter.optional),
+  skills: Parameter.repeated(Parameter.option("skill")),
+  model: Parameter.option("model").pipe(Parameter.optional),
+  maxTurns: Parameter.count("max-turns", 1).pipe(Parameter.optional)
+}
+
+/** The words of a call that are a task. */
+interface Asked extends CommandGrammar.Params<typeof config> {}
+
+/** Returns the usage of a type; that of task:skill names its skill. */
+const usageOf = (name: string): string =>
+  `${name} -d <words> -p <prompt>${name === "task:skill" ? " --skill NAME" : " [--skill NAME]"} [--model NAME] [--max-turns N]`
+
+/** Makes the grammar of a type, which is called by its own name in messages. */
+const grammarOf = (name: string) =>
+  CommandGrammar.make({ name, summary: described.summary, usage: usageOf(name), help, config })
+
+/** The most characters of a description, of a type's line in the list, and of what is wrong with it. */
+const longestDescription = 200
+const longestListed = 200
+const longestProblem = 300
+
+/**
+ * Makes the handler of `task:*`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effect.gen(function* () {
+  const manager = yield* SubAgentManager
+  let known: { readonly types: ReadonlyArray<SubAgentType>; readonly commands: ReadonlyArray<Described> } | undefined
+
+  const run = Effect.fnUntraced(function* (asked: Asked, { cwd, name, stdin }: CommandCall) {
+    const { description, maxTurns, model, prompt, skills, words } = asked
+    const [word, ...more] = words
+    if (more.length > 0 || (word !== undefined && Option.isSome(prompt)))
+      return yield* misuse(
+        name,
+        `${ForeignText.quoted(more[0] ?? word ?? "", 60)} is one word too many: quote the prompt.`
+      )
+    if (description.trim() === "") return yield* misuse(name, "--description is empty.")
+    if (name === "task:skill" && skills.length === 0)
+      return yield* misuse(name, "--skill is missing; skill:list shows the skills.")
+    const text = yield* Input.prompt(
+      Option.getOrElse(prompt, () => word),
+      stdin
+    )
+    if (Either.isLeft(text)) return yield* misuse(name, text.left)
+    const answer = yield* manager.execute(name.slice("task:".length), {
+      prompt: text.right,
+      description: ForeignText.line(description, longestDescription),
+      model: Option.getOrUndefined(model),
+      maxTurns: Option.getOrUndefined(maxTurns),
+      skills,
+      cwd
+    })
+    return CommandResult.make({ stdout: inLines(answer) })
+  })
+
+  const listed = Effect.map(manager.look, (types) =>
+    types.length === 0
+      ? CommandResult.make({ stderr: "There are no sub-agents here.\n" })
+      : CommandResult.make({ stdout: types.map((type) => `${line(type)}\n`).join("") })
+  )
+
+  return {
+    ...described,
+    isUnlisted: !manager.isOffered,
+    known: () => {
+      const types = manager.types()
+      if (known?.types !== types)
+        known = { types, commands: manager.isOffered ? [list, ...types.flatMap(commandsOf)] : [] }
+      return known.commands
+    },
+    look: () => Effect.as(manager.look, []),
+    run: (call): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+      const { args, name } = call
+      if (name === "task:" || name === "task:list" || name === "task:help") {
+        if (name === "task:help" || args[0] === "--help" || args[0] === "-h") return print(help)
+        return args.length > 0 && name === "task:list" ? CommandGrammar.misuse(list, "it takes no operand.") : listed
+      }
+      const grammar = grammarOf(name)
+      const answer = CommandGrammar.helpFor(grammar, args)
+      if (answer !== undefined) return print(answer)
+      const parsed = Either.mapLeft(grammar.parse(args), (error) => invalid(name, error))
+      return Effect.flatMap(parsed, (asked) => Effect.catchTag(run(asked, call), "ExecutionFailed", partial))
+    }
+  }
+})
+
+const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
+
+/** Returns a text that ends with its line, as `echo` would print it. */
+const inLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`)
+
+const marked = (name: string, reason: string): string =>
+  `${name}: Invalid parameters: ${reason.startsWith(`${name}: `) ? reason.slice(name.length + 2) : reason}`
+
+/** Says that the parameters are invalid, in these words (S22). */
+const invalid = (name: string, { advice, reason }: InvalidUsage): InvalidUsage =>
+  new InvalidUsage({ reason: marked(name, reason), advice })
+
+const misuse = (name: string, reason: string): InvalidUsage =>
+  invalid(name, CommandGrammar.misuse({ name, usage: usageOf(name) }, reason))
+
+/** Keeps what a task has said before it failed, which a pipe would lose with the error. */
+const partial = (
+  error: Extract<CommandError, { readonly _tag: "ExecutionFailed" }>
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
+  error.stdout === ""
+    ? error
+    : Effect.succeed(
+        CommandResult.make({
+          stdout: inLines(error.stdout),
+          stderr: `${error.reason}\n`,
+          exitCode: error.exitCode,
+          category: error.category,
+          advice: error.advice
+        })
+      )
+
+const line = ({ description, isReadOnly, name, problem, source }: SubAgentType): string => {
+  const about = [
+    ...(isReadOnly ? ["read-only"] : []),
+    ...(source === "built in" ? [] : [`the ${source === "home" ? "user" : "project"}'s`])
+  ]
+  const marks = about.length === 0 ? "" : ` (${about.join(", ")})`
+  const flaw = problem === undefined ? "" : ` [${ForeignText.line(problem, longestProblem)}]`
+  return `task:${ForeignText.line(name, longestListed)}${marks}: ${ForeignText.line(description, longestListed)}${flaw}`
+}
+
+/** What a file's author wrote of it is quoted. */
+const commandsOf = ({ description, isUsable, name, source }: SubAgentType): ReadonlyArray<Described> => {
+  if (!isUsable) return []
+  const summary = source === "built in" ? description : ForeignText.quoted(description, longestListed)
+  return [{ name: `task:${name}`, summary, usage: usageOf(`task:${name}`) }]
+}

@@ -1,0 +1,45 @@
+/**
+ * The steps of a sub-agent that a command runs, for who shows them while the command goes on.
+ *
+ * @since 0.1.0
+ */
+import * as Data from "effect/Data"
+import type { ToolCall } from "./ToolCall.js"
+
+/**
+ * A step of a sub-agent. Texts are a model's or a command's: who shows them makes control characters harmless.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type SubAgentStep = Data.TaggedEnum<{
+  /** It has been asked for; it waits for its turn where as many run as may. */
+  Started: Record<never, never>
+  ToolStarted: { readonly call: ToolCall }
+  ToolEnded: { readonly call: ToolCall; readonly isError: boolean; readonly message: string }
+  /** It has ended; `ending` is `done`, a limit's name, `failed` or `interrupted`. */
+  Ended: { readonly ending: string; readonly text: string }
+}>
+
+/**
+ * Makes a SubAgentStep, and takes one apart with `$match`.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const SubAgentStep = Data.taggedEnum<SubAgentStep>()
+
+/**
+ * A step, and the sub-agent that has made it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SubAgentEvent {
+  /** Tells the sub-agent from all others that run. */
+  readonly id: string
+  readonly type: string
+  /** What it does, in the words of who asked for it. */
+  readonly description: string
+  readonly step: SubAgentStep
+}

@@ -1,0 +1,61 @@
+/**
+ * Derives policies that allow no more than another: the policy in force, and one under which nothing of it is written.
+ *
+ * @since 0.1.0
+ */
+import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
+
+const realOf = (rule: Rule): string => rule.real ?? rule.path
+
+const isSame = (one: Rule) => (other: Rule) =>
+  one.kind === other.kind && one.path === other.path && realOf(one) === realOf(other)
+
+/** Appends the rules that the first list does not have. */
+const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): ReadonlyArray<Rule> => [
+  ...rules,
+  ...others.filter((rule) => !rules.some(isSame(rule)))
+]
+
+/**
+ * Returns the policy that a session's commands are under: the one that its sandbox enforces, with what a person has
+ * allowed since then, and with what is denied by now besides.
+ *
+ * @param enforced the policy of the sandbox that runs
+ * @param built the policy of the next one, by what the settings say now
+ * @since 0.1.0
+ */
+export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxPolicy => {
+  const { granted: _, ...others } = enforced
+  const { granted = [] } = built
+  return {
+    ...others,
+    whitelist: union(
+      enforced.whitelist,
+      built.whitelist.filter(({ source }) => source === "runtime")
+    ),
+    blacklist: union(enforced.blacklist, built.blacklist),
+    readonly: union(enforced.readonly, built.readonly),
+    ...(granted.length === 0 ? undefined : { granted })
+  }
+}
+
+/**
+ * Returns a policy under which only places of the sandbox's own can be written, and the rest of the policy holds: what was
+ * written before is read.
+ *
+ * @param places the directories that the sandbox can have of its own, by their real paths; those that the policy names as a
+ *   place of work are left out
+ * @since 0.1.0
+ */
+export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): SandboxPolicy => {
+  const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))
+  const isWithin = (path: string) => (rule: Rule) =>
+    path === realOf(rule) || path.startsWith(realOf(rule) === "/" ? "/" : `${realOf(rule)}/`)
+  return {
+    ...policy,
+    shown,
+    whitelist: places
+      .filter((path) => !shown.some(isWithin(path)))
+      .map((path): Rule => ({ pattern: path, path, kind: "path", source: "tmp" }))
+  }
+}

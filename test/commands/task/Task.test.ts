@@ -1,0 +1,148 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { help } from "../../../src/commands/task/Task.help.js"
+import type { CommandError } from "../../../src/domain/CommandError.js"
+import { ExecutionFailed } from "../../../src/domain/CommandError.js"
+import type { SubAgentTask } from "../../../src/extension/SubAgentManager.js"
+import * as TestSynapse from "../../../src/TestSynapse.js"
+import { Toolset } from "../../../src/toolset/Toolset.js"
+
+const inHouse = (
+  answer: (type: string, task: SubAgentTask) => string | Effect.Effect<string, CommandError>,
+  use: (
+    run: (command: string) => Effect.Effect<{ readonly output: string; readonly exitCode: number | undefined }>,
+    asked: ReadonlyArray<readonly [string, SubAgentTask]>,
+    toolset: Toolset["Type"]
+  ) => Effect.Effect<unknown>
+) => {
+  const asked: Array<readonly [string, SubAgentTask]> = []
+  const script: TestSynapse.TaskScript = (type, task) => {
+    asked.push([type, task])
+    return answer(type, task)
+  }
+  return Effect.flatMap(Toolset, (toolset) =>
+    use(
+      (command) =>
+        Effect.map(
+          toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) }),
+          ({ extras: { exitCode }, output }) => ({ output, exitCode })
+        ),
+      asked,
+      toolset
+    )
+  ).pipe(Effect.provide(TestSynapse.layer(undefined, { cwd: "/work", subAgents: script })))
+}
+
+describe("task:<type>", () => {
+  it.effect("without a description fails before anything runs (S22)", () =>
+    inHouse(
+      () => "never",
+      (run, asked) =>
+        Effect.gen(function* () {
+          const { exitCode, output } = yield* run('task:general --prompt "hi"')
+          assert.strictEqual(exitCode, 1)
+          assert.strictEqual(
+            output,
+            "task:general: Invalid parameters: --description is missing.\n" +
+              "Usage: task:general -d <words> -p <prompt> [--skill NAME] [--model NAME] [--max-turns N]"
+          )
+          for (const [line, says] of [
+            ["task:general -d x", "--prompt is missing, and standard input is empty."],
+            ["task:general -d x -p ''", "--prompt is empty."],
+            ["task:general -d ' ' -p y", "--description is empty."],
+            ["task:general -d x do this", '"this" is one word too many: quote the prompt.'],
+            ["task:general -d x -p y --max-turns 0", "--max-turns must be a whole number from 1"],
+            ["task:general -d x -p y --frob", "Unknown option --frob"],
+            ["task:skill -d x -p y", "--skill is missing"]
+          ] as const) {
+            const { exitCode, output } = yield* run(line)
+            assert.strictEqual(exitCode, 1, line)
+            assert.include(output, "Invalid parameters: ")
+            assert.include(output, says)
+          }
+          assert.deepStrictEqual(asked, [])
+        })
+    )
+  )
+
+  it.effect("has the manager execute it once, and prints its text (S23)", () =>
+    inHouse(
+      () => "the answer",
+      (run, asked) =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* run('task:general --prompt "hi" --description "Test"'), {
+            output: "the answer\n",
+            exitCode: 0
+          })
+          const task = {
+            prompt: "hi",
+            description: "Test",
+            model: undefined,
+            maxTurns: undefined,
+            skills: [],
+            cwd: "/work"
+          }
+          assert.deepStrictEqual(asked, [["general", task]])
+          yield* run("task:mine -d 'a\u001bb' --model p/m --max-turns 3 --skill s --skill t 'do it' <<< data")
+          assert.deepStrictEqual(asked[1], [
+            "mine",
+            {
+              ...task,
+              prompt: "do it\n\n<stdin>\ndata\n</stdin>",
+              description: "a\\u001bb",
+              model: "p/m",
+              maxTurns: 3,
+              skills: ["s", "t"]
+            }
+          ])
+          yield* run("task:mine -d x <<< data")
+          assert.strictEqual(asked[2]?.[1].prompt, "data\n")
+        })
+    )
+  )
+
+  it.effect("that is cancelled interrupts the manager, and ends with 130 (S24)", () => {
+    let interrupted = 0
+    const never = Effect.onInterrupt(Effect.never, () => Effect.sync(() => void interrupted++))
+    return inHouse(
+      () => never,
+      (run, asked, toolset) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.fork(run("task:general -d x -p y"))
+          while (asked.length === 0) yield* Effect.yieldNow()
+          assert.isTrue(yield* toolset.cancel("1"))
+          const { exitCode, output } = yield* fiber
+          assert.deepStrictEqual([exitCode, interrupted], [130, 1])
+          assert.match(output, /interrupted/)
+        })
+    )
+  })
+
+  it.effect("that fails prints what it has said until then", () =>
+    inHouse(
+      () => new ExecutionFailed({ kind: "io", reason: "The limit.", stdout: "half" }),
+      (run) =>
+        Effect.gen(function* () {
+          const { exitCode, output } = yield* run("task:general -d x -p y")
+          assert.strictEqual(exitCode, 1)
+          assert.match(output, /^half\nThe limit\.\n/)
+        })
+    )
+  )
+
+  it.effect("has a help of lines that fit, and a list of its types", () =>
+    inHouse(
+      () => "",
+      (run) =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* run("task:general --help"), { output: help, exitCode: 0 })
+          assert.deepStrictEqual(yield* run("task:help"), { output: help, exitCode: 0 })
+          for (const line of help.split("\n")) assert.isAtMost(line.length, 120, line)
+          assert.match(
+            (yield* run("task:list")).output,
+            /^task:explore \(read-only\): .*\ntask:general: .*\ntask:skill: .*\n$/
+          )
+        })
+    )
+  )
+})
