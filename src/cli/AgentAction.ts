@@ -118,11 +118,10 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         // Kept before it is told: what was told, a resumed run knows.
         .pipe(Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))))
     }).pipe(
-      Effect.provide(AgentLoop.layer),
       Effect.provide(
         Layer.merge(
           house.layer(...SessionOptions.toSettings({ ...given, cwd: Option.some(cwd) }, SessionOptions.goesOn)),
-          AgentSettings.layerFromEnv
+          Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)
         )
       ),
       Effect.onInterrupt(() =>
@@ -210,6 +209,10 @@ export const run = (
       InvalidUsage: (error) => complain(toText(error, audience))
     }),
     end,
-    Effect.provide(Layer.provide(LiveModelProvider.layer, ModelSettings.layerFromEnv)),
-    Effect.provide(SandboxSettings.layerFromEnv())
+    Effect.provide(
+      LiveModelProvider.layer.pipe(
+        Layer.provide(ModelSettings.layerFromEnv),
+        Layer.provideMerge(SandboxSettings.layerFromEnv())
+      )
+    )
   )

@@ -322,7 +322,7 @@ export const layer: Layer.Layer<
         const place = current.peek()?.cwd ?? directory
         return Effect.flatMap(getSandbox(place), ({ policy }) =>
           policy === undefined
-            ? Effect.succeed(undefined)
+            ? Effect.sync(() => undefined)
             : Effect.map(build(place), (built) => ({ policy: SubPolicy.inForce(policy, built), provider: enforcer }))
         )
       }),
