@@ -74,18 +74,6 @@ export const defaultBlacklist: ReadonlyArray<string> = [
 ]
 
 /**
- * The files of Synapse's own that no command reads: they hold keys of models, tokens of servers, and what agents were
- * shown.
- */
-const secrets = ["settings.json", "mcp_servers.json", "sessions"]
-
-/** Returns the built-in blacklist of a directory of Synapse's own files. */
-const builtIn = (home: string): ReadonlyArray<string> => [
-  ...defaultBlacklist,
-  ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
-]
-
-/**
  * The name of the project's file that lists MCP servers. It is read-only for commands, because Synapse starts what it
  * names with all rights of its user, and without asking.
  *
@@ -93,6 +81,18 @@ const builtIn = (home: string): ReadonlyArray<string> => [
  * @category constructors
  */
 export const serversFile = "mcp_servers.json"
+
+/**
+ * The files of Synapse's own that no command reads: they hold keys of models, tokens of servers, and what agents were
+ * shown.
+ */
+const secrets = ["settings.json", `mcp/${serversFile}`, "sessions"]
+
+/** Returns the built-in blacklist of a directory of Synapse's own files. */
+const builtIn = (home: string): ReadonlyArray<string> => [
+  ...defaultBlacklist,
+  ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
+]
 
 /** Returns whether the sandbox can keep a path read-only: on Linux, only a path that exists. */
 const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)

@@ -78,7 +78,7 @@ describe("buildPolicy", () => {
         "default /**/credentials.json",
         "default /**/secrets.json",
         "default /nowhere/ada/.synapse/settings.json",
-        "default /nowhere/ada/.synapse/mcp_servers.json",
+        "default /nowhere/ada/.synapse/mcp/mcp_servers.json",
         "default /nowhere/ada/.synapse/sessions",
         "file /data/secret",
         "file /**/*.pem",
