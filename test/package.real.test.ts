@@ -38,10 +38,13 @@ describe("package.json", () => {
       `./${name}`,
       `./dist/${file}`
     ])
-    // Not in the index, as it alone needs @effect/ai.
-    const toolkit = ["./BashToolkit", "./dist/toolset/BashToolkit.js"]
+    // Not in the index, as they alone need @effect/ai.
+    const apart = [
+      ["./AgentLoop", "./dist/agent/loop/AgentLoop.js"],
+      ["./BashToolkit", "./dist/toolset/BashToolkit.js"]
+    ]
     const { ".": main, "./package.json": self, "./promise": promise, ...others } = manifest.exports
-    assert.deepStrictEqual(others, Object.fromEntries([...listed, toolkit]))
+    assert.deepStrictEqual(others, Object.fromEntries([...listed, ...apart]))
     assert.deepStrictEqual([main, self], ["./dist/index.js", "./package.json"])
     assert.deepStrictEqual(Object.keys(promise), ["import", "require"])
   })

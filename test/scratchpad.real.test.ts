@@ -18,7 +18,7 @@ const example = (name: string) => path.join(scratchpad, name)
 describe("scratchpad", () => {
   it("holds short examples", () => {
     const names = fs.readdirSync(scratchpad).sort()
-    assert.deepStrictEqual(names, ["ai.mjs", "cli.sh", "layers.mjs", "promise.mjs", "testing.test.mjs"])
+    assert.deepStrictEqual(names, ["agent.mjs", "ai.mjs", "cli.sh", "layers.mjs", "promise.mjs", "testing.test.mjs"])
     for (const name of names) assert.isAtMost(fs.readFileSync(example(name), "utf8").split("\n").length, 41, name)
   })
 
@@ -48,6 +48,11 @@ describe("scratchpad", () => {
       await run(process.execPath, example("layers.mjs")),
       "Oslo: 21 degrees\nRome: 21 degrees\n\nweather: which city?\nUsage: weather <city>\n"
     )
+  })
+
+  it("agent.mjs", async () => {
+    const said = await run(process.execPath, example("agent.mjs"))
+    for (const part of ['"HELLO\\n"', '"Ended"', '"It is loud now."']) assert.include(said.replaceAll("'", '"'), part)
   })
 
   it("ai.mjs", async () => {
