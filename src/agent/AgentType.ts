@@ -58,8 +58,8 @@ export const instructionsOf = ({ instructions, isReadOnly }: AgentType): string 
  * @category constructors
  */
 export const all: ReadonlyArray<AgentType> = [
-  builtIn("explore", "Searches and reads; it can't write.", true, ""),
-  builtIn("general", "Does a task of several steps, with the same rights as you.", false, ""),
+  builtIn("explore", "A sub-agent that searches and reads; it can't write.", true, ""),
+  builtIn("general", "A sub-agent for a task of several steps, with the same rights as you.", false, ""),
   builtIn("skill", "Does a task by a skill's instructions: --skill NAME.", false, "")
 ]
 
@@ -123,9 +123,12 @@ export const ofFile = (
 
   const tools = fields.has("tools") ? listOf(fields.get("tools")) : undefined
   const denied = listOf(fields.get("disallowedtools"))
-  const flag = fields.get("readonly")?.toLowerCase()
+  // Where a file says both, the right that it does not have counts.
+  const flags = [...given].flatMap(([key, value]) =>
+    key.toLowerCase().replace(/[-_]/g, "") === "readonly" ? [value.toLowerCase()] : []
+  )
   const isReadOnly =
-    (flag !== undefined && flag !== "false" && flag !== "no") ||
+    flags.some((flag) => flag !== "false" && flag !== "no") ||
     fields.get("permissionmode")?.toLowerCase() === "plan" ||
     (tools !== undefined && !tools.some((tool) => writing.test(tool))) ||
     ["bash", "edit", "write"].every((tool) => denied.some((one) => one.toLowerCase() === tool))

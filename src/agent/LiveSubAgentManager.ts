@@ -49,18 +49,18 @@ export interface Options {
 const pause = { least: 1000, times: 50 }
 
 /** The types that other agents' names stand for. */
-const foreign: Readonly<Record<string, string>> = {
-  agent: "general",
-  "general-purpose": "general",
-  default: "general",
-  plan: "explore",
-  research: "explore",
-  search: "explore"
-}
+const foreign: ReadonlyMap<string, string> = new Map([
+  ["agent", "general"],
+  ["general-purpose", "general"],
+  ["default", "general"],
+  ["plan", "explore"],
+  ["research", "explore"],
+  ["search", "explore"]
+])
 
 const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): CommandError => {
   const [, skill] = /^skill:([\w.@+-]+)$/.exec(type) ?? []
-  const meant = skill === undefined ? foreign[type.toLowerCase()] : `skill --skill ${skill}`
+  const meant = skill === undefined ? foreign.get(type.toLowerCase()) : `skill --skill ${skill}`
   return UnknownCommand.make({
     command: `task:${type}`,
     kind: "type of sub-agents",

@@ -117,7 +117,10 @@ export const make = (
       model: (name) =>
         Effect.catchTag(provider.model(name), "ExecutionFailed", (error) =>
           Effect.fail(
-            new ExecutionFailed({ ...error, reason: `Task commands require a model's provider. ${error.reason}` })
+            new ExecutionFailed({
+              ...error,
+              reason: `Task commands require a model's provider, which the user has to set up. ${error.reason}`
+            })
           )
         ),
       run: Effect.fn("SubAgentRun.run")(function* ({ instructions, maxTurns, model, prompt, tell, tools }) {

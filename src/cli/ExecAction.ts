@@ -5,6 +5,7 @@
  */
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -48,7 +49,9 @@ export const exec = (
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
     const house = yield* House
-    const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command }) }
+    // In the call too, since a command of ours takes the time that it needs by default.
+    const timeout = Option.getOrUndefined(given.timeout)
+    const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) }
     const stdio = yield* Stdio
     const code = yield* handle(call, json).pipe(
       Effect.locally(CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined),

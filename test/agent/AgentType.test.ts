@@ -30,6 +30,7 @@ describe("a type of a file", () => {
 
   it("only reads where its file says so in any way, and never gets more by it", () => {
     const cases: ReadonlyArray<readonly [field: string, isReadOnly: boolean]> = [
+      ["readonly: true\nread-only: false", true],
       ["tools: Read, Grep, Glob", true],
       ["tools: [Read, LS]", true],
       ["tools: ''", true],

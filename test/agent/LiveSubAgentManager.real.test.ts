@@ -173,8 +173,8 @@ describe("a task", () => {
         const { extras } = yield* run("task:list")
         assert.strictEqual(
           extras.stdout,
-          "task:explore (read-only): Searches and reads; it can't write.\n" +
-            "task:general: Does a task of several steps, with the same rights as you.\n" +
+          "task:explore (read-only): A sub-agent that searches and reads; it can't write.\n" +
+            "task:general: A sub-agent for a task of several steps, with the same rights as you.\n" +
             "task:general (the project's): Another general. [it can't be used: general is a name of Synapse's own]\n" +
             "task:mine (the user's): Mine. [ignored: foo]\n" +
             "task:reviewer (read-only, the project's): Reviews code.\n" +

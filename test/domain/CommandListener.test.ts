@@ -32,7 +32,7 @@ describe("CommandListener.tell", () => {
 
 describe("CommandListener.ofProgress", () => {
   it("keeps what a command of ours hears, and nothing of the shell's", () => {
-    const account = { add: () => {}, reached: () => undefined }
+    const account = { hasBudget: false, add: () => {}, reached: () => undefined }
     const onProgress = () => {}
     assert.deepStrictEqual(CommandListener.ofProgress({ account, onProgress, onOutput: () => {}, takesAll: true }), {
       account,

@@ -10,7 +10,7 @@ import * as FiberRef from "effect/FiberRef"
 import * as Stream from "effect/Stream"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import type { ModelError } from "../model/ModelError.js"
+import { ModelError } from "../model/ModelError.js"
 import * as Turn from "../model/Turn.js"
 import { type Finished, TurnPart } from "../model/TurnPart.js"
 import { AgentEvent, type Ending } from "./AgentEvent.js"
@@ -94,6 +94,17 @@ export const run = Effect.fnUntraced(function* (
     const once = Effect.suspend(() => {
       const { messages, system } = conversation
       let finished: Finished | undefined
+      let heard = 0
+      const hear = (delta: string) => {
+        heard += delta.length
+      }
+      /** Counts an answer that broke off, whose tokens nobody tells: what was sent, and what came of it. */
+      const charge = (kind: ModelError["kind"]) => {
+        if (kind !== "broken" && heard === 0) return
+        const input = conversation.tokens()
+        account.add(TokenUsage.of({ input, output: Math.ceil(heard / 4), cached: 0 }, model.price))
+        heard = 0
+      }
       return Turn.stream(model, {
         prompt: Prompt.fromMessages([
           Prompt.systemMessage({ content: system }),
@@ -104,16 +115,29 @@ export const run = Effect.fnUntraced(function* (
       }).pipe(
         Stream.runForEach(
           TurnPart.$match({
-            Text: ({ delta }) => events.emit(AgentEvent.Text({ delta })),
-            Reasoning: ({ delta }) => events.emit(AgentEvent.Reasoning({ delta })),
-            Retrying: ({ attempt, delay, reason }) => events.emit(AgentEvent.Retrying({ attempt, delay, reason })),
+            Text: ({ delta }) => {
+              hear(delta)
+              return events.emit(AgentEvent.Text({ delta }))
+            },
+            Reasoning: ({ delta }) => {
+              hear(delta)
+              return events.emit(AgentEvent.Reasoning({ delta }))
+            },
+            Retrying: ({ attempt, delay, kind, reason }) => {
+              charge(kind)
+              const reached = account.reached()
+              return reached === undefined
+                ? events.emit(AgentEvent.Retrying({ attempt, delay, reason }))
+                : Effect.fail(new ModelError({ kind: "refused", reason: reached.reason }))
+            },
             Finished: (part) =>
               Effect.sync(() => {
                 finished = part
               })
           })
         ),
-        Effect.map(() => finished as Finished)
+        Effect.map(() => finished as Finished),
+        Effect.tapError(({ kind }) => Effect.sync(() => charge(kind)))
       )
     })
     return Effect.either(
@@ -132,10 +156,10 @@ export const run = Effect.fnUntraced(function* (
 
   yield* events.emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
   yield* append(userMessage(run.prompt))
-  if (limits.budget !== undefined && model.price === undefined) {
+  if (account.hasBudget && model.price === undefined) {
     return yield* end(
       "failed",
-      `A budget needs a price, and the settings have none for ${ForeignText.word(`${model.provider}/${model.name}`, 200)}.`
+      `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(ForeignText.word(model.name, 200))}: {"input": 3, "output": 15}}}`
     )
   }
   const goOn = Effect.gen(function* () {
@@ -147,7 +171,10 @@ export const run = Effect.fnUntraced(function* (
       turns++
       yield* events.emit(AgentEvent.TurnStarted({ turn: turns }))
       const asked = yield* ask(turns === limits.maxTurns)
-      if (Either.isLeft(asked)) return yield* end("failed", reasonOf(asked.left))
+      if (Either.isLeft(asked)) {
+        const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
+        return yield* end(ending, reason)
+      }
       const turn = conversation.own(asked.right)
       const usage = TokenUsage.of(turn.usage, model.price)
       account.add(usage)

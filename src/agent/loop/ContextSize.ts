@@ -44,6 +44,11 @@ export class ContextSize {
     return tokens * this.perToken
   }
 
+  /** The tokens that so many bytes have. */
+  tokensOf(bytes: number): number {
+    return bytes / this.perToken
+  }
+
   /** The bytes of one message. */
   of(message: Prompt.Message): number {
     const known = this.known.get(message)

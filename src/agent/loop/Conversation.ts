@@ -49,6 +49,8 @@ export interface Conversation {
   readonly addResults: (done: ReadonlyArray<Done>) => void
   /** Makes a turn fit for the conversation, as `History.fit` does. */
   readonly own: <Turn extends Pick<Finished, "calls" | "message" | "text">>(turn: Turn) => Turn
+  /** Returns an estimate of the tokens of the next request. */
+  readonly tokens: () => number
   /** Takes the tokens that the provider has counted for the messages. */
   readonly count: (tokens: number) => void
   /** Makes the conversation shorter where it has used up its share of the window; undefined where it stays as it is. */
@@ -116,6 +118,7 @@ export const make = ({ contextWindow, history, idPrefix, system, tools, toolset 
       }
     },
     own: (turn) => History.fit(turn, ids),
+    tokens: () => Math.ceil(size.tokensOf(size.bytes(messages))),
     count: (tokens) => size.count(messages, tokens),
     fit: Effect.suspend(() => {
       const window = size.bytesOf(contextWindow)

@@ -27,6 +27,10 @@ export class RunAccount implements CommandAccount {
     return this.sum
   }
 
+  get hasBudget(): boolean {
+    return this.limits.budget !== undefined || this.caller?.hasBudget === true
+  }
+
   readonly add = (usage: TokenUsage.TokenUsage): void => {
     this.sum = TokenUsage.add(this.sum, usage)
     this.caller?.add(usage)

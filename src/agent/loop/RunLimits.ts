@@ -29,12 +29,12 @@ export const ofUsage = (
   const tokens = input + output
   // Written so that a limit that is no number is reached at once.
   if (maxTokens !== undefined && !(tokens < maxTokens)) {
-    return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used. ${goOn}` }
+    return { ending: "tokens", reason: `The limit of ${maxTokens} tokens is reached: ${tokens} were used.` }
   }
   if (budget !== undefined && !(cost < budget)) {
     return {
       ending: "budget",
-      reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}. ${goOn}`
+      reason: `The budget of ${budget} is used up: it cost ${Number(cost.toFixed(6))}.`
     }
   }
   return undefined
@@ -48,6 +48,4 @@ export const ofUsage = (
 export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): Reached<"turns"> | undefined =>
   turns < maxTurns
     ? undefined
-    : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached. ${goOn}` }
-
-const goOn = "Continue the conversation, with a higher limit."
+    : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached.` }

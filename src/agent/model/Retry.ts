@@ -41,6 +41,7 @@ export const defaults: Policy = { retries: 7, first: 500, longest: 30_000, longe
  */
 export interface Retrying {
   readonly attempt: number
+  readonly kind: Kind
   readonly reason: string
   readonly delay: number
 }
@@ -92,7 +93,7 @@ export const stream = <A, B, R>(
         Effect.map(Random.next, (chance) => {
           const delay = delayOf(error, attempt, chance, policy)
           if (delay === undefined) return Stream.fail(error)
-          const retrying = onRetry({ attempt, reason: error.reason, delay })
+          const retrying = onRetry({ attempt, kind: error.kind, reason: error.reason, delay })
           const wait = Stream.execute(Effect.sleep(delay))
           return Stream.concat(Stream.make(retrying), Stream.concat(wait, from(attempt + 1)))
         })

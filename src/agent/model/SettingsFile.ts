@@ -23,7 +23,11 @@ const price = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
  */
 export const Provider = Schema.Struct({
   /** Its protocol; for `anthropic` and `openai` it is their own, else `compatible` by default. */
-  kind: Schema.optional(Schema.Literal("anthropic", "openai", "compatible")),
+  kind: Schema.optional(
+    Schema.Literal("anthropic", "openai", "compatible").annotations({
+      message: () => 'it must be "anthropic", "openai" or "compatible"'
+    })
+  ),
   baseUrl: Schema.optional(Schema.NonEmptyString),
   apiKey: Schema.optional(Schema.Redacted(Schema.NonEmptyString)),
   /** The name of the variable that holds the key. */

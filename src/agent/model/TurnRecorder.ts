@@ -112,20 +112,17 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
       case "finish": {
         isFinished = true
         const all = [...blocks.values()]
-        const calls = callsOf(all)
-        return calls.length > mostCalls
-          ? Effect.fail(
-              new ModelError({ kind: "broken", reason: `The model made more than ${mostCalls} calls in one turn` })
-            )
-          : Effect.succeed([
-              TurnPart.Finished({
-                reason: part.reason,
-                text: all.map((one) => (one.type === "text" ? one.text : "")).join(""),
-                calls,
-                usage: usageOf(part.usage, prompt, all),
-                message: messageOf(all, calls)
-              })
-            ])
+        const kept = firstCalls(all)
+        const calls = callsOf(kept)
+        return Effect.succeed([
+          TurnPart.Finished({
+            reason: part.reason,
+            text: all.map((one) => (one.type === "text" ? one.text : "")).join(""),
+            calls,
+            usage: usageOf(part.usage, prompt, all),
+            message: messageOf(kept, calls)
+          })
+        ])
       }
       default:
         return Effect.succeed([])
@@ -136,6 +133,12 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
 
 const merge = (options: Metadata, metadata: Metadata): void => {
   for (const [name, value] of Object.entries(metadata)) options[name] = { ...options[name], ...value }
+}
+
+/** Leaves out the calls beyond the most of a turn, as if the model had not made them: it makes them again. */
+const firstCalls = (blocks: ReadonlyArray<Block>): ReadonlyArray<Block> => {
+  let calls = 0
+  return blocks.filter((block) => block.type !== "call" || ++calls <= mostCalls)
 }
 
 const callsOf = (blocks: ReadonlyArray<Block>): ReadonlyArray<ToolCall> =>

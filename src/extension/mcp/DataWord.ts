@@ -27,7 +27,7 @@ const anyData = /\.(?:json|jsonl|ndjson|db|sqlite3?|duckdb|csv|tsv|parquet|log|t
 
 /** Matches names and options of files that decide what a program does, whatever they end in. */
 const deciding =
-  /conf|setting|package|deno|manifest|compose|import|require|load|policy|rules|prompt|tool|script|startup|hook|plugin|_OPTIONS$|OPT$|^LD_/i
+  /conf|setting|server|mcp|proxy|hub|agent|command|task|workflow|pipeline|package|deno|manifest|compose|import|require|load|policy|rules|prompt|tool|script|startup|hook|plugin|_OPTIONS$|OPT$|^LD_/i
 
 /** Matches the parts of an option's or a variable's name that are about what a server writes. */
 const writing =
@@ -50,15 +50,16 @@ const make = (text: string, of: string, place: Place): Word => ({
   isData: (path) => {
     if (place === "deciding" || !anyData.test(path) || composed.test(text)) return false
     if (deciding.test(of) || deciding.test(Path.basename(path))) return false
-    return place === "script" || database.test(path) || isOfData(of)
+    if (database.test(path) || isOfData(of)) return true
+    return place === "script" && of === "" && isOfData(Path.basename(path).replace(/\.\w+$/, ""))
   }
 })
 
 /**
  * Returns the words of a program and the values of its variables.
  *
- * Data is what has the name of a database, or ends as data does and belongs to a known script (`node server.js notes.json`)
- * or to an option or a variable that is named for data (`--memory-file`, `DB_PATH`). An interpreter runs a file whatever
+ * Data is what has the name of a database, or ends as data does and is named for data: by its own name behind a
+ * known script (`node server.js notes.json`), or by its option or variable (`--memory-file`, `DB_PATH`). An interpreter runs a file whatever
  * its name ends in, so the words before a script and those of an unknown program are none.
  *
  * @since 0.1.0

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as CommandListener from "../../../src/domain/CommandListener.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
+import * as FakeModel from "../../support/agent/FakeModel.js"
 import * as Running from "../../support/agent/Running.js"
 import * as Handlers from "../../support/Handlers.js"
 
@@ -30,10 +31,7 @@ describe("the limits of a run", () => {
     Effect.gen(function* () {
       const { ended, events, fake } = yield* Running.collect(endless, { limits: { maxTurns: 3 } })
       assert.deepStrictEqual([ended.ending, ended.text, ended.turns], ["turns", "Step 2.", 3])
-      assert.strictEqual(
-        ended.reason,
-        "The limit of 3 turns is reached. Continue the conversation, with a higher limit."
-      )
+      assert.strictEqual(ended.reason, "The limit of 3 turns is reached.")
       assert.deepStrictEqual(
         fake.requests.map((messages) => JSON.stringify(messages).includes("This is the last turn")),
         [false, false, true]
@@ -55,7 +53,7 @@ describe("the limits of a run", () => {
     Effect.gen(function* () {
       const { ended } = yield* Running.collect(endless, { limits: { maxTokens: 2200 } })
       assert.deepStrictEqual([ended.ending, ended.turns], ["tokens", 2])
-      assert.match(ended.reason ?? "", /^The limit of 2200 tokens is reached: 2200 were used\. /)
+      assert.match(ended.reason ?? "", /^The limit of 2200 tokens is reached: 2200 were used\.$/)
     })
   )
 
@@ -63,7 +61,7 @@ describe("the limits of a run", () => {
     Effect.gen(function* () {
       const { ended } = yield* Running.collect(endless, { limits: { budget: 0.005 }, model: { price } })
       assert.deepStrictEqual([ended.ending, ended.turns, ended.usage.cost], ["budget", 3, 0.006])
-      assert.match(ended.reason ?? "", /^The budget of 0\.005 is used up: it cost 0\.006\. /)
+      assert.match(ended.reason ?? "", /^The budget of 0\.005 is used up: it cost 0\.006\.$/)
       const cached = yield* Running.collect([{ text: "Done.", usage: { input: 1000, output: 100, cached: 1000 } }], {
         model: { price }
       })
@@ -75,7 +73,10 @@ describe("the limits of a run", () => {
     Effect.gen(function* () {
       const { ended, fake } = yield* Running.collect(endless, { limits: { budget: 1 } })
       assert.deepStrictEqual([ended.ending, ended.turns, fake.requests.length], ["failed", 0, 0])
-      assert.strictEqual(ended.reason, "A budget needs a price, and the settings have none for fake/fake-1.")
+      assert.strictEqual(
+        ended.reason,
+        'A budget needs the model\'s price. Set it in settings.json, per million tokens: {"prices": {"fake-1": {"input": 3, "output": 15}}}'
+      )
     })
   )
 
@@ -98,12 +99,46 @@ describe("the limits of a run", () => {
     Effect.gen(function* () {
       const added: Array<CommandListener.CommandUsage> = []
       const account: CommandListener.CommandAccount = {
+        hasBudget: false,
         add: (usage) => added.push(usage),
         reached: () => (added.length < 2 ? undefined : { ending: "budget", reason: "The budget of 1 is used up." })
       }
       const { ended } = yield* Effect.locally(Running.collect(endless), CommandListener.current, { account })
       assert.strictEqual(added.length, 2)
       assert.deepStrictEqual([ended.ending, ended.reason, ended.turns], ["budget", "The budget of 1 is used up.", 2])
+    })
+  )
+
+  it.live("answers that break off are counted, and are not tried again beyond a limit", () =>
+    Effect.gen(function* () {
+      const broken = () => ({ text: "x".repeat(4000), fails: FakeModel.error("broken") })
+      const { ended, events, fake } = yield* Running.collect(broken, { limits: { maxTokens: 3000 } })
+      assert.deepStrictEqual([ended.ending, ended.usage.output], ["tokens", 2000])
+      assert.strictEqual(fake.requests.length, 2)
+      assert.lengthOf(Running.only(events, "Retrying"), 1)
+      const refused = yield* Running.collect([{ fails: FakeModel.error("auth") }])
+      assert.deepStrictEqual([refused.ended.usage.input, refused.ended.usage.output], [0, 0])
+    })
+  )
+
+  it.effect("of too many calls in one turn, the first are run, and all that was used is counted", () =>
+    Effect.gen(function* () {
+      const calls = Array.from({ length: 200 }, (_, at) => `echo ${at}`)
+      const { ended, events } = yield* Running.collect([
+        { calls, usage: { input: 50_000, output: 50_000 } },
+        { text: "Done.", usage: { input: 1, output: 1 } }
+      ])
+      assert.lengthOf(Running.only(events, "ToolEnded"), 128)
+      assert.deepStrictEqual([ended.ending, ended.usage.input], ["done", 50_001])
+    })
+  )
+
+  it.effect("a caller's budget asks every model for a price", () =>
+    Effect.gen(function* () {
+      const account = { hasBudget: true, add: () => {}, reached: () => undefined }
+      const { ended, fake } = yield* Effect.locally(Running.collect(endless), CommandListener.current, { account })
+      assert.deepStrictEqual([ended.ending, fake.requests.length], ["failed", 0])
+      assert.include(ended.reason ?? "", '"prices"')
     })
   )
 

@@ -30,27 +30,33 @@ describe("the files that a server names", () => {
   })
 
   it("are not its data, which it writes itself", () => {
-    const data = ["memory.json", "/p/notes.db", "a.sqlite3", "log.txt", "x.JSONL"]
+    const data = ["memory.json", "/p/notes.db", "a.sqlite3", "log.txt", "traces.JSONL"]
     assert.deepStrictEqual(pathsOf(["/o/server.js", "--db-path", ...data, `--store=${data[0]}`]), [])
     assert.deepStrictEqual(pathsOf([], { MEMORY_FILE_PATH: "/p/memory.json", DB: "/p/x.sqlite" }), [])
     for (const line of [
-      "python3 -u /o/s.py x.txt",
+      "python3 -u /o/s.py x.notes.txt",
       "python3 -m mcp_server_sqlite --db-path x.db",
-      "node --enable-source-maps -r dotenv/config --max-old-space-size=9 /o/s.mjs x.json",
+      "node --enable-source-maps -r dotenv/config --max-old-space-size=9 /o/s.mjs x-data.json",
       "env A=b nice -n 5 bash -eo pipefail /o/run.sh notes.md",
       "uvx server --db-path x.db --log-file x.log",
       "npx -y server x.sqlite --memoryFile x.json",
       "npx tsx@4 /o/s.ts --log x.log",
-      "npx tsx /o/s.ts x.json",
-      "/o/server.py x.json",
+      "npx tsx /o/s.ts x_store.json",
+      "/o/server.py x.memory.json",
       "/o/server x.db -log-file x.txt",
-      "deno run -A /o/s.ts x.json",
+      "deno run -A /o/s.ts x-todos.json",
       "env -u A MEMORY_FILE_PATH=x.json npx -y server",
       "env DB=x.db /o/server",
       "env A=b /o/server --data x.json"
     ]) {
-      assert.notInclude(named(line).join(), "/p/x.", line)
+      assert.notInclude(named(line).join(), "/p/x", line)
       assert.notInclude(named(line), "/p/notes.md", line)
+    }
+  })
+
+  it("are what a script may run or be told by, where nothing says that it is data", () => {
+    for (const name of ["servers.json", "mcp.json", "server.txt", "x.json", "proxy.jsonl", "agents.md", "x.txt"]) {
+      assert.include(named(`node /o/run.mjs ${name}`), `/p/${name}`)
     }
   })
 
@@ -157,7 +163,7 @@ describe("the files that a server names", () => {
   it("are its data where that decides what it does", () => {
     assert.deepStrictEqual(
       pathsOf(["--config", "a.json", "--settings=b.json", "package.json", "c.json", "mcp.config.json"]),
-      ["/p/a.json", "/p/b.json", "/p/package.json", "/p/mcp.config.json"]
+      ["/p/a.json", "/p/b.json", "/p/package.json", "/p/c.json", "/p/mcp.config.json"]
     )
     assert.deepStrictEqual(pathsOf([], { APP_CONFIG: "/p/c.json" }), ["/p/c.json"])
   })
