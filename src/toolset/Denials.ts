@@ -15,18 +15,20 @@ export class Denials {
   private readonly explained = new Set<string>()
   private readonly advised = new Set<string>()
 
-  /** Returns the text for a denial by a rule; its first line names what was denied. */
+  /** Returns the text for a denial by a rule; its first line names what was denied, and why. */
   word(rule: string, text: string): string {
-    if (!this.explained.has(rule)) {
-      this.explained.add(rule)
+    const [first = ""] = text.split("\n", 1)
+    const named = `(rule ${rule}`
+    const at = first.lastIndexOf(`${named}: `)
+    // One rule can deny for several reasons: a server's file that is not trusted is also not written.
+    const key = at < 0 ? rule : first.slice(at)
+    if (!this.explained.has(key)) {
+      this.explained.add(key)
       const [what = "", happened, ...advice] = text.split("\n")
       const fresh = advice.filter((line) => !this.advised.has(line))
       for (const line of fresh) this.advised.add(line)
       return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
-    const [first = ""] = text.split("\n", 1)
-    const named = `(rule ${rule}`
-    const at = first.lastIndexOf(`${named}: `)
     return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}), as before.`
   }
 

@@ -171,6 +171,9 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
   if (ReservedName.isReserved(name)) {
+    const known = facts.extensions()
+    const near = known.includes(name) ? undefined : Similar.nearest(name, known)
+    if (near !== undefined) return didYouMean(near)
     return `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
   const here = sameHere(name, commands)

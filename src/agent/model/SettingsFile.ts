@@ -6,6 +6,7 @@
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { InvalidUsage } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
@@ -99,6 +100,7 @@ export const pathIn = (home: string): string => Path.join(home, "settings.json")
 export const decode = (file: string, text: string): Either.Either<SettingsFile, InvalidUsage> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => flawed(file, path, withoutExcerpt(reason))),
+    Either.filterOrLeft(Predicate.isReadonlyRecord, () => flawed(file, "", "it must be a JSON object")),
     Either.flatMap((value) =>
       Either.mapLeft(Schema.decodeUnknownEither(SettingsFile)(value, { onExcessProperty: "error" }), ({ issue }) => {
         const [first] = ParseResult.ArrayFormatter.formatIssueSync(issue)

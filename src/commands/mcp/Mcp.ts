@@ -187,6 +187,11 @@ const valuesOf = Effect.fnUntraced(function* (
   const text = stdin === undefined ? Either.right("") : yield* Input.read(stdin)
   if (Either.isLeft(text)) return yield* Signature.misuse(tool, [text.left])
   if (text.right.trim() === "") return yield* Signature.misuse(tool, [nothing(tool, given.isAsked)])
+  if (!given.isAsked && !/^\s*[[{]/.test(text.right)) {
+    return yield* Signature.misuse(tool, [
+      'standard input has to be a JSON object of all arguments. Text goes into a word: "$(cat)".'
+    ])
+  }
   return yield* parse(text.right, "standard input")
 })
 

@@ -87,6 +87,10 @@ describe("mcp:<server>:<tool>", () => {
       assert.strictEqual(yield* of(""), "count is missing.")
       assert.strictEqual(yield* of("", "--json=-"), "--json -: nothing comes on standard input.")
       assert.strictEqual(yield* of("[1]"), "standard input: it must be an object: {…}.")
+      assert.strictEqual(
+        yield* of("hi"),
+        'standard input has to be a JSON object of all arguments. Text goes into a word: "$(cat)".'
+      )
       assert.include(yield* of("{", "--json", "-"), "standard input: it is no JSON: ")
       assert.include(yield* of("", "--json", "{'count':1}"), "--json: it is no JSON: ")
       assert.strictEqual(
