@@ -239,7 +239,7 @@ const layerConfiguration = ({ sandbox }: Options) =>
     Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
   )
 
-/** What runs sub-agents; their houses are made of the same parts as this one. */
+/** Makes the manager of sub-agents, whose houses are made of the same parts as this one. */
 const layerSubAgents = (options: Options) => {
   const { permission: _, ...others } = options
   return (

@@ -63,7 +63,7 @@ const commandOf = (json: string): string => {
   }
 }
 
-/** What is known of a run while it goes on. */
+/** Collects the commands and the end of a run, and tells its steps. */
 class Progress {
   private readonly commands: Array<string> = []
   private count = 0

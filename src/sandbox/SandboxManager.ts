@@ -141,8 +141,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     getSandbox: () => Effect.succeed(backend),
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     buildPolicy: () => Effect.succeed(undefined),
-    // @effect-diagnostics-next-line effectSucceedWithVoid:off
-    inForce: Effect.succeed(undefined),
+    inForce: Effect.sync(() => undefined),
     addRuntimeWhitelist: () => Effect.void,
     addPermanentWhitelist: noPolicy,
     shutdown: session.restart

@@ -1,7 +1,7 @@
 /**
  * Makes a conversation shorter: outputs that the model has seen long ago are replaced by a reference to their file.
  *
- * What is replaced is replaced in batches, for each time the provider's cache of the conversation is lost.
+ * Outputs are replaced many at a time: with each change of old messages, the provider's cache of the conversation is lost.
  *
  * @since 0.1.0
  */

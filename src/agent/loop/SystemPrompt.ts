@@ -29,7 +29,7 @@ const always = [
   "- The answer is short: the result, what was changed, and what did not work."
 ]
 
-/** What to do with commands, where they exist. */
+/** The lines about commands of ours, each for the prompt of a house that has the command. */
 const uses: ReadonlyArray<readonly [string, string]> = [
   ["TodoWrite", "- Plan work of several steps with TodoWrite, and keep the list up to date."],
   [

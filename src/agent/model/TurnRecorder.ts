@@ -53,6 +53,8 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
     blocks.set(key, made)
     return made
   }
+  const callBlock = ({ id, name }: { id: string; name: string }): Block =>
+    block(`call/${id}`, () => ({ type: "call", id, name, text: "", options: {} }))
   const said = (
     type: "text" | "reasoning",
     { delta = "", id, metadata }: { delta?: string; id: string; metadata: Metadata }
@@ -79,13 +81,7 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
         return Effect.succeed(said("reasoning", part))
       case "tool-params-start": {
         if (part.providerExecuted) return Effect.succeed([])
-        const call = block(`call/${part.id}`, () => ({
-          type: "call",
-          id: part.id,
-          name: part.name,
-          text: "",
-          options: {}
-        }))
+        const call = callBlock(part)
         merge(call.options, part.metadata)
         return Effect.succeed([])
       }
@@ -96,13 +92,7 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
       }
       case "tool-call": {
         if (part.providerExecuted) return Effect.succeed([])
-        const call = block(`call/${part.id}`, () => ({
-          type: "call",
-          id: part.id,
-          name: part.name,
-          text: "",
-          options: {}
-        }))
+        const call = callBlock(part)
         if (call.text === "") call.text = JSON.stringify(part.params ?? {})
         merge(call.options, part.metadata)
         return Effect.succeed([])

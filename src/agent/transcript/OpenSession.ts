@@ -27,7 +27,7 @@ import * as TranscriptFile from "./TranscriptFile.js"
  */
 export interface OpenSession {
   readonly id: string
-  /** What was kept of it before. */
+  /** The part of the session that its file held when it was opened. */
   readonly transcript: Transcript.Transcript
   /** Keeps what follows; on the left, why it can't be kept. */
   readonly writer: Either.Either<TranscriptFile.Writer, TranscriptFile.NotKept>

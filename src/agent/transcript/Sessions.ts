@@ -37,7 +37,7 @@ export interface Listed {
   readonly id: string
   /** When its transcript was written last, in milliseconds since 1970. */
   readonly time: number
-  /** What its transcript tells, without the messages; on the left, why it can't be read. */
+  /** The facts of the session's file, without its messages; on the left, the reason for which it can't be read. */
   readonly summary: Either.Either<Transcript.Transcript, string>
 }
 
