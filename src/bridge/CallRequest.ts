@@ -36,6 +36,9 @@ export interface Budget {
 /** The most words of a request; the system allows a program far fewer. */
 const mostWords = 1_000_000
 
+/** The bytes that a word takes besides its own. */
+const wordSize = 48
+
 /** The number of fields before the words: mark, directory, input, output and number of words. */
 const headers = 5
 
@@ -56,15 +59,16 @@ export class RequestReader {
   /** Takes bytes; returns the request once it is complete, `refused` for what can't become one, and `excess` for too much. */
   read(chunk: Buffer): CallRequest | "refused" | "excess" | undefined {
     this.chunks.push(chunk)
-    this.length += chunk.length
-    this.budget.left -= chunk.length
+    this.charge(chunk.length)
     if (this.budget.left < 0) return "excess"
     for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) this.ended++
     if (this.expected === undefined && this.ended >= headers) {
       const words = Number(this.fields(headers)[headers - 1] ?? "")
       if (!Number.isInteger(words) || words < 1 || words > mostWords) return "refused"
       this.expected = headers + words
+      this.charge(words * wordSize)
     }
+    if (this.budget.left < 0) return "excess"
     if (this.expected === undefined || this.ended < this.expected) return undefined
     const [mark = "", cwd = "", input, output, , name = "", ...args] = this.fields(this.expected)
     return {
@@ -75,6 +79,11 @@ export class RequestReader {
       hasInput: input === "some",
       isShown: output === "shown"
     }
+  }
+
+  private charge(size: number): void {
+    this.length += size
+    this.budget.left -= size
   }
 
   /** The name of the command, as far as it is read. */

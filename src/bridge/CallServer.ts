@@ -22,6 +22,10 @@ const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 /** Milliseconds between two checks of the slots. */
 const lookEvery = 500
 
+/** The most calls that are begun at once; a longer chunk is a command's doing, and the next is read after a while. */
+const mostCalls = alphabet.length
+const floodEvery = 50
+
 /** The most bytes of incomplete requests. */
 const budget = 64 * 1024 ** 2
 
@@ -76,16 +80,14 @@ export class CallServer implements OpenBridge {
     this.callsFd = Fifo.openBoth(Path.join(path, Stub.names.calls))
     this.calls = new Net.Socket({ fd: this.callsFd, readable: true, writable: false }).unref()
     this.calls.on("error", () => {})
-    this.calls.on("data", (chunk: Buffer) => {
-      for (const slot of chunk.toString("latin1")) this.take(slot)
-    })
+    this.calls.on("data", (chunk: Buffer) => this.hear(chunk))
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
     this.programs = new Programs(Path.join(path, Stub.names.programs), commands)
     this.tickets.give(this.slots)
-    this.looking = setInterval(() => this.look(), lookEvery).unref()
+    this.looking = setInterval(() => this.tidy(), lookEvery).unref()
   }
 
   /** True where a command has deleted files that calls need. */
@@ -132,6 +134,16 @@ export class CallServer implements OpenBridge {
     this.programs.close()
   }
 
+  private hear(chunk: Buffer): void {
+    if (chunk.length > mostCalls) {
+      this.calls.pause()
+      setTimeout(() => this.calls.resume(), floodEvery).unref()
+    }
+    for (const slot of chunk.length > mostCalls ? this.slots : chunk.toString("latin1")) {
+      if (chunk.includes(slot)) this.take(slot)
+    }
+  }
+
   /** Starts the call of a slot; ignores a byte that names no free slot. */
   private take(slot: string): void {
     if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
@@ -164,8 +176,9 @@ export class CallServer implements OpenBridge {
     }
   }
 
-  /** Frees slots, replaces lost tickets, and makes more slots where none is left. */
-  private look(): void {
+  /** Frees slots, replaces lost tickets, removes forged ones, and makes more slots where none is left. */
+  tidy(): void {
+    if (this.closed) return
     this.clean()
     const free = [...this.slots].filter((slot) => !this.running.has(slot) && !this.soiled.has(slot))
     if (!this.tickets.check(free)) this.more()

@@ -9,6 +9,9 @@
 import * as Fs from "node:fs"
 import * as Fifo from "./Fifo.js"
 
+/** The most reads at a time: a pipe holds no more, unless somebody fills it without end. */
+const mostReads = 256
+
 /** Milliseconds from taking a ticket to the call, after which the ticket counts as lost. */
 const patience = 2000
 
@@ -35,7 +38,7 @@ export class Tickets {
 
   give(slots: string): void {
     for (const slot of slots) this.missed.delete(slot)
-    Fs.writeSync(this.fd, slots)
+    this.write(slots)
   }
 
   /** Makes sure that exactly the free slots have a ticket. Returns whether a ticket is left at the moment. */
@@ -50,7 +53,7 @@ export class Tickets {
       } else this.missed.set(slot, since)
     }
     for (const slot of this.missed.keys()) if (!free.includes(slot)) this.missed.delete(slot)
-    if (kept.length > 0) Fs.writeSync(this.fd, kept.join(""))
+    if (kept.length > 0) this.write(kept.join(""))
     return kept.length > 0
   }
 
@@ -58,9 +61,17 @@ export class Tickets {
     Fs.closeSync(this.fd)
   }
 
+  private write(slots: string): void {
+    try {
+      Fs.writeSync(this.fd, slots)
+    } catch {
+      // A command has filled the FIFO: `check` empties it, and replaces what was lost.
+    }
+  }
+
   private readAll(): Set<string> {
     const found = new Set<string>()
-    for (;;) {
+    for (let reads = 0; reads < mostReads; reads++) {
       let count: number
       try {
         count = Fs.readSync(this.fd, this.buffer)
@@ -70,5 +81,6 @@ export class Tickets {
       }
       for (const slot of this.buffer.toString("latin1", 0, count)) found.add(slot)
     }
+    return found
   }
 }

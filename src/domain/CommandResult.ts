@@ -93,6 +93,7 @@ export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
  * @category combinators
  */
 export const say = (result: CommandResult, audience: Advice.Audience): CommandResult => {
-  const { advice = [], ...said } = result
-  return advice.length === 0 ? result : { ...said, stderr: `${said.stderr}${Advice.render(advice, audience)}\n` }
+  if (result.advice === undefined || result.advice.length === 0) return result
+  const { advice, ...said } = result
+  return { ...said, stderr: `${said.stderr}${Advice.render(advice, audience)}\n` }
 }

@@ -17,7 +17,7 @@ export type SubAgentStep = Data.TaggedEnum<{
   Started: Record<never, never>
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly isError: boolean; readonly message: string }
-  /** It has ended; `ending` is `done`, a limit's name, `failed` or `interrupted`. */
+  /** It has ended; `ending` is `done`, `failed` or `interrupted`, and `text` its answer, or why it failed. */
   Ended: { readonly ending: string; readonly text: string }
 }>
 

@@ -49,3 +49,19 @@ export const make = ({
   name,
   arguments: typeof given === "string" ? given : JSON.stringify(given)
 })
+
+/**
+ * Returns the command of a call of `Bash`; undefined where its arguments hold none.
+ *
+ * @since 0.1.0
+ */
+export const commandOf = ({ arguments: given }: ToolCall): string | undefined => {
+  try {
+    const value: unknown = JSON.parse(given)
+    return typeof value === "object" && value !== null && "command" in value && typeof value.command === "string"
+      ? value.command
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -41,7 +41,7 @@ export interface Outcome {
   readonly stdout: OutputCapture.Captured
   readonly stderr: OutputCapture.Captured
   /** The order of the lines of both, unless the second came after the first, or it is not known. */
-  readonly order?: LineOrder
+  readonly order: LineOrder | undefined
   /** The most characters that are shown of both together. */
   readonly limit: number
   /** The notice about what is still printed after its end; undefined where nothing can be. */
@@ -189,8 +189,8 @@ export class CommandRun {
     clearTimeout(deadline)
     if (this.cleared !== undefined) await this.cleared
     const { outputLimit: limit } = this.settings
-    const output = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
-    return { ...output, status, stopped: this.stopped, limit, notice }
+    const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
+    return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
   }
 
   /** Waits for the command's process substitutions. */

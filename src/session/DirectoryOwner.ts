@@ -8,8 +8,8 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as ProcessFiles from "./ProcessFiles.js"
 
-/** The purpose of a directory: a session, or the plan of its sandbox. */
-type Kind = "session" | "sandbox"
+/** The purpose of a directory: a session, the plan of its sandbox, or to keep the one around it from being removed. */
+type Kind = "session" | "sandbox" | "hold"
 
 interface Owner {
   readonly pid: string
@@ -45,11 +45,11 @@ export const make = (parent: string, kind: Kind): string => {
 }
 
 /** Matches the names that `make` gives, and those of earlier versions, which have no owner. */
-const named = /^(session|sandbox)-(?:([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)-|\d+-)?\w{6}$/
+const named = /^(session|sandbox|hold)-(?:([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)-|\d+-)?\w{6}$/
 
 const parse = (name: string): { readonly kind: Kind; readonly owner: Owner | undefined } | undefined => {
   const [, kind, ...owner] = named.exec(name) ?? []
-  if (kind !== "session" && kind !== "sandbox") return undefined
+  if (kind !== "session" && kind !== "sandbox" && kind !== "hold") return undefined
   const [pid = "", started = "", namespace = "0"] = owner.map((one) => String(Number.parseInt(one ?? "0", 36)))
   return { kind, owner: namespace === "0" ? undefined : { pid, started, namespace } }
 }

@@ -53,6 +53,9 @@ export interface Findings {
   readonly images: ReadonlyArray<CommandResult.Image>
 }
 
+/** A result that is being made. */
+type Made = { -readonly [Field in keyof CommandResult.CommandResult]: CommandResult.CommandResult[Field] }
+
 const isFailure = (code: number): boolean => code !== ExitCode.success && code !== ExitCode.brokenPipe
 
 /**
@@ -64,31 +67,28 @@ const isFailure = (code: number): boolean => code !== ExitCode.success && code !
 export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, missing, movedTo, notices, pipeline }: Findings
-): CommandResult.CommandResult => ({
-  stdout: stdout.text,
-  stderr: stderr.text,
-  exitCode: status,
-  ...(order === undefined ? {} : { order }),
-  ...(pipeline.slice(0, -1).some(isFailure) ? { pipeline } : {}),
-  ...(missing === undefined || status !== ExitCode.notFound ? {} : { notFound: missing }),
-  ...(movedTo === undefined ? {} : { movedTo }),
-  ...(status === ExitCode.success || called?.exitCode !== status ? {} : { category: called.category }),
-  ...(stdout.file === undefined ? {} : { stdoutFile: stdout.file }),
-  ...(stderr.file === undefined ? {} : { stderrFile: stderr.file }),
-  ...(images.length === 0 ? {} : { images }),
-  ...(stdout.kept === undefined && stderr.kept === undefined
-    ? {}
-    : {
-        kept: {
-          limit,
-          ...(stdout.kept === undefined ? {} : { stdout: stdout.kept }),
-          ...(stderr.kept === undefined ? {} : { stderr: stderr.kept })
-        }
-      }),
-  ...(notices.length === 0 && notice === undefined
-    ? {}
-    : { notices: notice === undefined ? notices : [...notices, notice] })
-})
+): CommandResult.CommandResult => {
+  // Field by field, since every command makes one: to spread so many objects takes ten times as long.
+  const made: Made = { stdout: stdout.text, stderr: stderr.text, exitCode: status }
+  if (order !== undefined) made.order = order
+  if (pipeline.slice(0, -1).some(isFailure)) made.pipeline = pipeline
+  if (missing !== undefined && status === ExitCode.notFound) made.notFound = missing
+  if (movedTo !== undefined) made.movedTo = movedTo
+  if (status !== ExitCode.success && called?.exitCode === status) made.category = called.category
+  if (stdout.file !== undefined) made.stdoutFile = stdout.file
+  if (stderr.file !== undefined) made.stderrFile = stderr.file
+  if (images.length > 0) made.images = images
+  if (stdout.kept !== undefined || stderr.kept !== undefined) {
+    made.kept = {
+      limit,
+      ...(stdout.kept === undefined ? {} : { stdout: stdout.kept }),
+      ...(stderr.kept === undefined ? {} : { stderr: stderr.kept })
+    }
+  }
+  if (notice !== undefined) made.notices = [...notices, notice]
+  else if (notices.length > 0) made.notices = notices
+  return made
+}
 
 /**
  * Returns the result, or fails where the command was stopped by a timeout or a restart.

@@ -240,7 +240,7 @@ export const finish = (stdout: OutputCapture, stderr: OutputCapture, limit: numb
   return {
     stdout: withFile(stdout, out, err, limit),
     stderr: withFile(stderr, err, out, limit),
-    ...(lines === undefined ? undefined : { order: lines })
+    order: lines
   }
 }
 

@@ -84,8 +84,8 @@ export class OutputPipe {
       // Without a writing end of our own, a FIFO that nobody has opened yet would be at its end at once.
       this.writer = Fs.openSync(this.again, O_WRONLY | O_NONBLOCK)
       this.read(this.second(), sink)
-    } catch (error) {
-      if (!isNoneLeft(error)) throw error
+    } catch {
+      // No descriptor is left, or a command has taken away the right to open it.
       this.detach()
       this.look(sink)
     }
@@ -96,8 +96,7 @@ export class OutputPipe {
     this.detach()
     try {
       this.read(this.second(), sink).once("close", ended)
-    } catch (error) {
-      if (!isNoneLeft(error)) throw error
+    } catch {
       this.look(sink, ended)
     }
   }

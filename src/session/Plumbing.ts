@@ -12,11 +12,13 @@ import type { SessionDirectory } from "./SessionDirectory.js"
 import type { OpenBridge, ShellBridge, Surroundings } from "./ShellBridge.js"
 import * as ShellState from "./ShellState.js"
 
-const isFifo = (path: string): boolean => {
+/** Returns the inode of a FIFO; undefined where there is none by that name. */
+const inodeOf = (path: string): number | undefined => {
   try {
-    return Fs.lstatSync(path).isFIFO()
+    const at = Fs.lstatSync(path)
+    return at.isFIFO() ? at.ino : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -53,14 +55,16 @@ export class Plumbing {
   private stateLength = 0
   private stateEnd = ""
   private missing = ""
-  private readonly bridgeFifos: ReadonlyArray<string>
+  /** The inodes of the FIFOs that stay, by their paths. */
+  private readonly inodes: ReadonlyMap<string, number | undefined>
 
   private constructor(
     readonly directory: SessionDirectory,
     bridge: Context.Tag.Service<ShellBridge>,
     around: () => Surroundings
   ) {
-    this.bridgeFifos = bridge.fifos(directory.path)
+    const fifos = [directory.state, directory.notFound, ...bridge.fifos(directory.path)]
+    this.inodes = new Map(fifos.map((path) => [path, inodeOf(path)]))
     this.calls = bridge.open(directory, around)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
@@ -93,8 +97,9 @@ export class Plumbing {
 
   /** True where all files of the session's directory are as they were made; a command may have changed them unseen. */
   get isIntact(): boolean {
-    const pipes = [this.directory.state, this.directory.notFound, ...this.bridgeFifos]
-    return !this.isLost() && this.directory.isIntact && pipes.every(isFifo)
+    const isThere = ([path, inode]: readonly [string, number | undefined]) =>
+      inode !== undefined && inodeOf(path) === inode
+    return !this.isLost() && this.directory.isIntact && [...this.inodes].every(isThere)
   }
 
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */

@@ -199,6 +199,20 @@ export const descriptors = (
   return numbers.flatMap((number) => descriptor(pid, number, isWanted) ?? [])
 }
 
+/** The flag of a descriptor that is closed when its process becomes another program (Linux). */
+const closeOnExec = 0o2000000
+
+/**
+ * Tests whether a process's descriptor is closed when the process becomes another program; false where that is not known.
+ *
+ * @since 0.1.0
+ * @category readers
+ */
+export const closesOnExec = (pid: number, number: number): boolean => {
+  const [, flags = "0"] = /^flags:\s*([0-7]+)/m.exec(text(`/proc/${pid}/fdinfo/${number}`) ?? "") ?? []
+  return (Number.parseInt(flags, 8) & closeOnExec) !== 0
+}
+
 const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number> | undefined =>
   text(`/proc/${pid}/task/${thread}/children`)
     ?.split(" ")

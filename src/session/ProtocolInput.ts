@@ -37,9 +37,12 @@ export const holders = (file: string, reader: number, since: number): ReadonlyAr
   for (let pid = reader; pid > 0 && rightful.size < maxParents; pid = ProcessFiles.stat(pid)?.parent ?? 0) {
     rightful.add(pid)
   }
-  // The other end of a pipe has the same name.
-  const canRead = ({ file: name, writes }: ProcessFiles.Descriptor) => !writes || !name.startsWith("pipe:")
-  const holds = (pid: number) => ProcessFiles.descriptors(pid, "all", (name) => name === file).some(canRead)
+  // The other end of a pipe has the same name; and bash keeps what a redirection has put aside as a descriptor that is
+  // closed with the next program: a subshell in the background has a copy, which it never reads.
+  const canRead = (pid: number, { file: name, number, writes }: ProcessFiles.Descriptor) =>
+    (!writes || !name.startsWith("pipe:")) && (number === 0 || !ProcessFiles.closesOnExec(pid, number))
+  const holds = (pid: number) =>
+    ProcessFiles.descriptors(pid, "all", (name) => name === file).some((one) => canRead(pid, one))
   return ProcessTable.list().flatMap(({ pid, started }) =>
     started > since && !rightful.has(pid) && holds(pid) ? [pid] : []
   )

@@ -6,12 +6,11 @@
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import * as Os from "node:os"
 import * as Path from "node:path"
-import * as DirectoryOwner from "./DirectoryOwner.js"
 import * as DirectoryStamp from "./DirectoryStamp.js"
 import * as KeeperText from "./KeeperText.js"
 import { OutputFiles } from "./OutputFiles.js"
+import * as PrivateDirectory from "./PrivateDirectory.js"
 import { Reserve } from "./Reserve.js"
 import * as SessionSettings from "./SessionSettings.js"
 
@@ -35,40 +34,11 @@ export interface PipePaths {
 }
 
 /**
- * Returns the name of the directory that holds all sessions of this user; it lies in the directory for temporary files.
+ * Returns the name of the directory that holds all sessions of this user where it lies in one for temporary files.
  *
  * @since 0.1.0
  */
 export const parentName = (): string => `synapse-${process.getuid?.() ?? 0}`
-
-/**
- * Makes a new directory in one of the user's own, `<tmp>/synapse-<uid>`: a sandbox hides that one from its commands,
- * and so hides all other sessions.
- */
-const makePrivate = (): string => {
-  const uid = process.getuid?.() ?? 0
-  const parent = Path.join(Fs.realpathSync(Os.tmpdir()), parentName())
-  for (;;) {
-    try {
-      Fs.mkdirSync(parent, { mode: 0o700 })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    }
-    try {
-      const owner = Fs.lstatSync(parent)
-      if (!owner.isDirectory() || owner.uid !== uid || (owner.mode & 0o077) !== 0) {
-        throw new Error(`${parent} must be a directory of yours that nobody else may enter: remove it`)
-      }
-      const made = DirectoryOwner.make(parent, "session")
-      // Once the shell's start is under way.
-      setImmediate(() => void DirectoryOwner.sweep(parent))
-      return made
-    } catch (error) {
-      // Another session has ended in between, and has removed the empty parent.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    }
-  }
-}
 
 const isDirectory = (path: string): boolean => {
   try {
@@ -87,17 +57,29 @@ const removeEmpty = (path: string): void => {
   }
 }
 
-/** Removes a file or a directory with all that is in it, also where a command has taken away the right to look into it. */
+/**
+ * Removes a file or a directory with all that is in it, also where a command has taken away the right to look into it.
+ * Where a command has closed a directory around it, it is left to the sweep of a later start.
+ */
 const removeAll = (path: string): void => {
-  for (let tries = 0; ; tries++) {
+  for (let tries = 0; tries < 1000; tries++) {
     try {
       // What still runs may make a file in it meanwhile.
       return Fs.rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 5 })
     } catch (error) {
       const { code, path: at } = error as NodeJS.ErrnoException
-      if (code !== "EACCES" || at === undefined || tries > 1000) throw error
-      Fs.chmodSync(Fs.lstatSync(at).isDirectory() ? at : Path.dirname(at), 0o700)
+      if (code !== "EACCES" || at === undefined || !open(at)) return
     }
+  }
+}
+
+/** Gives back the rights to a directory, or to the one around a file; returns whether that went well. */
+const open = (path: string): boolean => {
+  try {
+    Fs.chmodSync(Fs.lstatSync(path).isDirectory() ? path : Path.dirname(path), 0o700)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -142,9 +124,12 @@ export class SessionDirectory {
    */
   constructor(
     readonly sessionId: string,
-    { outputFileLimit }: Pick<SessionSettings.Settings, "outputFileLimit"> = SessionSettings.defaults
+    {
+      outputFileLimit,
+      privateDirectories
+    }: Pick<SessionSettings.Settings, "outputFileLimit" | "privateDirectories"> = SessionSettings.defaults
   ) {
-    this.path = makePrivate()
+    this.path = PrivateDirectory.make(privateDirectories)
     this.inode = Fs.statSync(this.path).ino
     this.output = new OutputFiles(this.path, this.inode, 2 * outputFileLimit)
     this.command = Path.join(this.path, "command")

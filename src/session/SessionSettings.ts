@@ -38,6 +38,8 @@ export interface Settings {
   readonly outputFileLimit: number
   /** True to keep these files when the session ends. */
   readonly keepOutputFiles: boolean
+  /** The places for private directories, in order; `PrivateDirectory.places` where undefined. */
+  readonly privateDirectories: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -53,7 +55,8 @@ export const defaults: Settings = {
   timeout: 120_000,
   outputLimit: KeptOutput.defaultLimit,
   outputFileLimit: 256 * 1024 ** 2,
-  keepOutputFiles: false
+  keepOutputFiles: false,
+  privateDirectories: undefined
 }
 
 /**
@@ -77,6 +80,13 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SessionSett
       Effect.suspend(() => checked({ ...defaults, ...settings }))
     )
   )
+
+/**
+ * Returns the runtime directory of the user's login (`XDG_RUNTIME_DIR`); undefined where the environment names none.
+ *
+ * @since 0.1.0
+ */
+export const runtimeDirectory = (): string | undefined => process.env["XDG_RUNTIME_DIR"]
 
 const wholeNumber = (name: string, fallback: number, least: 0 | 1) =>
   WholeNumber.config(name, least).pipe(Config.withDefault(fallback))

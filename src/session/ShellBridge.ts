@@ -60,6 +60,8 @@ export interface OpenBridge {
   readonly isCaller: (pid: number) => boolean
   /** Interrupts every call, and waits until their callers have ended and cleaned up. */
   readonly dismiss: Effect.Effect<void>
+  /** Takes out of the FIFOs what the commands that have ended have left in them. */
+  readonly tidy: () => void
   /** Closes the FIFOs. */
   readonly close: () => void
 }
@@ -113,6 +115,7 @@ export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () =>
     isBusy: false,
     isCaller: () => false,
     dismiss: Effect.void,
+    tidy: () => {},
     close: () => {}
   }),
   definitions: () => "",

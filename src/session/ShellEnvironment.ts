@@ -18,8 +18,13 @@ const dropped = [
   "PS0"
 ]
 
-/** Values that keep tools from prompting, paging and opening editors. */
-const unattended: Readonly<Record<string, string>> = {
+/**
+ * Values that keep tools from prompting, paging and opening editors.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const unattended: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
   GCM_INTERACTIVE: "never",
   GIT_EDITOR: "true",

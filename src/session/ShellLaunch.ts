@@ -60,6 +60,9 @@ export interface LaunchedShell {
   readonly over: Effect.Effect<void>
 }
 
+/** Matches what another shell says of `--norc`. */
+const unknownOption = /^(?:\S+: )?(?:0: )?(?:Illegal option --|unknown option|bad option|no such option)|fish: --norc/im
+
 /**
  * Launches a keeper. A fiber of its own keeps the launch's scope open as long as the keeper lives. A launch on trial
  * that fails is repeated once. Fails where no shell can be started, with the shell's own message if there is one.
@@ -84,6 +87,10 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
         const { words } = first
         const { args, program } = launch.spawnable
         const name = [program, ...args.filter((word) => word !== directory.keeper)].join(" ")
+        // The option is one of ours, so that the shell is to blame, wherever it was started.
+        if (unknownOption.test(words)) {
+          return NoShell.make(`${shell.program} is not bash, and no other shell will do: SYNAPSE_SHELL names it`)
+        }
         return launch.explain(words) ?? NoShell.make(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
       })
       yield* Effect.raceFirst(answer, restart.asked)

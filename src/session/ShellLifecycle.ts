@@ -221,6 +221,7 @@ export const make = ({
     }
     yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
     yield* over
+    plumbing.calls.tidy()
     plumbing.wantState(true)
   })
 

@@ -165,6 +165,9 @@ export interface Next {
   readonly refused: ReadonlyArray<string>
 }
 
+/** The most parts of a state: a shell writes fewer, and a command that forges one may write any number. */
+const mostParts = 64
+
 /**
  * Makes the restoration from what an ended shell has written; undefined where that is incomplete.
  *
@@ -173,11 +176,14 @@ export interface Next {
  */
 export const restoration = (state: string, next: Next): Restoration | undefined => {
   const { environment, ours, refused } = next
+  if (!state.endsWith("\0end\n\0")) return undefined
   const parts = new Map(
-    state.split("\0").map((text) => [text.slice(0, text.indexOf("\n")), text.slice(text.indexOf("\n") + 1)] as const)
+    state
+      .split("\0", mostParts)
+      .map((text) => [text.slice(0, text.indexOf("\n")), text.slice(text.indexOf("\n") + 1)] as const)
   )
   const variables = parts.get("variables")
-  if (variables === undefined || !state.endsWith("\0end\n\0")) return undefined
+  if (variables === undefined) return undefined
   const attributes = parts.get("attributes") ?? ""
   const names = attributes.split("\n").flatMap((line) => line.split(" ").at(2) ?? [])
   const functions = functionTexts(parts.get("functions") ?? "", names).filter((one) => !isOurs(next)(one))

@@ -6,6 +6,7 @@
 import * as Option from "effect/Option"
 import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import * as Similar from "../domain/Similar.js"
 import * as ExtensionTool from "./ForeignTool.extension.js"
 import { Given } from "./ForeignTool.given.js"
 
@@ -33,7 +34,20 @@ export const meant = (
   if (/^(?:task|agent|sub[-_]?agent)s?$/i.test(name) && known.some((one) => one.startsWith("task:")))
     return task(first, words.slice(1))
   const mcp = ExtensionTool.mcpNameOf(name)
-  return near(mcp ?? name, known) ?? mcp
+  return near(mcp ?? name, known) ?? mcp ?? withLayer(name, known)
+}
+
+/** The words that the names of extension commands begin with. */
+const layers = ["command", "mcp", "skill", "task"]
+
+/** Returns the name with the layer that its misspelt first part is near to: `skill:list` for `skills:list`. */
+const withLayer = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  const colon = name.indexOf(":")
+  const layer = Similar.nearest(name.slice(0, colon), layers)
+  if (colon < 0 || layer === undefined) return undefined
+  const meant = layer + name.slice(colon)
+  const all = [...known, "command:search"]
+  return all.includes(meant) ? meant : Similar.nearest(meant, all)
 }
 
 /** Returns the only known name that has the same parts, whatever stands between them and before them. */

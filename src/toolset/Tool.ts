@@ -185,7 +185,7 @@ const withoutNulls = (value: unknown, schema: unknown): unknown => {
   if (!Predicate.isReadonlyRecord(schema)) return value
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item, schema["items"]))
   const { properties, required } = schema
-  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties)) return value
+  if (!Predicate.isReadonlyRecord(value) || !Predicate.isReadonlyRecord(properties) || isFlat(value)) return value
   const isLeftOut = (name: string) =>
     value[name] === null &&
     Object.hasOwn(properties, name) &&
@@ -197,6 +197,10 @@ const withoutNulls = (value: unknown, schema: unknown): unknown => {
     )
   )
 }
+
+/** Tests whether an object holds neither null nor anything that could hold it, as the arguments of most calls do. */
+const isFlat = (value: Readonly<Record<string, unknown>>): boolean =>
+  Object.values(value).every((property) => typeof property !== "object")
 
 const takesNull = (schema: unknown): boolean =>
   Predicate.isReadonlyRecord(schema) &&

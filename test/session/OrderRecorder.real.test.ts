@@ -8,19 +8,15 @@ import { OrderRecorder } from "../../src/session/OrderRecorder.js"
 import { OutputCapture } from "../../src/session/OutputCapture.js"
 import { PipePair } from "../../src/session/PipePool.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
+import * as SessionSettings from "../../src/session/SessionSettings.js"
 
 let root = ""
-let before: string | undefined
 
 beforeEach(() => {
-  before = process.env["TMPDIR"]
   root = Fs.mkdtempSync(Path.join(Os.tmpdir(), "order-"))
-  process.env["TMPDIR"] = root
 })
 
 afterEach(() => {
-  if (before === undefined) delete process.env["TMPDIR"]
-  else process.env["TMPDIR"] = before
   Fs.rmSync(root, { recursive: true, force: true })
 })
 
@@ -43,7 +39,10 @@ const options = {
 }
 
 const withRecorder = async (body: (subject: Subject) => Promise<void>) => {
-  const directory = new SessionDirectory(crypto.randomUUID())
+  const directory = new SessionDirectory(crypto.randomUUID(), {
+    ...SessionSettings.defaults,
+    privateDirectories: [Path.join(root, "synapse-own")]
+  })
   await directory.addPairs()
   const paths = directory.takePair()
   if (paths === undefined) throw new Error("no pair")

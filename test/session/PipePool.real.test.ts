@@ -5,25 +5,24 @@ import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { type PipePair, PipePool } from "../../src/session/PipePool.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
+import * as SessionSettings from "../../src/session/SessionSettings.js"
 import { descriptors } from "../support/Session.js"
 
 let root = ""
-let before: string | undefined
 
 beforeEach(() => {
-  before = process.env["TMPDIR"]
   root = Fs.mkdtempSync(Path.join(Os.tmpdir(), "pipe-pool-"))
-  process.env["TMPDIR"] = root
 })
 
 afterEach(() => {
-  if (before === undefined) delete process.env["TMPDIR"]
-  else process.env["TMPDIR"] = before
   Fs.rmSync(root, { recursive: true, force: true })
 })
 
 const withPool = async (maxLate: number, body: (pool: PipePool, directory: SessionDirectory) => Promise<void>) => {
-  const directory = new SessionDirectory(crypto.randomUUID())
+  const directory = new SessionDirectory(crypto.randomUUID(), {
+    ...SessionSettings.defaults,
+    privateDirectories: [Path.join(root, "synapse-own")]
+  })
   const pool = new PipePool(directory, maxLate)
   await pool.fill()
   await body(pool, directory)

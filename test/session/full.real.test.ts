@@ -21,19 +21,15 @@ const mayMount = (() => {
   }
 })()
 
-/** A small file system as this process's temporary directory. */
+/** A small file system for sessions. */
 const small = Effect.acquireRelease(
   Effect.sync(() => {
-    const before = process.env["TMPDIR"]
     const path = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "full-")))
     assert.isTrue(mounted(path))
-    process.env["TMPDIR"] = path
-    return { before, path }
+    return { path }
   }),
-  ({ before, path }) =>
+  ({ path }) =>
     Effect.sync(() => {
-      if (before === undefined) delete process.env["TMPDIR"]
-      else process.env["TMPDIR"] = before
       ChildProcess.spawnSync("umount", ["-l", path])
       Fs.rmSync(path, { recursive: true, force: true })
     })
@@ -49,7 +45,10 @@ describe.skipIf(!mayMount)("a full temporary directory", () => {
       Effect.scoped(
         Effect.gen(function* () {
           const { path } = yield* small
-          const session = yield* Effect.provide(make, Layer.fresh(services({ cwd: path, timeout: 20_000 })))
+          const session = yield* Effect.provide(
+            make,
+            Layer.fresh(services({ cwd: path, timeout: 20_000, privateDirectories: [Path.join(path, "synapse-own")] }))
+          )
           const run = session.execute
           yield* run("kept=1")
           assert.strictEqual((yield* run(fill)).stdout, "0\n")

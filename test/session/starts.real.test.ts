@@ -7,7 +7,7 @@ import * as Fiber from "effect/Fiber"
 import { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
 import * as Job from "../../src/session/Job.js"
 import type { Settings } from "../../src/session/SessionSettings.js"
-import { eventually, marked, result, type Subject, withSession } from "../support/Session.js"
+import { eventually, marked, result, withSession } from "../support/Session.js"
 
 /** Both the first command and the next fail with that reason. */
 const fails = (
@@ -36,24 +36,6 @@ const fails = (
     60_000
   )
 
-/** With an environment variable of this process set so, for as long. */
-const withVariable =
-  (name: string, value: string) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => {
-        const before = process.env[name]
-        process.env[name] = value
-        return before
-      }),
-      () => effect,
-      (before) =>
-        Effect.sync(() => {
-          if (before === undefined) delete process.env[name]
-          else process.env[name] = before
-        })
-    )
-
 const script = (directory: string, text: string): string => {
   const path = Path.join(directory, "shell")
   Fs.writeFileSync(path, text, { mode: 0o755 })
@@ -78,7 +60,7 @@ describe("a shell that can't be started", () => {
   fails(
     "is dash",
     () => ({ shellCommand: "/bin/dash" }),
-    /\/bin\/dash .* ended at once with exit code 2: .*Illegal option/,
+    /\/bin\/dash is not bash, and no other shell will do: SYNAPSE_SHELL names it/,
     {
       skip: !Fs.existsSync("/bin/dash")
     }
@@ -156,39 +138,82 @@ describe("a shell that does not answer", () => {
 })
 
 describe("a place for the session's files", () => {
+  /** Runs a command where the only place can't be used, and another once it can. */
   const refused = (
-    variable: string,
-    value: (directory: string) => string,
+    place: (directory: string) => string,
     reason: RegExp,
-    before = (_: Subject) => {}
+    spoil: (place: string) => void,
+    mend: (place: string) => void
   ) =>
-    withSession((subject) =>
-      Effect.gen(function* () {
-        before(subject)
-        const error = yield* Effect.flip(subject.run("echo never")).pipe(
-          withVariable(variable, value(subject.directory))
-        )
-        assert.deepStrictEqual(error, new ExecutionFailed({ kind: "shell", reason: error.message }))
-        assert.match(error.message, reason)
-        assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
-      })
-    )
+    withSession(({ directory }) => {
+      const at = place(directory)
+      return withSession(
+        (subject) =>
+          Effect.gen(function* () {
+            spoil(at)
+            const error = yield* Effect.flip(subject.run("echo never"))
+            assert.deepStrictEqual(error, new ExecutionFailed({ kind: "shell", reason: error.message }))
+            assert.match(error.message, reason)
+            mend(at)
+            assert.deepStrictEqual(yield* subject.run("echo on"), result({ stdout: "on\n" }))
+          }),
+        { privateDirectories: [at] }
+      )
+    })
+
+  const remove = (path: string) => Fs.rmSync(path, { recursive: true, force: true })
 
   it.live(
     "that does not exist is an error, and the session works when it does",
-    () => refused("TMPDIR", () => "/nosuch/tmp", /^no shell: ENOENT.*'\/nosuch/),
+    () =>
+      refused(
+        (directory) => `${directory}/nosuch/place`,
+        /^no shell: there is no place for private files: ENOENT.*\/nosuch'/,
+        () => {},
+        (place) => Fs.mkdirSync(Path.dirname(place))
+      ),
     60_000
   )
 
   it.live(
     "that is a file is an error, and the session works when it is none",
-    () => refused("TMPDIR", () => "/etc/passwd", /^no shell: E(NOTDIR|EXIST).*\/etc\/passwd/),
+    () =>
+      refused(
+        (directory) => `${directory}/place`,
+        /place must be a directory of yours that nobody else may enter: correct or remove it$/,
+        (place) => Fs.writeFileSync(place, ""),
+        remove
+      ),
     60_000
   )
 
   it.live(
-    "that refuses files is an error, and the session works when it takes them",
-    () => refused("TMPDIR", () => "/proc", /^no shell: E(NOENT|ACCES|PERM).*\/proc/),
+    "that others may enter is an error, and the session works when they may not",
+    () =>
+      refused(
+        (directory) => `${directory}/place`,
+        /place must be a directory of yours that nobody else may enter: correct or remove it$/,
+        (place) => {
+          Fs.mkdirSync(place)
+          Fs.chmodSync(place, 0o711)
+        },
+        (place) => Fs.chmodSync(place, 0o700)
+      ),
+    60_000
+  )
+
+  it.live(
+    "that is a link is an error, and the session works when it is none",
+    () =>
+      refused(
+        (directory) => `${directory}/place`,
+        /place must be a directory of yours that nobody else may enter: correct or remove it$/,
+        (place) => {
+          Fs.mkdirSync(`${place}-2`, { mode: 0o700 })
+          Fs.symlinkSync(`${place}-2`, place)
+        },
+        remove
+      ),
     60_000
   )
 })

@@ -132,6 +132,7 @@ const use = <A, E, R>(
             {
               cwd: directory,
               timeout: 20_000,
+              privateDirectories: [Path.join(root, "synapse-own")],
               ...settings,
               environment: { [markVariable]: mark, ...settings.environment }
             },

@@ -8,6 +8,6 @@ export const using = async <A>(use: (directory: string) => Promise<A>): Promise<
   try {
     return await use(directory)
   } finally {
-    fs.rmSync(directory, { recursive: true, force: true })
+    fs.rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 }

@@ -9,7 +9,8 @@ const known = [
   "mcp:fs:read_text_file",
   "mcp:a:echo",
   "mcp:b:echo",
-  "skill:pdf:extract"
+  "skill:pdf:extract",
+  "skill:list"
 ]
 
 const meant = (text: string) => {
@@ -34,13 +35,18 @@ describe("the extension command that was meant", () => {
       ["pdf:extract", "skill:pdf:extract"],
       ["skills", "skill:list"],
       ["Skill pdf", "skill:load pdf"],
-      ["Skill load pdf", "skill:load pdf"]
+      ["Skill load pdf", "skill:load pdf"],
+      ["skills:list", "skill:list"],
+      ["sill:list", "skill:list"],
+      ["skils:lst", "skill:list"],
+      ["mpc:gh:list_issues 3", "mcp:gh:list_issues"],
+      ["comand:search x", "command:search"]
     ] as const)
       assert.strictEqual(meant(text), name, text)
   })
 
   it("is none where several fit, or none does", () => {
-    for (const text of ["echo2 x", "a", "x.echo", "file", "gti status"])
+    for (const text of ["echo2 x", "a", "x.echo", "file", "gti status", "skin:list", "tasks:list", "a:b"])
       assert.strictEqual(meant(text), undefined, text)
     assert.strictEqual(meant("echo"), undefined)
   })

@@ -21,7 +21,7 @@ const plainOf =
   ({ root, tmp, user, work }: Ground.Ground) =>
   (text: string): string =>
     text
-      .replace(/\/\S*\/synapse-\d+\/[^/\s]+/g, "<session>")
+      .replace(/\/\S*\/(?:synapse-\d+|\.synapse\/run)\/[^/\s]+/g, "<session>")
       .replaceAll(work, "<cwd>")
       .replaceAll(user, "<home>")
       .replaceAll(tmp, "<tmp>")

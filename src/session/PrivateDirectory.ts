@@ -1,0 +1,225 @@
+/**
+ * The places of the private directories of sessions and sandboxes. Every sandbox hides all of them: a command that could
+ * write there would write what other sessions run.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import * as DirectoryOwner from "./DirectoryOwner.js"
+import * as SessionSettings from "./SessionSettings.js"
+
+/** The user's directory that holds a place, and is made with it; no other parent is. */
+const ownName = ".synapse"
+
+const uid = (): number => process.getuid?.() ?? 0
+
+const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
+  try {
+    const path = home()
+    return path !== undefined && Path.isAbsolute(path) ? [path] : []
+  } catch {
+    // The system does not know this user.
+    return []
+  }
+}
+
+/**
+ * Returns the places in the order in which they are tried: in the home directory that the environment names, in that of
+ * the account, in the login's runtime directory, and in `/tmp`. `SYNAPSE_HOME` plays no part, so that all sessions of a
+ * user hide one another.
+ *
+ * @since 0.1.0
+ */
+export const places = (): ReadonlyArray<string> => [
+  ...new Set([
+    ...[...attempt(() => Os.homedir()), ...attempt(() => Os.userInfo().homedir)].map((home) =>
+      Path.join(home, ownName, "run")
+    ),
+    ...attempt(SessionSettings.runtimeDirectory).map((path) => Path.join(path, "synapse")),
+    `/tmp/synapse-${uid()}`
+  ])
+]
+
+/**
+ * Returns the user's directory of Synapse's own files that a place lies in; undefined for a place elsewhere.
+ *
+ * @since 0.1.0
+ */
+export const around = (place: string): string | undefined => {
+  const parent = Path.dirname(place)
+  return Path.basename(parent) === ownName ? parent : undefined
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+
+/** Makes a directory where there is none; throws a sentence where what is there is no directory of this user's alone. */
+const own = (path: string, isShared: boolean): void => {
+  try {
+    Fs.mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error
+  }
+  const at = Fs.lstatSync(path)
+  // A group that is named after its user has nobody else in it.
+  const others = isShared ? (at.gid === uid() ? 0o002 : 0o022) : 0o077
+  if (at.isDirectory() && at.uid === uid() && (at.mode & others) === 0) {
+    if (isShared || (at.mode & 0o700) === 0o700) return
+  }
+  throw new Error(
+    `${path} must be a directory of yours that nobody else may ${isShared ? "write" : "enter"}: correct or remove it`
+  )
+}
+
+/** Returns the directories of a place that are made where they are missing, in the real path of the one around them. */
+const partsOf = (place: string): ReadonlyArray<string> => {
+  const parent = around(place)
+  const outer = Fs.realpathSync.native(Path.dirname(parent ?? place))
+  const names = parent === undefined ? [] : [ownName]
+  return [...names.map((name) => Path.join(outer, name)), Path.join(outer, ...names, Path.basename(place))]
+}
+
+/** Throws a sentence where another user could replace what is made in a directory. */
+const checkAround = (path: string): void => {
+  const { mode, uid: owner } = Fs.statSync(path)
+  if ((owner === uid() || owner === 0) && ((mode & 0o002) === 0 || (mode & 0o1000) !== 0)) return
+  throw new Error(`${path} belongs to others, or others may write it`)
+}
+
+/** Makes a place where it is missing, and returns its real path; throws where it can't be used. */
+const open = (place: string): string => {
+  const parts = partsOf(place)
+  checkAround(Path.dirname(parts[0] ?? place))
+  for (const [at, part] of parts.entries()) own(part, at < parts.length - 1)
+  return parts.at(-1) ?? place
+}
+
+/** Returns the real path that a place has or would have; undefined where nobody could make it as things are. */
+const pathOf = (place: string): string | undefined => {
+  try {
+    return partsOf(place).at(-1)
+  } catch {
+    return undefined
+  }
+}
+
+/** The number of times that a place is made again where another session removes it in between. */
+const mostTries = 100
+
+const makeIn = (place: string): string => {
+  for (let tries = 0; ; tries++) {
+    try {
+      const parent = open(place)
+      const made = DirectoryOwner.make(parent, "session")
+      // Once the shell's start is under way.
+      setImmediate(() => void DirectoryOwner.sweep(parent))
+      return made
+    } catch (error) {
+      // Another session has ended in between, and has removed the empty place.
+      if (codeOf(error) !== "ENOENT" || tries >= mostTries || pathOf(place) === undefined) throw error
+    }
+  }
+}
+
+/**
+ * Makes a directory for a session in the first of the places that can be used; throws an error that names the obstacle
+ * of each.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (candidates: ReadonlyArray<string> = places()): string => {
+  const obstacles: Array<string> = []
+  for (const place of candidates) {
+    try {
+      return makeIn(place)
+    } catch (error) {
+      obstacles.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  throw new Error(`there is no place for private files: ${obstacles.join("; ")}`)
+}
+
+/**
+ * Finds the first place that can be used, and the obstacles of those before it, without leaving anything there.
+ *
+ * @since 0.1.0
+ */
+export const examine = (
+  candidates: ReadonlyArray<string> = places()
+): { readonly place: string | undefined; readonly obstacles: ReadonlyArray<string> } => {
+  const obstacles: Array<string> = []
+  for (const place of candidates) {
+    try {
+      const made = DirectoryOwner.make(open(place), "hold")
+      letGo(made)
+      return { place: Path.dirname(made), obstacles }
+    } catch (error) {
+      obstacles.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return { place: undefined, obstacles }
+}
+
+/**
+ * The places that a sandbox hides, by their real paths.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Reserved {
+  readonly places: ReadonlyArray<string>
+  /** Lets others remove what was made for the reservation. */
+  readonly release: () => void
+}
+
+/** Makes an entry in a place, which keeps the place from being removed; undefined where that can't be. */
+const hold = (place: string): string | undefined => {
+  try {
+    const parent = open(place)
+    const made = DirectoryOwner.make(parent, "hold")
+    setImmediate(() => void DirectoryOwner.sweep(parent))
+    return made
+  } catch {
+    return undefined
+  }
+}
+
+const statOf = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/** Removes an entry, and with the last one its place. */
+const letGo = (held: string): void => {
+  try {
+    Fs.rmdirSync(held)
+    Fs.rmdirSync(Path.dirname(held))
+  } catch {
+    // Others hold the place.
+  }
+}
+
+/**
+ * Makes sure that no command can make the places before their sessions do: those that it could make are made, and kept
+ * from being removed until they are released. Throws a sentence where one of these is no directory.
+ *
+ * @param isWritable tells whether commands may write to a path
+ * @since 0.1.0
+ * @category constructors
+ */
+export const reserve = (candidates: ReadonlyArray<string>, isWritable: (path: string) => boolean): Reserved => {
+  const paths = [...new Set(candidates.flatMap((place) => pathOf(place) ?? []))]
+  const holds = paths.filter(isWritable).flatMap((path) => hold(path) ?? [])
+  const release = () => holds.splice(0).forEach(letGo)
+  const taken = paths.filter(isWritable).find((path) => statOf(path)?.isDirectory() === false)
+  if (taken !== undefined) {
+    release()
+    throw new Error(`${taken} must be a directory: remove it`)
+  }
+  return { places: paths.filter((path) => statOf(path)?.isDirectory() === true), release }
+}

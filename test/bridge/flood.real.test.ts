@@ -1,0 +1,99 @@
+/** Against a real bash: no command harms this process through the pipes of its session, and the session goes on. */
+import * as V8 from "node:v8"
+import * as Vm from "node:vm"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Handlers from "../support/Handlers.js"
+import { result, type Subject, withSession } from "../support/Session.js"
+
+/** For each FIFO of the session, which is `$f`, at the same time. */
+const each = (harm: string) =>
+  `for f in "$TMPDIR"/synapse-own/session-*/*; do [ -p "$f" ] && { ${harm}; } >/dev/null 2>&1 </dev/null & done; wait`
+
+/** For what has to be over before the next one begins. */
+const eachInTurn = (harm: string) =>
+  `(for f in "$TMPDIR"/synapse-own/session-*/*; do [ -p "$f" ] && { ${harm}; }; done) >/dev/null 2>&1 </dev/null`
+
+const harms: Readonly<Record<string, string>> = {
+  "100 MB of zeros": each('timeout 1 head -c 100M /dev/zero 1<>"$f"'),
+  "names of slots": each('timeout 1 sh -c \'yes 0 | tr -d "\\n"\' 1<>"$f"'),
+  "lines of garbage": each('timeout 1 sh -c \'yes "$(printf "\\\\0365 0 / \\\\036 A")"\' 1<>"$f"'),
+  "requests of many words": each(
+    'timeout 1 sh -c \'printf "\\\\0/\\\\0\\\\0\\\\0999999\\\\0"; yes | tr "\\n" "\\\\0"\' 1<>"$f"'
+  ),
+  "one byte at a time": each("timeout 1 sh -c 'while :; do printf 1; done' 1<>\"$f\""),
+  "readers that take what is meant for others": each('timeout 1 sh -c \'cat <"$0"\' "$f"'),
+  "ends that open and close": each('for i in 1 2 3 4 5; do : 1<>"$f"; done'),
+  "no right to open them": eachInTurn('chmod 000 "$f"'),
+  "directories in their place": eachInTurn('rm "$f"; mkdir "$f"'),
+  "links in their place": eachInTurn('ln -sf /dev/zero "$f"'),
+  "other FIFOs in their place": eachInTurn('rm "$f"; mkfifo "$f"'),
+  "files in their place": eachInTurn('rm "$f"; echo 0 >"$f"'),
+  "one another's places": eachInTurn('[ -z "$g" ] || mv "$f" "$g"; g=$f')
+}
+
+/** The most bytes that this process may have grown by: a state has 64 MiB, and the garbage of all that has its time. */
+const most = 300 * 1024 ** 2
+
+V8.setFlagsFromString("--expose-gc")
+const collectGarbage: () => void = Vm.runInNewContext("gc")
+
+const memory = () => {
+  collectGarbage()
+  const { arrayBuffers, external, heapUsed } = process.memoryUsage()
+  return arrayBuffers + external + heapUsed
+}
+
+/** Commands run again in a new shell, and calls of ours. */
+const assertServing = ({ run }: Subject) =>
+  Effect.gen(function* () {
+    assert.deepInclude(yield* run("echo on"), { stdout: "on\n", exitCode: 0 })
+    assert.strictEqual((yield* run("fail 3 said; echo $?")).stdout, "said3\n")
+    assert.strictEqual((yield* run("for i in {1..6}; do fail 0 . & done; wait")).stdout, "......")
+  })
+
+describe("the pipes of a session", () => {
+  for (const [name, harm] of Object.entries(harms)) {
+    it.live(
+      `survive ${name}`,
+      () =>
+        withSession(
+          (subject) =>
+            Effect.gen(function* () {
+              yield* subject.run("fail 0")
+              const before = memory()
+              yield* Effect.ignore(subject.run(harm, { timeout: 20_000 }))
+              yield* subject.session.restart
+              yield* assertServing(subject)
+              assert.isBelow(memory() - before, most)
+            }),
+          { timeout: 60_000 },
+          Handlers.all
+        ),
+      120_000
+    )
+  }
+
+  it.live(
+    "take a state that has no end for none",
+    () =>
+      withSession(
+        ({ directory, run }) =>
+          Effect.gen(function* () {
+            const before = memory()
+            yield* run("kept=1")
+            const said = yield* run('head -c 600M /dev/zero >"$(echo "$TMPDIR"/synapse-own/session-*/state)"; exit 3')
+            assert.strictEqual(said.exitCode, 3)
+            assert.isBelow(memory() - before, most)
+            const next = yield* run("echo ${kept-none}; pwd")
+            assert.deepStrictEqual(
+              [next.stdout, [...(said.notices ?? []), ...(next.notices ?? [])].join().includes("are lost")],
+              [`none\n${directory}\n`, true]
+            )
+            assert.deepStrictEqual(yield* run("echo on"), result({ stdout: "on\n" }))
+          }),
+        { timeout: 60_000 }
+      ),
+    120_000
+  )
+})
