@@ -17,12 +17,14 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import { onOneLine } from "../sandbox/denial/Explanation.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
-import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
-import type { Rule } from "../sandbox/policy/SandboxPolicy.js"
+import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
+import * as SandboxEntry from "./SandboxEntry.js"
 import type { Stdio } from "./Stdio.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
@@ -84,15 +86,39 @@ export const policy = ({ json }: { readonly json: boolean }) =>
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
           `Rules of your own are in ${found.file}`,
           ...section("Read and write:", whitelist),
-          ...section("Never read or written, wherever it is:", blacklist),
+          ...section("Never read or written:", blacklist),
+          ...(blacklist.some(isAnywhere) ? ["", named] : []),
           ...section("Never written:", readonly),
           ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
           "",
-          "Everything else can be read. There is no network."
+          `Everything else can be read. There is no network${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
   }).pipe(run)
+
+/** Tests whether the file asks for a network, which no sandbox has. */
+const asksForNetwork = (file: string): boolean =>
+  Either.getOrElse(
+    Either.try(() => /"allowNetwork"\s*:\s*true/.test(Fs.readFileSync(file, "utf8"))),
+    () => false
+  )
+
+/** Tests whether a rule is a pattern for files in any directory. */
+const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
+
+/** The limit of patterns on Linux, where nothing can be hidden that was not looked for. */
+const named =
+  process.platform === "darwin"
+    ? "Patterns hold in every directory."
+    : "Patterns (**/…) hold where commands may write. Elsewhere they refuse commands that name such a file, and hide none."
+
+/** Tests whether a rule denies a path only to commands that name it, because it lies where nothing is looked for. */
+const isByName = ({ whitelist }: SandboxPolicy, { real, rule }: { readonly real: string; readonly rule?: Rule }) =>
+  process.platform !== "darwin" &&
+  rule !== undefined &&
+  isAnywhere(rule) &&
+  !whitelist.some(({ path, real: at = path }) => real === at || real.startsWith(`${at}/`))
 
 /** Expands a `~` that the shell has left in a path because it was quoted. */
 const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
@@ -102,7 +128,7 @@ const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.
 const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
   if (rule === undefined) return "no rule is about it"
-  const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${rule.pattern}`
+  const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${onOneLine(rule.pattern)}`
   return `${name}: ${verdict.allowed ? PolicyDecision.describeSource(rule.source) : verdict.reason}`
 }
 
@@ -119,13 +145,19 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const access = given.write ? "write" : "read"
     const { enabled, policy } = yield* inspect
     const verdict = PolicyDecision.make(policy).explain(text, policy.cwd, access)
-    const place = verdict.real === path ? path : `${path} (${verdict.real})`
+    const place = onOneLine(verdict.real === path ? path : `${path} (${verdict.real})`)
     yield* print(
       "stdout",
       given.json
         ? JSON.stringify({ path, access, ...verdict })
         : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${why(verdict)}`
     )
+    if (enabled && !verdict.allowed && !given.json && isByName(policy, verdict)) {
+      yield* print(
+        "stdout",
+        "It lies where commands can't write: the rule refuses those that name it, and hides it from no other."
+      )
+    }
     if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
@@ -138,33 +170,26 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
  */
 export const allow = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const path = Path.resolve(yield* expandHome(given.path))
+    const text = yield* expandHome(given.path)
+    const reason = SandboxEntry.notAPath(text)
+    if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
+    const path = Path.resolve(text)
     const config = yield* SandboxConfig.SandboxConfig
     const { policy } = yield* inspect
     const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, "write")
     if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
-      return yield* complain(`${path} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
+      return yield* complain(`${onOneLine(path)} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
     }
     const isNew = yield* config.addWhitelist(path)
-    yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${path}`)
+    const missing = HostPath.isMissing(path) ? " (it does not exist: it can be written once it does)" : ""
+    yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${onOneLine(path)}${missing}`)
+    const { userHome } = yield* SandboxSettings.SandboxSettings
+    if (`${userHome}/`.startsWith(path === "/" ? path : `${path}/`)) {
+      const held = path === userHome ? "all of your home" : "your home, with all that is in it,"
+      yield* print("stderr", `synapse: that is ${held} and what your own shells start: a narrower place is safer`)
+    }
     return ExitCode.success
   }).pipe(run)
-
-/**
- * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
- * wildcards, and a relative path becomes relative to the current directory.
- */
-const toEntry = (text: string): string => {
-  const isThere = Either.getOrElse(
-    Either.try(() => Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined),
-    () => false
-  )
-  const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
-  const means = !isThere && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1)
-  if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))
-  const isRelative = text.includes("/") && !/^(?:[/~$!{]|\*\*\/)/.test(text)
-  return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text
-}
 
 /**
  * Adds a path or a pattern to the blacklist of `sandbox.json`.
@@ -174,9 +199,16 @@ const toEntry = (text: string): string => {
  */
 export const deny = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const entry = toEntry(given.path)
+    const entry = SandboxEntry.toEntry(given.path)
+    const settings = yield* SandboxSettings.SandboxSettings
+    const cwd = process.cwd()
+    if (SandboxEntry.covers(entry, cwd, { ...settings, cwd })) {
+      return yield* complain(
+        `${onOneLine(entry)} holds the directory that you are in, where nothing could run any more: deny what lies in it.`
+      )
+    }
     const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
-    yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${entry}`)
+    yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${onOneLine(entry)}`)
     return ExitCode.success
   }).pipe(run)
 
@@ -192,7 +224,7 @@ export const forget = (given: { readonly path: string }) =>
     const settings = yield* SandboxSettings.SandboxSettings
     const config = yield* SandboxConfig.SandboxConfig
     const gone = yield* config.forget(given.path, cwd)
-    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${entry}, of the ${list}`)
+    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${onOneLine(entry)}, of the ${list}`)
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)

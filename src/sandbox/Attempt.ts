@@ -175,19 +175,24 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
     },
     keep: (backend, grant, forGood) =>
       Effect.gen(function* () {
-        const written = forGood ? yield* Effect.either(rememberForGood(grant)) : undefined
-        remember(grant)
+        const kept = Effect.sync(() => remember(grant))
         const given = yield* backend
           .exclusive((turn) =>
-            Effect.catchTag(turn.grant(grant), "ExecutionFailed", () =>
-              retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+            turn.grant(grant).pipe(
+              Effect.zipLeft(kept),
+              Effect.catchTag("ExecutionFailed", () =>
+                Effect.zipRight(
+                  kept,
+                  retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+                )
+              )
             )
           )
           .pipe(Effect.either)
-        return {
-          now: Either.isLeft(given) ? given.left.message : undefined,
-          forGood: written?._tag === "Left" ? written.left.message : undefined
-        }
+        // A right that could not be given leaves nothing behind.
+        if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
+        const written = forGood ? yield* Effect.either(rememberForGood(grant)) : undefined
+        return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
       }),
     tryOut: (backend, grant) =>
       backend

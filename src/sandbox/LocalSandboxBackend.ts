@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
@@ -19,6 +20,7 @@ import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as Preflight from "./denial/Preflight.js"
+import * as Resolver from "./denial/Resolver.js"
 import type { SandboxPlatform } from "./platform/SandboxPlatform.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
@@ -36,6 +38,9 @@ const pause = 2
 /** Returns the resource that a denial is reported under in `blockedResource`. */
 const resourceOf = ({ access, resource, rule }: Denial) =>
   access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
+
+/** The note about a command that failed without a word, and sent packets that found no route. */
+const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
 
 /** Tests whether something failed that a denial may explain: the command, or a part of a pipeline. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
@@ -94,7 +99,22 @@ export const make = (
       (timer) => Effect.sync(() => clearTimeout(timer))
     )
 
-    const rescan = yield* Rescan.make(running.scan)
+    /** Why the last scan failed; undefined once a result has told it. */
+    let unsearched: string | undefined
+    let isTold = false
+    const rescan = yield* Rescan.make(
+      Effect.tap(running.scan, () =>
+        Effect.sync(() => {
+          isTold = false
+        })
+      ),
+      (cause) =>
+        Effect.sync(() => {
+          if (isTold || Cause.isInterruptedOnly(cause)) return
+          isTold = true
+          unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
+        })
+    )
 
     const blocked = (denial: Denial) => ({
       blocked: true,
@@ -120,6 +140,8 @@ export const make = (
         command,
         directories: [cwd, before],
         stderr: result.stderr,
+        stdout: result.stdout,
+        resolvesLocally: Resolver.isLocal,
         masks: running.masks(),
         traffic: running.network()?.settle()
       }
@@ -128,6 +150,10 @@ export const make = (
         (denials) => {
           const denial = Attribution.causeOf(denials, result)
           if (denial !== undefined) return { ...result, ...blocked(denial) }
+          const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
+          if (isSilent && denials.some(({ how }) => how === "counter")) {
+            return { ...withNotice(result, reached), blocked: false }
+          }
           const refused = denials.find(({ access }) => access === "network")
           return refused === undefined || result.exitCode !== ExitCode.success
             ? { ...result, blocked: false }
@@ -156,7 +182,10 @@ export const make = (
         ),
         Effect.zipLeft(rescan),
         Effect.flatMap((result) => {
-          const noted = withNotice(withNotice(result, withheld.notice(command, running.withheld())), notice)
+          const failure = unsearched
+          unsearched = undefined
+          const told = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
+          const noted = withNotice(told, withheld.notice(command, running.withheld()))
           return Effect.flatMap(session.cwd, (after) => trace(command, cwd, after, noted))
         })
       )
@@ -173,7 +202,8 @@ export const make = (
             Effect.flatMap(
               Slices.run(() => preflight(command, { cwd, home: userHome })),
               (denial) => {
-                if (denial !== undefined && !running.isGranted(denial.resource)) return Effect.succeed(refused(denial))
+                const isGranted = denial?.access === "read" && running.isGranted(denial.resource)
+                if (denial !== undefined && !isGranted) return Effect.succeed(refused(denial))
                 return running.isDue()
                   ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
                   : run(execute, command, cwd, options)
@@ -207,6 +237,11 @@ export const make = (
       setStatus: session.setStatus
     }
   })
+
+const firstLine = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
+}
 
 const withNotice = (result: CommandResult.CommandResult, notice: string | undefined) =>
   notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }

@@ -12,6 +12,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
+import * as Remedy from "./denial/Remedy.js"
 import type { Answer, PermissionRequest } from "./permission/Permission.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
@@ -69,8 +70,24 @@ export interface Door {
  */
 const mostPromises = 100
 
-const toRequest = (denial: Denial, command: string, { policy }: SandboxBackend): PermissionRequest => {
-  const { access, reason, resource } = denial
+/**
+ * Returns the right that has to be given; undefined where there is none. A file that does not exist can't be allowed: to
+ * make it, the directory that it is to lie in has to be writable.
+ */
+const toGrant = ({ access, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
+  if (access === "network") return undefined
+  if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return { access, resource }
+  const { isThere, path } = Remedy.find(resource, policy?.cwd ?? "/")
+  return isThere ? { access, resource: path } : undefined
+}
+
+const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: SandboxBackend): PermissionRequest => {
+  const { access } = denial
+  const { resource } = grant
+  const isSame = resource === denial.resource
+  const reason = isSame
+    ? denial.reason
+    : `${denial.reason}; only with the whole directory can ${denial.resource} be made`
   const rules = [PolicyDecision.notWhitelisted, ...(policy?.blacklist ?? []), ...(policy?.readonly ?? [])]
   const rule = rules.find(({ pattern, source }) => pattern === denial.rule && source === denial.source)
   const unknown: Rule = { pattern: denial.rule, path: resource, kind: "path", source: denial.source }
@@ -87,6 +104,14 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
       .flatMap((text) => (text === "" ? [] : text.split("\n")))
       .map((line) => [line])
   })
+
+/**
+ * The beginning of the notice that something was allowed after a command had run.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const allowed = "The user has allowed "
 
 const allowedInVain = ({ access }: Denial): string =>
   access === "write"
@@ -127,11 +152,11 @@ export const make = (
           return withNotice(result, `The user allowed ${grant.resource} once, but ${refused.value.message}.`)
         }
         promise(command, grant)
-        return withNotice(result, `The user has allowed ${grant.resource} once, for this command: run it again.`)
+        return withNotice(result, `${allowed}${grant.resource} once, for this command: run it again.`)
       }
       const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
-      const notice = `The user has allowed ${grant.resource}${now}`
+      const notice = `${allowed}${grant.resource}${now}`
       return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 
@@ -163,12 +188,12 @@ export const make = (
   ): Effect.Effect<CommandResult, CommandError> =>
     Effect.gen(function* () {
       const ran = denial.how !== "preflight"
-      const isNew = !asked.includes(denial.resource)
-      const answer = isNew ? yield* door.ask(toRequest(denial, command, backend)) : "deny"
-      if (answer === "deny" || denial.access === "network") {
+      const grant = toGrant(denial, backend)
+      const isNew = grant === undefined || !asked.includes(grant.resource)
+      const answer = isNew && grant !== undefined ? yield* door.ask(toRequest(denial, grant, command, backend)) : "deny"
+      if (answer === "deny" || grant === undefined) {
         return ran ? result : yield* toBlocked(denial, backend, result, isNew ? "" : allowedInVain(denial))
       }
-      const grant: Grant = { access: denial.access, resource: denial.resource }
       if (ran) {
         // The command has ended: a listener is not told of the interruption of what comes after it.
         return yield* Effect.locally(afterwards(backend, command, result, grant, answer), CommandListener.current, {})

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -17,18 +18,21 @@ const share = 20
 
 /**
  * Returns an effect to run after each command. It takes no time itself: it lets a scan begin in the background as soon
- * as the last one is long enough ago.
+ * as the last one is long enough ago. A scan that fails or dies is told to `onFailure`, and the next one follows.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = <E>(scan: Effect.Effect<void, E>): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+export const make = <E>(
+  scan: Effect.Effect<void, E>,
+  onFailure: (cause: Cause.Cause<E>) => Effect.Effect<void> = (cause) => Effect.logDebug("a scan has failed", cause)
+): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
   Effect.gen(function* () {
     const ended = yield* Queue.sliding<void>(1)
     const loop = (pause: number): Effect.Effect<never> =>
       Effect.sleep(pause).pipe(
         Effect.zipRight(Queue.take(ended)),
-        Effect.zipRight(Effect.timed(Effect.ignoreLogged(scan))),
+        Effect.zipRight(Effect.timed(Effect.catchAllCause(scan, onFailure))),
         Effect.flatMap(([duration]) => loop(Math.max(shortest, share * Duration.toMillis(duration))))
       )
     // The start of the sandbox has just scanned.

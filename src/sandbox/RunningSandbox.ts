@@ -39,6 +39,8 @@ export interface RunningSandbox {
   readonly withheld: () => ReadonlyArray<string>
   /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
   readonly network: () => NetworkMeter | undefined
+  /** Returns, once, a sentence on how the masks are kept in place, where that is not as usual. */
+  readonly notice: () => string | undefined
   /**
    * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
    * passing already.
@@ -110,6 +112,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
     const mounting = yield* Effect.makeSemaphore(1)
     let running: Running | undefined
     let withheld: ReadonlyArray<string> = []
+    let isTold = false
 
     const isGranted = (now: Running | undefined, path: string) =>
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
@@ -184,6 +187,11 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       masks: () => masksOf(running),
       withheld: () => withheld,
       network: () => running?.network,
+      notice: () => {
+        if (isTold || running?.watch?.isPolling() !== true) return undefined
+        isTold = true
+        return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."
+      },
       isDue: (ahead) => {
         if (running?.live === undefined) return false
         return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)

@@ -46,7 +46,7 @@ export class NotThere extends Schema.TaggedError<NotThere>("synapse/NotThere")("
   resource: Schema.String
 }) {
   override get message() {
-    return `${this.resource} does not exist, and only what exists can be allowed in a sandbox: ask the user to make it, or to allow its directory`
+    return `${this.resource} does not exist, and only what exists can be allowed in a sandbox`
   }
 }
 

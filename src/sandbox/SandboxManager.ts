@@ -107,6 +107,11 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
     readonly inForce: Effect.Effect<InForce | undefined, ExecutionFailed>
     /** Allows writing to a path until this manager ends. The sandbox is built anew, and its shell with it. */
     readonly addRuntimeWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed>
+    /**
+     * Allows writing to an existing path, given as its real one, until this manager ends. The shell goes on; where only a
+     * new sandbox can have it, the next command starts that one and says so.
+     */
+    readonly allow: (path: string) => Effect.Effect<void, ExecutionFailed>
     /** Allows writing to a path permanently, in `sandbox.json`. */
     readonly addPermanentWhitelist: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
     /** Ends the sandbox; the next command makes a new one. */
@@ -143,6 +148,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     buildPolicy: () => Effect.succeed(undefined),
     inForce: Effect.sync(() => undefined),
     addRuntimeWhitelist: () => Effect.void,
+    allow: () => Effect.void,
     addPermanentWhitelist: noPolicy,
     shutdown: session.restart
   }
@@ -221,8 +227,13 @@ export const layer: Layer.Layer<
     const { get: getSandbox, shutdown } = current
     const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime }
 
+    /** The sandboxes that were given rights while they ran. */
+    const outdated = new WeakSet<SandboxBackend>()
+
     /** Adds a grant to the policy of every sandbox that is made from now on. */
     const remember = ({ access, resource }: Grant) => {
+      const backend = current.peek()?.backend
+      if (backend !== undefined) outdated.add(backend)
       const [list, entry] =
         access === "write" ? [runtime.whitelist, PathGlob.escape(resource)] : [runtime.granted, resource]
       if (!list.includes(entry)) list.push(entry)
@@ -262,7 +273,12 @@ export const layer: Layer.Layer<
     })
     const negotiate = Negotiation.make({ ask: permission.ask, ...attempts })
 
-    const restartNow = Effect.suspend(() => current.peek()?.backend.restart ?? Effect.void)
+    const restartNow = Effect.suspend(() => {
+      const backend = current.peek()?.backend
+      if (backend === undefined) return Effect.void
+      // Its own next sandbox would be built by the policy that it began with, without what was allowed since.
+      return outdated.has(backend) ? current.retire(backend) : backend.restart
+    })
     const restart = Effect.suspend(() => {
       attempts.giveUp()
       return restartNow
@@ -326,6 +342,13 @@ export const layer: Layer.Layer<
         )
       }),
       addRuntimeWhitelist,
+      allow: (path) =>
+        Effect.gen(function* () {
+          const backend = yield* getSandbox(current.peek()?.cwd ?? directory)
+          if (backend.policy === undefined) return
+          const { now } = yield* attempts.keep(backend, { resource: path, access: "write" }, false)
+          if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
+        }),
       addPermanentWhitelist,
       shutdown
     })

@@ -63,7 +63,7 @@ const left = (): number => {
       return false
     }
   })
-  const plans = entries(path.join(os.tmpdir(), `synapse-${os.userInfo().uid}`), `sandbox-${process.pid}-`)
+  const plans = entries(path.join(os.homedir(), ".synapse", "run"), `sandbox-${process.pid.toString(36)}.`)
   const groups = ["/sys/fs/cgroup", "/sys/fs/cgroup/pids"].flatMap((path) => entries(path, `synapse-${process.pid}-`))
   return processes.length + plans.length + groups.length
 }

@@ -44,6 +44,7 @@ describe("synapse sandbox", () => {
       ]) {
         assert.match(stdout, row)
       }
+      assert.match(stdout, /^Patterns .*\bhold\b/m)
       const json = JSON.parse((yield* sandbox(home, "policy", "--json"))[1])
       assert.deepStrictEqual(Object.keys(json), ["enabled", "provider", "file", "policy"])
       assert.deepStrictEqual(json.policy.whitelist[1], {
@@ -90,6 +91,10 @@ describe("synapse sandbox", () => {
         ""
       ])
       assert.match((yield* sandbox(home, "explain", "~/.ssh/id_rsa"))[1], /^denied to read \/.*: rule ~\/\.ssh: /)
+      const [, elsewhere] = yield* sandbox(home, "explain", "/opt/other/.env")
+      assert.match(elsewhere, /^denied to read \/opt\/other\/\.env: rule \*\*\/\.env: /)
+      if (process.platform === "linux")
+        assert.match(elsewhere, /\nIt lies where commands can't write: the rule refuses those that name it/)
       const [exitCode, stdout] = yield* sandbox(home, "explain", "--json", ".env")
       assert.deepStrictEqual(
         [exitCode, JSON.parse(stdout)],
@@ -113,8 +118,9 @@ describe("synapse sandbox", () => {
       const home = yield* Directory.make
       Fs.mkdirSync(`${home}/a[b]`)
       const cwd = process.cwd()
-      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, "allowed: /data\n", ""])
-      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, "allowed already: /data\n", ""])
+      const missing = " (it does not exist: it can be written once it does)"
+      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, `allowed: /data${missing}\n`, ""])
+      assert.deepStrictEqual(yield* sandbox(home, "allow", "/data"), [0, `allowed already: /data${missing}\n`, ""])
       assert.deepStrictEqual(yield* sandbox(home, "deny", "*.pem"), [0, "denied: *.pem\n", ""])
       yield* sandbox(home, "deny", "secret/*.txt")
       yield* sandbox(home, "deny", "secret.txt")
@@ -142,6 +148,28 @@ describe("synapse sandbox", () => {
       assert.match(stderr, /^synapse: \/x\/\.env can't be allowed: rule \*\*\/\.env: .*nothing was written\.\n$/)
       assert.match((yield* sandbox(home, "allow", home))[2], /of Synapse itself: read only/)
       assert.deepStrictEqual(Directory.list(home), [])
+    })
+  )
+
+  it.scoped("allow and deny refuse what has no effect, or ends everything, in a sentence", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      for (const [command, path, sentence] of [
+        ["allow", "", /^synapse: "" can't be allowed: it is empty: /],
+        ["allow", "*.txt", /^synapse: "\*\.txt" can't be allowed: the whitelist has no wildcards: /],
+        ["allow", "$NOWHERE/x", /^synapse: "\$NOWHERE\/x" can't be allowed: the shell has not expanded /],
+        ["allow", "~root", /^synapse: "~root" can't be allowed: `~name` is not expanded: /],
+        ["deny", ".", /^synapse: .* holds the directory that you are in, where nothing could run any more: /]
+      ] as const) {
+        const [exitCode, stdout, stderr] = yield* sandbox(home, command, path)
+        assert.deepStrictEqual([exitCode, stdout], [1, ""], path)
+        assert.match(stderr, sentence)
+      }
+      assert.deepStrictEqual(Directory.list(home), [])
+      Fs.mkdirSync(`${home}/a\n*b`)
+      assert.match((yield* sandbox(home, "deny", `${home}/a\n*b`))[1], /^denied: .*\/a\\n\\\*b\n$/)
+      Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"network":{"allowNetwork":true}}}')
+      assert.match((yield* sandbox(home, "policy"))[1], /There is no network: `allowNetwork: true` has no effect\.\n$/)
     })
   )
 

@@ -6,6 +6,7 @@ import { kernel } from "./kernel.js"
 import { network } from "./network.js"
 import { paths } from "./paths.js"
 import { policy } from "./policy.js"
+import { privateDirectories } from "./privateDirectories.js"
 import { processes } from "./processes.js"
 import { servers } from "./servers.js"
 import { writes } from "./writes.js"
@@ -20,5 +21,6 @@ export const all = (ground: string): void => {
   host(ground)
   policy(ground)
   servers(ground)
+  privateDirectories(ground)
   benign(ground)
 }

@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== "linux")("the conditions that the tool's de
               assert.include(yield* description, "No command can run at present: ")
               assert.notInclude(yield* description, "A sandbox holds")
             }),
-          { PATH: `${programs}:/usr/bin:/bin` }
+          { PATH: programs }
         )
       })
     )

@@ -55,6 +55,20 @@ export const local = (title: string, ground: string): void => {
       )
     )
 
+    it.live("keeps a subshell in the background, which has copies of the shell's own descriptors", () =>
+      sandboxed(({ execute }) =>
+        Effect.gen(function* () {
+          for (const [at, form] of ["(loop) &", "{ loop; } & disown", "loop &"].entries()) {
+            const loop = `loop() { while [ ! -e go${at} ]; do sleep .05; done; echo end >end${at}; }`
+            yield* execute(`${loop}; ${form.replace("loop", "loop >/dev/null 2>&1")}\nexit`)
+            // The next shell is there.
+            const until = `for ((i = 0; i < 200; i++)); do [ -e end${at} ] && break; sleep .05; done; cat end${at}`
+            assert.strictEqual((yield* execute(`: >go${at}; ${until}`)).stdout, "end\n", form)
+          }
+        })
+      )
+    )
+
     it.live("names the background processes that a command has killed with their sandbox", () =>
       sandboxed(({ execute }) =>
         Effect.gen(function* () {

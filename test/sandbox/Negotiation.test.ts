@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as Permission from "../../src/sandbox/permission/Permission.js"
 import * as PolicyDecision from "../../src/sandbox/policy/PolicyDecision.js"
+import { NotThere } from "../../src/sandbox/SandboxBackend.js"
 import * as Directory from "../support/sandbox/Directory.js"
 import { denied, FakeProvider, type Options, withManager } from "../support/sandbox/Managed.js"
 
@@ -175,21 +176,59 @@ describe("a command that the policy denies", () => {
     )
   )
 
-  it.live("allow_permanent: writes exactly the resource to sandbox.json", () =>
+  it.live("allow_permanent: writes exactly what was asked to sandbox.json: for a new file, its directory", () =>
+    inDirectory((options) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const outside = yield* Directory.make
+          const [directory, file] = [`${outside}/[a] b`, `${outside}/[a] b/new`]
+          Fs.mkdirSync(directory)
+          const provider = new FakeProvider(() => denied(file, "verified-text", unwritable))
+          const { asked, permission } = answering("allow_permanent")
+          const result = yield* withManager(provider, { ...options, permission }, ({ execute }) => execute("touch it"))
+          assert.strictEqual(result.exitCode, 1)
+          assert.deepStrictEqual(
+            asked.map(({ reason, resource }) => [resource, reason]),
+            [[directory, `a secret; only with the whole directory can ${file} be made`]]
+          )
+          assert.deepStrictEqual(result.notices, [`The user has allowed ${directory} now: run the command again.`])
+          const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
+          assert.deepStrictEqual(whitelist, [directory.replaceAll(/[[\]]/g, "\\$&")])
+          assert.deepStrictEqual(provider.events.slice(1, 3), ["run touch it in 1", `grant write ${directory} in 1`])
+        })
+      )
+    )
+  )
+
+  it.live("allow_permanent: a right that can't be given leaves nothing behind", () =>
+    inDirectory((options) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const outside = yield* Directory.make
+          const provider = new FakeProvider(() => denied(outside, "verified-text", unwritable))
+          provider.granting = new NotThere({ resource: outside })
+          const result = yield* withManager(provider, { ...options, ...answering("allow_permanent") }, ({ execute }) =>
+            execute("touch it")
+          )
+          assert.match(result.notices?.[0] ?? "", /^The user has allowed .*, but .* does not exist/)
+          assert.isFalse(Fs.existsSync(`${options.home}/sandbox.json`))
+        })
+      )
+    )
+  )
+
+  it.live("is not asked about where no answer could take effect", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        const provider = new FakeProvider(() => denied("/srv/[a] b/new", "verified-text", unwritable))
-        const result = yield* withManager(provider, { ...options, ...answering("allow_permanent") }, ({ execute }) =>
-          execute("touch '/srv/[a] b/new'")
-        )
-        assert.strictEqual(result.exitCode, 1)
-        assert.deepStrictEqual(result.notices, ["The user has allowed /srv/[a] b/new now: run the command again."])
-        const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
-        assert.deepStrictEqual(whitelist, ["/srv/\\[a\\] b/new"])
-        assert.deepStrictEqual(provider.events.slice(1, 3), [
-          "run touch '/srv/[a] b/new' in 1",
-          "grant write /srv/[a] b/new in 1"
-        ])
+        for (const [resource, more] of [
+          ["/usr/new/file", unwritable],
+          ["/p/a.pem", { access: "write" }]
+        ] as const) {
+          const { asked, permission } = answering("allow_session")
+          const provider = new FakeProvider(() => denied(resource, "verified-text", more))
+          const result = yield* withManager(provider, { ...options, permission }, ({ execute }) => execute("touch it"))
+          assert.deepStrictEqual([result.blocked, asked.length], [true, 0], resource)
+        }
       })
     )
   )
@@ -197,7 +236,7 @@ describe("a command that the policy denies", () => {
   it.live("allow_permanent: a file that can't be written costs neither the result nor the right for the session", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        const provider = new FakeProvider(() => denied("/srv/new", "verified-text", unwritable))
+        const provider = new FakeProvider(() => denied("/usr/bin", "verified-text", unwritable))
         const result = yield* withManager(
           provider,
           { ...options, ...answering("allow_permanent") },
@@ -205,7 +244,7 @@ describe("a command that the policy denies", () => {
             Effect.gen(function* () {
               yield* getSandbox(options.cwd)
               Fs.writeFileSync(`${options.home}/sandbox.json`, "{")
-              return yield* execute("touch /srv/new")
+              return yield* execute("touch /usr/bin/new")
             })
         )
         assert.match(result.notices?.[0] ?? "", /run the command again\. Not for good: .*sandbox\.json/)

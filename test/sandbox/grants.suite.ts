@@ -64,17 +64,23 @@ export const grants = (title: string, ground: string): void => {
             const data = `${outside}/data`
             Fs.mkdirSync(data)
             yield* execute("kept=1")
-            const first = yield* execute(`echo before; touch ${data}/once`)
-            assert.deepInclude(first, { stdout: "before\n", blocked: true })
-            assert.match(first.notices?.join() ?? "", /does not exist/)
+            const once = `echo before; touch ${data}/once`
+            const first = yield* execute(once)
+            assert.deepInclude(first, { stdout: "before\n", blocked: true, blockedResource: `${data}/once` })
+            assert.match(
+              first.notices?.join() ?? "",
+              new RegExp(`allowed ${data} once, for this command: run it again`)
+            )
+            assert.deepInclude(yield* execute(once), { stdout: "before\n", blocked: false, exitCode: 0 })
+            assert.deepStrictEqual(Directory.list(data), ["once"])
             const second = yield* execute(`d=${data}; echo before; mkdir $d/a || chmod 700 $d`)
             assert.deepInclude(second, { stdout: "before\n", blocked: true, blockedResource: `${data}/a` })
-            assert.deepStrictEqual(Directory.list(data), [])
+            assert.deepStrictEqual(Directory.list(data), ["once"])
             const third = yield* execute(`chmod 700 ${data}`)
             assert.deepInclude(third, { blocked: true, blockedResource: data })
             assert.match(third.notices?.join() ?? "", /run the command again/)
             assert.strictEqual((yield* execute(`mkdir ${data}/a; echo $kept`)).stdout, "1\n")
-            assert.deepStrictEqual(Directory.list(data), ["a"])
+            assert.deepStrictEqual(Directory.list(data), ["a", "once"])
             const config = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8"))
             assert.deepStrictEqual(config.policy.filesystem.whitelist, [data])
           }),
@@ -82,30 +88,66 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
-    it.live("what does not exist can't be allowed yet: the answer says so, and the shell goes on", () =>
+    it.live("to make a file is to write its directory: allowed, the command works at once, and the shell goes on", () =>
       sandboxed(
         ({ execute }, { outside }) =>
           Effect.gen(function* () {
-            const file = `${outside}/new`
+            const data = `${outside}/data`
+            Fs.mkdirSync(data)
             yield* execute("kept=1")
-            for (const answer of ["session", "permanent"]) {
-              const { blocked, notices } = yield* execute(`echo x > ${file}`)
-              assert.isTrue(blocked, answer)
-              assert.match(
-                notices?.join() ?? "",
-                new RegExp(`^The user has allowed ${file}, but ${file} does not exist`)
-              )
-            }
-            assert.isFalse(Fs.existsSync(file))
-            // Made by somebody else, it needs no other answer than the next.
-            Fs.writeFileSync(file, "")
-            assert.match((yield* execute(`echo x > ${file}`)).notices?.join() ?? "", /run the command again/)
-            assert.strictEqual((yield* execute(`echo x > ${file}; echo $kept`)).stdout, "1\n")
-            assert.strictEqual(Fs.readFileSync(file, "utf8"), "x\n")
-            const config = JSON.parse(Fs.readFileSync(`${outside}/home/sandbox.json`, "utf8"))
-            assert.deepStrictEqual(config.policy.filesystem.whitelist, [file])
+            const { blocked, notices } = yield* execute(`echo x > ${data}/new`)
+            assert.deepStrictEqual(
+              [blocked, notices],
+              [true, [`The user has allowed ${data} now: run the command again.`]]
+            )
+            assert.strictEqual((yield* execute(`echo x > ${data}/new; echo $kept`)).stdout, "1\n")
+            assert.strictEqual(Fs.readFileSync(`${data}/new`, "utf8"), "x\n")
+            assert.isFalse(Fs.existsSync(`${outside}/home/sandbox.json`))
           }),
-        allowing("allow_session", "allow_permanent", "allow_session")
+        allowing("allow_session")
+      )
+    )
+
+    it.live("what a person allows unasked is writable at once, and nothing beside it; the shell goes on", () =>
+      sandboxed(({ allow, execute, restart }, { outside }) =>
+        Effect.gen(function* () {
+          for (const name of ["data", "beside"]) Fs.mkdirSync(`${outside}/${name}`)
+          yield* execute(`kept=1; o=${outside}`)
+          yield* allow(`${outside}/data`)
+          assert.strictEqual((yield* execute("echo x > $o/data/new; echo $kept")).stdout, "1\n")
+          assert.strictEqual(Fs.readFileSync(`${outside}/data/new`, "utf8"), "x\n")
+          yield* execute("echo x > $o/beside/new")
+          assert.deepStrictEqual(Fs.readdirSync(`${outside}/beside`), [])
+          // Until the session ends, whatever becomes of its shell.
+          yield* restart
+          assert.strictEqual((yield* execute(`cat ${outside}/data/new; echo y > ${outside}/data/new`)).exitCode, 0)
+          assert.strictEqual(Fs.readFileSync(`${outside}/data/new`, "utf8"), "y\n")
+          assert.isFalse(Fs.existsSync(`${outside}/home/sandbox.json`))
+        })
+      )
+    )
+
+    it.live("a right to read is none to write", () =>
+      sandboxed(
+        ({ execute }, { project }) =>
+          Effect.gen(function* () {
+            assert.strictEqual((yield* execute("cat .env")).stdout, "TOKEN=1\n")
+            assert.strictEqual((yield* Effect.flip(execute("echo x > .env")))._tag, "Blocked")
+            const kept = () => assert.strictEqual(Fs.readFileSync(`${project}/.env`, "utf8"), "TOKEN=1\n")
+            kept()
+            // The words do not tell what these write to, so that only the kernel can refuse it.
+            const attacks = [
+              "echo x > ${f}v",
+              "mv -f other ${f}v",
+              "rm -f ${f}v",
+              "ln -f other ${f}v",
+              "truncate -s0 ${f}v"
+            ]
+            const all = `f=.en; : > other; for i in 1; do ${attacks.join("; ")}; done; cat \${f}v`
+            assert.strictEqual((yield* execute(all)).stdout, "TOKEN=1\n")
+            kept()
+          }),
+        allowing("allow_session", "deny", "deny")
       )
     )
   })

@@ -88,9 +88,14 @@ export const serversFile = "mcp_servers.json"
  */
 const secrets = ["settings.json", `mcp/${serversFile}`, "sessions"]
 
-/** Returns the built-in blacklist of a directory of Synapse's own files. */
-const builtIn = (home: string): ReadonlyArray<string> => [
+/** Returns the built-in blacklist, for the directory of Synapse's own files and for other users' home directories. */
+const builtIn = (home: string, homes: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...defaultBlacklist,
+  ...homes.flatMap((other) =>
+    defaultBlacklist.flatMap((entry) =>
+      entry.startsWith("~/") ? [PathGlob.escape(Path.join(other, entry.slice(2)))] : []
+    )
+  ),
   ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
 ]
 
@@ -113,11 +118,11 @@ export const merge = (
   runtime: RuntimeRules = {}
 ): Either.Either<SandboxPolicy, SandboxConfigError> => {
   const directory = Path.resolve(cwd)
-  const { home, program, temporary, userHome, variables } = settings
+  const { home, homes, program, temporary, userHome, variables } = settings
   const parts: PolicyMerge.Parts = {
     expansion: { cwd: directory, userHome, variables },
     layers: [
-      { source: "default", origin: "the defaults", prefix: "", blacklist: builtIn(home) },
+      { source: "default", origin: "the defaults", prefix: "", blacklist: builtIn(home, homes) },
       { source: "file", origin: file, prefix: "policy.filesystem.", ...config.policy.filesystem },
       { source: "user", origin: "the settings", prefix: "", ...listsOf(settings) },
       { source: "runtime", origin: "this session", prefix: "", ...listsOf(runtime) }

@@ -12,6 +12,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as OtherHomes from "./OtherHomes.js"
 
 /**
  * The settings of the sandbox, from the program or its environment.
@@ -24,6 +25,8 @@ export interface Settings {
   readonly home: string
   /** The directory that `~` stands for in rules. */
   readonly userHome: string
+  /** Other home directories, whose secrets are denied as those of `userHome` are. */
+  readonly homes: ReadonlyArray<string>
   /** The values of `$NAME` in rules: the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>
   /** The system's directory for temporary files, where every policy allows writing. */
@@ -70,6 +73,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
   return {
     home: Path.join(userHome, ".synapse"),
     userHome,
+    homes: [],
     variables: { HOME: userHome },
     temporary: Os.tmpdir(),
     program: [ownDirectory(), process.execPath],
@@ -112,6 +116,7 @@ export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<San
       const { userHome } = make(overrides)
       return make({
         ...(home === "" ? {} : { home: Path.resolve(home.replace(/^~(?=\/|$)/, () => userHome)) }),
+        homes: OtherHomes.find(userHome),
         variables: { HOME: userHome, ...process.env },
         ...overrides
       })

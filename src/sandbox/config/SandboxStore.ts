@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as JsonText from "../../domain/JsonText.js"
+import * as HostPath from "../policy/HostPath.js"
 import * as AtomicFile from "./AtomicFile.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
@@ -116,7 +117,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     try {
       text = Fs.readFileSync(file, "utf8")
     } catch (error) {
-      if (Fs.lstatSync(file, { throwIfNoEntry: false }) === undefined) return Either.right(SandboxFile.defaults)
+      if (HostPath.isMissing(file)) return Either.right(SandboxFile.defaults)
       return Either.left(flaw(`it can't be read: ${error instanceof Error ? error.message : error}`))
     }
     return check(text)

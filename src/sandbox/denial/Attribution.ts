@@ -7,26 +7,21 @@
  *
  * @since 0.1.0
  */
-import * as CommandLine from "../../bash/CommandLine.js"
+import * as Path from "node:path"
 import * as Slices from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
-import * as Denial from "./Denial.js"
+import * as CommandPaths from "./CommandPaths.js"
+import type * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
-import {
-  hostsIn,
-  isWrite,
-  type KernelRefusal,
-  longestMessage,
-  mentionsRefusal,
-  type Refused,
-  refusalIn,
-  saysUnreachable
-} from "./Wording.js"
+import * as NetworkDenial from "./NetworkDenial.js"
+import { isQuoted, isReport } from "./Quotation.js"
+import * as SocketDenial from "./SocketDenial.js"
+import { isWrite, type KernelRefusal, longestMessage, mentionsRefusal, type Refused, refusalIn } from "./Wording.js"
 
 /**
  * The output and the surroundings of a command that ran.
@@ -39,10 +34,13 @@ export interface Outcome {
   /** The directories that relative names may be relative to: the session's after the command, and before it. */
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
+  readonly stdout?: string
   /** The masks of the sandbox, as of now. */
   readonly masks: ReadonlyArray<Mask>
   /** The packets that found no route while it ran. */
   readonly traffic?: Traffic | undefined
+  /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
+  readonly resolvesLocally?: () => boolean
 }
 
 const notWhitelisted = PolicyDecision.notWhitelisted.pattern
@@ -52,8 +50,6 @@ const notWhitelisted = PolicyDecision.notWhitelisted.pattern
  */
 const mostLines = 100
 const mostDenials = 20
-/** The most words of the command that are looked up for a message without a name. */
-const mostPaths = 1000
 /** The number of lines before and after a refusal that are searched for the name that it is about. */
 const reach = 3
 
@@ -100,34 +96,36 @@ function* denialsIn(
   decision: PolicyDecision.PolicyDecision,
   options: FileDenial.Options
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
-  const files = mentionsRefusal(outcome.stderr)
-    ? yield* ofFiles(outcome, FileDenial.make(decision, outcome, options))
+  const { command, resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
+  const inReport = isReport(stderr, stdout.slice(-mostExamined))
+  const files = mentionsRefusal(stderr)
+    ? yield* ofFiles(outcome, inReport, FileDenial.make(decision, outcome, options))
     : []
-  const { perhaps = 0, surely = 0 } = outcome.traffic ?? {}
-  if (surely + perhaps === 0) return files
-  const hosts = yield* hostsIn(outcome.stderr)
-  // Packets that another command may have sent count only where this one's output names a host.
-  if (surely === 0 && hosts.length === 0) return files
-  if (hosts.length > 0) return [...files, ...hosts.map((host) => Denial.network("verified-text", host))]
-  return [...files, Denial.network(saysUnreachable(outcome.stderr) ? "verified-text" : "counter")]
+  const socket = yield* SocketDenial.find(command, stderr, inReport)
+  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr, traffic })
+  return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 
 /**
  * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
- * access that only the counters show is taken for the cause only where the command wrote nothing to standard error.
+ * access that only the counters show is never the cause: programs look for updates in passing.
  *
  * @since 0.1.0
  * @category attribution
  */
 export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
-  { exitCode, stderr }: { readonly exitCode: number; readonly stderr: string }
-): Denial.Denial | undefined =>
-  exitCode === 0
-    ? undefined
-    : (denials.find(({ how }) => how === "verified-text") ?? (stderr.trim() === "" ? denials[0] : undefined))
+  { exitCode }: { readonly exitCode: number }
+): Denial.Denial | undefined => (exitCode === 0 ? undefined : denials.find(({ how }) => how === "verified-text"))
 
-function* ofFiles(outcome: Outcome, verify: FileDenial.Verify): Slices.Steps<ReadonlyArray<Denial.Denial>> {
+/** Matches the beginning of a message that is, for a read, no reason to fail. */
+const warning = /^\s*warning: /i
+
+function* ofFiles(
+  outcome: Outcome,
+  inReport: boolean,
+  verify: FileDenial.Verify
+): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const lines = outcome.stderr.split("\n")
   const until = performance.now() + mostTime
   const found = new Map<string, Denial.Denial>()
@@ -135,6 +133,8 @@ function* ofFiles(outcome: Outcome, verify: FileDenial.Verify): Slices.Steps<Rea
   for (const [at, line] of lines.entries()) {
     const refused = refusalIn(line)
     if (refused === undefined) continue
+    if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
+    if (isQuoted(outcome.command, line, refused, inReport)) continue
     if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
     const denial = yield* ofLine(outcome.command, lines, at, refused, verify)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
@@ -156,7 +156,10 @@ function* ofLine(
   const likely = yield* look(own)
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
   const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
-  if (isThere || (yield* verify.explains(own))) return likely
+  if (isThere) return likely
+  const other = refusal === "readonly" ? yield* look(within(CommandPaths.directories(command), own)) : undefined
+  if (other !== undefined) return other
+  if (yield* verify.explains(own)) return likely
   return (
     (yield* look(acrossLines(lines, at, before))) ??
     likely ??
@@ -166,6 +169,14 @@ function* ofLine(
       : undefined)
   )
 }
+
+/** Returns the relative names among those mentioned, as names in other directories. */
+const within = (directories: ReadonlyArray<string>, mentions: ReadonlyArray<Mention>): ReadonlyArray<Mention> =>
+  directories.flatMap((directory) =>
+    mentions.flatMap(({ path, sure }) =>
+      sure && !path.startsWith("/") ? [{ path: Path.posix.join(directory, path), sure }] : []
+    )
+  )
 
 /** Finds names with a newline in them. */
 const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): ReadonlyArray<Mention> => {
@@ -187,17 +198,6 @@ const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Men
 /** Matches a message that names the program and the severity, but no file. */
 const namesNothing =
   /^(?:[\w./-]+(?: (?:warning|error|fatal|failed))?:\s*|.*(?:Error|Exception|Errno)\b[^/]*|.*\bOs \{.*)?\s*$/
-const url = /\b[a-z][a-z\d+.-]{0,30}:\/\/\S*/gi
-const pathCharacters = /[\w.~/@%+,-]+/g
-
-/** Returns the words of a text that look like paths: with a slash or a dot, behind which there is no `~`. */
-const pathsIn = (text: string): ReadonlyArray<string> =>
-  (text.replace(url, " ").match(pathCharacters) ?? []).flatMap((word) => {
-    const last = Math.max(word.lastIndexOf("/"), word.lastIndexOf("."))
-    const end = last < 0 ? -1 : word.indexOf("~", last)
-    return last < 0 ? [] : [end < 0 ? word : word.slice(0, end)]
-  })
-
 /**
  * Finds the denial that a message without a name is about, among the words of the command that look like paths, those
  * in quoted code included.
@@ -207,11 +207,7 @@ function* inCommand(
   refusal: KernelRefusal,
   look: (mentions: ReadonlyArray<Mention>) => Slices.Steps<Denial.Denial | undefined>
 ): Slices.Steps<Denial.Denial | undefined> {
-  const paths = new Set<string>()
-  for (const token of CommandLine.parse(command).tokens) {
-    const text = token._tag === "Word" ? token.value : token._tag === "HereDocument" ? token.body : ""
-    for (const path of [text, ...pathsIn(text)]) if (paths.size < mostPaths) paths.add(path)
-  }
+  const paths = CommandPaths.all(command)
   if (refusal !== "readonly") return yield* look(Array.from(paths, (path) => ({ path, sure: true })))
   // Most paths can't be written anyway: the words tell the file only where there is just one such path.
   const found: Array<Denial.Denial> = []

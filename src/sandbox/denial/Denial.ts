@@ -26,7 +26,8 @@ export interface Denial {
   readonly resource: string
   readonly access: "read" | "write" | "network"
   /**
-   * The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network.
+   * The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network,
+   * `no unix sockets` for these.
    */
   readonly rule: string
   readonly source: RuleSource
@@ -61,3 +62,25 @@ export const network = (how: Evidence, host = "network"): Denial => ({
   reason: "no network but the sandbox's own loopback",
   how
 })
+
+/**
+ * Makes the denial of a unix socket, or of the one that a message names.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const socket = (path = "a unix socket"): Denial => ({
+  resource: path,
+  access: "network",
+  rule: unixSockets,
+  source: "default",
+  reason: "they would reach programs outside of the sandbox",
+  how: "verified-text"
+})
+
+/**
+ * The rule that denies unix sockets, as messages name it.
+ *
+ * @since 0.1.0
+ */
+export const unixSockets = "no unix sockets"

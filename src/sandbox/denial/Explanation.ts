@@ -4,14 +4,18 @@
  * @since 0.1.0
  */
 
-import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
-import type { Denial } from "./Denial.js"
+import * as Denial from "./Denial.js"
+import * as Remedy from "./Remedy.js"
 
-const did: Readonly<Record<Denial["access"], string>> = { read: "reading", write: "writing", network: "reaching" }
+const did: Readonly<Record<Denial.Denial["access"], string>> = {
+  read: "reading",
+  write: "writing",
+  network: "reaching"
+}
 
-const known: Readonly<Record<Denial["how"], string>> = {
+const known: Readonly<Record<Denial.Denial["how"], string>> = {
   preflight: "The command was not run",
   "verified-text": "The command ran, and was refused this",
   counter: "The command ran; the system counted the attempt, which may not be why it failed"
@@ -23,7 +27,7 @@ const known: Readonly<Record<Denial["how"], string>> = {
  * @since 0.1.0
  * @category rendering
  */
-export const describe = (denial: Denial, policy: SandboxPolicy): string =>
+export const describe = (denial: Denial.Denial, policy: SandboxPolicy): string =>
   [
     `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)} (rule ${onOneLine(denial.rule)}: ${denial.reason})`,
     advise(denial, policy)
@@ -35,7 +39,7 @@ export const describe = (denial: Denial, policy: SandboxPolicy): string =>
  * @since 0.1.0
  * @category rendering
  */
-export const advise = (denial: Denial, policy: SandboxPolicy): string =>
+export const advise = (denial: Denial.Denial, policy: SandboxPolicy): string =>
   [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)].join("\n")
 
 /**
@@ -48,23 +52,44 @@ export const onOneLine = (text: string): string =>
 
 const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
-const allowed = ({ access }: Denial, { whitelist }: SandboxPolicy): string => {
+const allowed = ({ access, rule }: Denial.Denial, { whitelist }: SandboxPolicy): string => {
+  if (rule === Denial.unixSockets) return "pairs of connected sockets, and TCP to localhost, within the sandbox."
   if (access === "network") return "connections to localhost, within the sandbox."
-  const roots = [...new Set(whitelist.map(({ pattern }) => onOneLine(pattern)))]
+  const all = [...new Set(whitelist.map(({ pattern }) => onOneLine(pattern)))]
+  const roots = all.filter((path) => !all.some((other) => path !== other && path.startsWith(`${other}/`)))
   const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.join(", ")}`
   return `reading whatever no rule denies; ${writes}.`
 }
 
-const nextStep = ({ access, resource, rule, source }: Denial, { shown }: SandboxPolicy): string => {
-  const noDetour = "Do not try to get around it."
-  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
+const noDetour = "Do not try to get around it."
+
+const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
+  const { access, resource, rule, source } = denial
+  if (policy.unattended === true) return `${noDetour} ${inAnswer(denial, policy)}`
+  if (access === "network") {
+    const what = rule === Denial.unixSockets ? "unix sockets" : "the network"
+    return `${noDetour} No setting allows ${what}; ask the user to do what needs ${what === "the network" ? "it" : "one"}.`
+  }
   if (rule === PolicyDecision.notWhitelisted.pattern) {
-    if (shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
-    const first = HostPath.isMissing(resource) ? "make it, and then to run" : "run"
-    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(resource)}`
+    if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
+    const { isThere, path } = Remedy.find(resource, policy.cwd)
+    const first = isThere ? "run" : "make it, and then to run"
+    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(path)}`
   }
   if (source === "file") {
     return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
   }
   return `${noDetour} If it is needed, ask the user for what you need of it.`
+}
+
+/** Tells a sub-agent, whose answer is all that anybody sees of it, to say there what it needs. */
+const inAnswer = ({ access, rule }: Denial.Denial, { shown }: SandboxPolicy): string => {
+  if (rule === PolicyDecision.notWhitelisted.pattern) {
+    return shown === undefined
+      ? "Say in your answer what has to be written there."
+      : "You only read: say in your answer what is to be written."
+  }
+  return access === "network"
+    ? "Say in your answer what is needed from there."
+    : "If it is needed, say in your answer what you need of it."
 }

@@ -98,8 +98,9 @@ export const make = (
     if (!verdict.allowed) return Denial.make(verdict, real, access, "verified-text")
     // A hard link, or the same files mounted elsewhere: its name falls under no rule.
     const mask = maskOver(real)
-    const reason = "the same as what the rule names, under another name: neither read nor written"
-    return mask === undefined ? undefined : Denial.make({ rule: mask.rule, reason }, real, access, "verified-text")
+    if (mask === undefined) return undefined
+    const why = mask.reason ?? "the same as what the rule names, under another name"
+    return Denial.make({ rule: mask.rule, reason: `${why}: neither read nor written` }, real, access, "verified-text")
   }
 
   const pinned = (path: string): Denial.Denial | undefined => {
@@ -109,6 +110,10 @@ export const make = (
     const reason = `it holds ${held.path}, which is blacklisted, and can be neither moved nor removed`
     return Denial.make({ rule: held.rule, reason }, real, "write", "verified-text")
   }
+
+  /** A database that is not there is made, where its directory is. */
+  const unmade = (path: string): Denial.Denial | undefined =>
+    HostPath.isMissing(path) && HostPath.isDirectory(Path.posix.dirname(path)) ? unwritable(path) : undefined
 
   const unwritable = (path: string): Denial.Denial | undefined => {
     const { real } = RealPath.follow(path.replace(temporary, ""))
@@ -153,6 +158,7 @@ export const make = (
         (yield* anywhere(sure, (path) => blacklisted(path, write))) ??
         (refusal === "busy" ? yield* anywhere(mentions, pinned) : undefined) ??
         (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(sure, unwritable) : undefined) ??
+        (refusal === "unopened" ? yield* anywhere(sure, unmade) : undefined) ??
         (yield* byRule(unsure, write))
       )
     },

@@ -8,12 +8,12 @@ import type { Steps } from "../../domain/Slices.js"
 
 /**
  * The kind of a kernel's refusal. `access`: EACCES and EPERM. `readonly`: EROFS. `busy`: EBUSY, for what something is
- * mounted on. `link`: EXDEV, from one mount to another.
+ * mounted on. `link`: EXDEV, from one mount to another. `unopened`: a database that could be neither opened nor made.
  *
  * @since 0.1.0
  * @category models
  */
-export type KernelRefusal = "access" | "readonly" | "busy" | "link"
+export type KernelRefusal = "access" | "readonly" | "busy" | "link" | "unopened"
 
 /**
  * The most characters of a message, before the words of a refusal and after them, that are read: some expressions take
@@ -27,11 +27,12 @@ export const longestMessage = 1024
 const wordings: ReadonlyArray<readonly [KernelRefusal, RegExp]> = [
   [
     "access",
-    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied|unable to open database/i
+    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|PermissionDenied|AccessDenied|access denied/i
   ],
-  ["readonly", /read-?only file ?system|\bEROFS\b|readonly database/i],
+  ["readonly", /read-?only file ?system|\bEROFS\b|readonly database|unable to create temporary object directory/i],
   ["busy", /(?:device or )?resource busy|\bEBUSY\b/i],
-  ["link", /(?:invalid )?cross-device link|\bEXDEV\b/i]
+  ["link", /(?:invalid )?cross-device link|\bEXDEV\b/i],
+  ["unopened", /unable to open database(?: file)?/i]
 ]
 
 const any = new RegExp(wordings.map(([, { source }]) => source).join("|"), "i")
@@ -85,6 +86,7 @@ const speaker = /^(?:(read)|write|edit): /
  * @category reading
  */
 export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
+  if (refusal === "unopened") return false
   if (refusal !== "access") return true
   const own = speaker.exec(before)
   if (own !== null) return own[1] === undefined
@@ -93,7 +95,7 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
 }
 
 const network =
-  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|ENOTFOUND|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
+  /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
 /** Matches the system's own words for it, which need name no host. */
 const unreachable =
   /network is unreachable|ENETUNREACH|temporary failure in name resolution|EAI_AGAIN|name or service not known/i
@@ -107,16 +109,37 @@ const unreachable =
 export const saysUnreachable = (text: string): boolean =>
   text.split("\n").some((line) => unreachable.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
 
+const unresolved =
+  /could(?: not|n't) resolve|name resolution|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to (?:look up|resolve)|no such host/i
+
+/**
+ * Tests whether a text says that a name could not be looked up, and not one of this machine's own.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const saysUnresolved = (text: string): boolean =>
+  text.split("\n").some((line) => unresolved.test(line) && !/localhost|\b127\.|::1\b/i.test(line))
+
 const mostHosts = 5
 /** Match the ways in which hosts are named, the surest first. */
 const hosts: ReadonlyArray<RegExp> = [
   /\b[a-z][a-z\d+.-]{0,30}:\/\/(?:[^\s/@'"]+@)?(\[[\da-f:.]+\]|[^\s/:'"]+)/i,
   /(?:resolve (?:host(?:name)?:? )?(?:address )?|look up |ENOTFOUND |EAI_AGAIN |lookup |address for )['"‘“`]?([\w-]+(?:\.[\w-]+)+|\blocalhost\b)/i,
+  /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?=temporary failure in name|name or service not known)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
   /(?:\bhost(?:name)?:? |connect to |resolve )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
+
+/**
+ * Tests whether a host is this machine.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isLocal = (host: string): boolean => own.test(host)
 
 /**
  * Finds the hosts that a text says could not be reached, with rests.

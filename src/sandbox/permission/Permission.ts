@@ -28,7 +28,8 @@ export interface PermissionRequest {
 
 /**
  * The answer to a question for permission. Each allows the resource and nothing around it: for this command, until the
- * session ends, or permanently, in `sandbox.json`.
+ * session ends, or permanently, in `sandbox.json`. While the command runs that is allowed something once, background
+ * processes of the same sandbox are allowed it too.
  *
  * @since 0.1.0
  * @category models
@@ -52,15 +53,21 @@ export class Permission extends Context.Tag("synapse/Permission")<
 /**
  * Returns the answers that may be given, the narrowest first and `deny` last.
  *
- * Only what a whitelist can allow is offered permanently. A path on a blacklist can be allowed for the session at most:
- * to allow it permanently, a person edits `sandbox.json`, and built-in rules always stay. The network, Synapse's own
- * files, and those that MCP servers run can never be allowed.
+ * Only what a whitelist can allow is offered permanently. A path on a
+ * blacklist can be allowed to be read, for the session at most: to allow it permanently, a person edits `sandbox.json`,
+ * and built-in rules always stay. The network, unix sockets, Synapse's own files, and those that MCP servers run can never
+ * be allowed.
  *
  * @since 0.1.0
  */
 export const choices = ({ access, resource, rule }: PermissionRequest): ReadonlyArray<Answer> => {
   if (access === "network" || rule.source === "own" || rule.source === "trust") return ["deny"]
-  if (!PolicyDecision.isNotWhitelisted(rule)) return ["allow_once", "allow_session", "deny"]
+  if (!PolicyDecision.isNotWhitelisted(rule)) {
+    if (access === "write") return ["deny"]
+    // Of a hidden directory, a running sandbox can't be shown one file and hidden it again: only a new one can.
+    const isBelow = rule.kind === "path" && rule.path !== resource
+    return isBelow ? ["allow_session", "deny"] : ["allow_once", "allow_session", "deny"]
+  }
   if (PathEntry.unwritable(resource) !== undefined) return ["deny"]
   return ["allow_once", "allow_session", "allow_permanent", "deny"]
 }

@@ -10,16 +10,18 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
+import type { Rule } from "../policy/SandboxPolicy.js"
 import * as Permission from "./Permission.js"
 
 /** The number of characters of a text that are shown. */
 const longest = 600
 
-const labels: Readonly<Record<Permission.Answer, string>> = {
+/** The letter of each answer, in its word. */
+const words: Readonly<Record<Permission.Answer, string>> = {
   allow_once: "[o]nce",
-  allow_session: "for this [s]ession",
+  allow_session: "[s]ession",
   allow_permanent: "[p]ermanently",
-  deny: "[D]eny"
+  deny: "[N]o"
 }
 
 const letters: Readonly<Record<string, Permission.Answer>> = {
@@ -28,7 +30,12 @@ const letters: Readonly<Record<string, Permission.Answer>> = {
   s: "allow_session",
   session: "allow_session",
   p: "allow_permanent",
-  permanently: "allow_permanent"
+  permanently: "allow_permanent",
+  "": "deny",
+  n: "deny",
+  no: "deny",
+  d: "deny",
+  deny: "deny"
 }
 
 /**
@@ -45,8 +52,29 @@ export const printable = (text: string): string => {
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ForeignText.escaped)
 }
 
+/** Says what an answer allows, and to whom. */
+const effectOf = (answer: Permission.Answer, access: Permission.PermissionRequest["access"]): string => {
+  const it = `may ${access === "network" ? "reach" : access} it`
+  switch (answer) {
+    case "allow_once":
+      return `this command ${it}`
+    case "allow_session":
+      return `every command ${it} until this session ends`
+    case "allow_permanent":
+      return `every command ${it} from now on: sandbox.json will allow it`
+    case "deny":
+      return "it stays denied"
+  }
+}
+
+/** Tells where a rule comes from, unless the reason does. */
+const sourceOf = ({ source }: Rule, reason: string): string => {
+  const said = PolicyDecision.describeSource(source)
+  return reason.includes(said) ? "" : ` (${said})`
+}
+
 /**
- * Formats the question, with the answers that are offered.
+ * Formats the question: each answer that is offered stands on a line, with what it would allow.
  *
  * @since 0.1.0
  * @category printing
@@ -58,15 +86,21 @@ export const question = (
   [
     "",
     `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
-    `  rule:    ${printable(rule.pattern)} (${PolicyDecision.describeSource(rule.source)}): ${printable(reason)}`,
+    `  rule:    ${printable(rule.pattern)}${sourceOf(rule, reason)}: ${printable(reason)}`,
     `  command: ${printable(command)}`,
-    `Allow it? ${offered.map((answer) => labels[answer]).join(", ")}: `
+    ...offered.map((answer) => `  ${words[answer].padEnd(14)} ${effectOf(answer, access)}`),
+    `Allow it? ${prompt(offered)}`
   ].join("\n")
 
-/** Reads a line as an answer: everything but a clear yes is `deny`. */
-const toAnswer = (line: string): Permission.Answer => {
+/** Names the letters of the answers. */
+const prompt = (offered: ReadonlyArray<Permission.Answer>): string =>
+  `[${offered.map((answer) => /\[(.)\]/.exec(words[answer])?.[1] ?? "").join("/")}] `
+
+/** Reads a line as one of the answers; undefined for anything else. */
+const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Permission.Answer | undefined => {
   const word = line.trim().toLowerCase()
-  return Object.hasOwn(letters, word) ? (letters[word] ?? "deny") : "deny"
+  const answer = Object.hasOwn(letters, word) ? letters[word] : undefined
+  return answer !== undefined && offered.includes(answer) ? answer : undefined
 }
 
 /**
@@ -92,28 +126,96 @@ const isInBackground = (): boolean => {
 export const ask = (prompt: string): Effect.Effect<Option.Option<string>> =>
   Effect.async((resume) => {
     let stream: Tty.ReadStream
+    let fd: number
     try {
       if (isInBackground()) return resume(Effect.succeedNone)
-      const fd = Fs.openSync("/dev/tty", "r+")
+      fd = Fs.openSync("/dev/tty", "r+")
       stream = new Tty.ReadStream(fd)
       Fs.writeSync(fd, prompt)
     } catch {
       return resume(Effect.succeedNone)
     }
     let text = ""
-    const end = (line: string) => {
+    const close = () => {
       stream.destroy()
+    }
+    /** Ends the line of the question, which nobody has. */
+    const breakLine = () => {
+      try {
+        Fs.writeSync(fd, "\n")
+      } catch {
+        // The terminal has gone.
+      }
+    }
+    const end = (line: string) => {
+      close()
       resume(Effect.succeedSome(line))
+    }
+    const endWithout = () => {
+      breakLine()
+      end("")
     }
     stream.setEncoding("utf8")
     stream.on("data", (chunk: string) => {
       text += chunk
       if (text.includes("\n")) end(text.slice(0, text.indexOf("\n")))
     })
-    stream.once("end", () => end(""))
-    stream.once("error", () => end(""))
-    return Effect.sync(() => stream.destroy())
+    stream.once("end", endWithout)
+    stream.once("error", endWithout)
+    return Effect.sync(() => {
+      breakLine()
+      close()
+    })
   })
+
+/** Asks until there is an answer: a word that is none, such as `yes`, is asked about once more, then it is no. */
+const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effect.Effect<Permission.Answer> => {
+  const read = (text: string) =>
+    Effect.map(ask(text), (line) =>
+      toAnswer(
+        Option.getOrElse(line, () => ""),
+        offered
+      )
+    )
+  return Effect.flatMap(read(text), (answer) =>
+    answer === undefined
+      ? Effect.map(read(`Type one of the letters ${prompt(offered)}`), (again) => again ?? "deny")
+      : Effect.succeed(answer)
+  )
+}
+
+/**
+ * The options of `layerWithin`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does. */
+  readonly hold?: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** True where the session ends with its command, so that it is not offered to allow something for the session. */
+  readonly endsAtOnce?: boolean
+}
+
+/**
+ * A layer which asks at the terminal, as `layer` does, in a hold of the terminal.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerWithin = ({
+  endsAtOnce = false,
+  hold = (effect) => effect
+}: Options): Layer.Layer<Permission.Permission> =>
+  Layer.effect(
+    Permission.Permission,
+    Effect.map(Effect.makeSemaphore(1), (turn) =>
+      Permission.make((request, choices) => {
+        const offered = endsAtOnce ? choices.filter((answer) => answer !== "allow_session") : choices
+        return turn.withPermits(1)(hold(answerTo(question(request, offered), offered)))
+      })
+    )
+  )
 
 /**
  * A layer which asks at the terminal, one question at a time. It denies where there is no terminal, at the end of its
@@ -122,13 +224,4 @@ export const ask = (prompt: string): Effect.Effect<Option.Option<string>> =>
  * @since 0.1.0
  * @category layers
  */
-export const layer: Layer.Layer<Permission.Permission> = Layer.effect(
-  Permission.Permission,
-  Effect.map(Effect.makeSemaphore(1), (turn) =>
-    Permission.make((request, offered) =>
-      turn.withPermits(1)(
-        Effect.map(ask(question(request, offered)), (line) => toAnswer(Option.getOrElse(line, () => "")))
-      )
-    )
-  )
-)
+export const layer: Layer.Layer<Permission.Permission> = layerWithin({})

@@ -23,6 +23,8 @@ export interface Mask {
   readonly path: string
   readonly kind: "file" | "directory"
   readonly rule: Rule
+  /** The reason why the path is masked, where the rule does not name it. */
+  readonly reason?: string
 }
 
 /**
@@ -78,6 +80,8 @@ export interface MaskWatch {
   readonly masks: () => ReadonlyArray<Mask>
   /** Adds masks that were found by a scan, and keeps them in place. */
   readonly learn: (found: ReadonlyArray<Mask>) => Effect.Effect<void, ExecutionFailed>
+  /** True where the system refuses to tell of changes, so that directories are looked at every 100 ms. */
+  readonly isPolling: () => boolean
 }
 
 /**
@@ -98,7 +102,7 @@ export interface LiveSandbox {
   /** Returns those of the masks that are no longer in place, because the host has replaced the file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Walks all directories that can be written, and returns a mask for each path that the blacklist names by now. */
-  readonly scan: Effect.Effect<ReadonlyArray<Mask>>
+  readonly scan: Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   /**
    * Keeps the masks in place until the scope ends: the host replaces files, which removes their masks, and creates new
    * ones.

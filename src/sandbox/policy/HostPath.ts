@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as BytePath from "./BytePath.js"
 
 /** The most bytes of a path that a system takes. */
 const longest = 4095
@@ -25,7 +26,7 @@ export const isTooLong = (path: string): boolean => path.length > longest
  */
 export const isMissing = (path: string): boolean => {
   try {
-    return Fs.lstatSync(path, { throwIfNoEntry: false }) === undefined
+    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     return code === "ENOTDIR" || code === "ENAMETOOLONG"
@@ -41,7 +42,7 @@ export const isMissing = (path: string): boolean => {
  */
 export const isLink = (path: string, directory: string): boolean => {
   try {
-    return Fs.lstatSync(path.startsWith("/") ? path : `${directory}/${path}`).isSymbolicLink()
+    return Fs.lstatSync(BytePath.toHost(path.startsWith("/") ? path : `${directory}/${path}`)).isSymbolicLink()
   } catch {
     return false
   }
@@ -55,7 +56,7 @@ export const isLink = (path: string, directory: string): boolean => {
  */
 export const isDirectory = (path: string): boolean => {
   try {
-    return Fs.statSync(path).isDirectory()
+    return Fs.statSync(BytePath.toHost(path)).isDirectory()
   } catch {
     return false
   }
@@ -77,7 +78,7 @@ export const isWritable = (path: string): boolean => {
 
 const mayAccess = (path: string, mode: number): boolean => {
   try {
-    Fs.accessSync(path, mode)
+    Fs.accessSync(BytePath.toHost(path), mode)
     return true
   } catch {
     return false

@@ -97,9 +97,9 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const whitelist = PathRule.make(policy.whitelist)
   const shown = PathRule.make(policy.shown ?? [])
 
-  const findDenied = (path: string): Verdict | undefined => {
+  const findDenied = (path: string, access: Access): Verdict | undefined => {
     const rule = blacklist.find(path)
-    if (rule === undefined || granted.find(path) !== undefined) return undefined
+    if (rule === undefined || (access === "read" && granted.find(path) !== undefined)) return undefined
     return {
       allowed: false,
       rule,
@@ -108,7 +108,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   }
 
   const decide = (path: string, access: Access): Verdict => {
-    const denied = findDenied(path)
+    const denied = findDenied(path, access)
     if (denied !== undefined) return denied
     if (access === "read") {
       const rule = granted.find(path)
@@ -127,7 +127,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     explain: (path, directory, access) => {
       const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`, mostNames)
       const names = granted.find(real) === undefined ? links : []
-      const byName = names.map(findDenied).find((verdict) => verdict !== undefined)
+      const byName = names.map((name) => findDenied(name, access)).find((verdict) => verdict !== undefined)
       return { ...(byName ?? decide(real, access)), real }
     }
   }

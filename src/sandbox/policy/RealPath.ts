@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as BytePath from "./BytePath.js"
 import * as PathGlob from "./PathGlob.js"
 
 /** The number of symbolic links that Linux follows in one path. */
@@ -33,9 +34,9 @@ type Place = { readonly target: string } | "other" | "missing"
 
 const look = (path: string): Place => {
   try {
-    const stats = Fs.lstatSync(path, { throwIfNoEntry: false })
+    const stats = Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
     if (stats === undefined) return "missing"
-    return stats.isSymbolicLink() ? { target: Fs.readlinkSync(path) } : "other"
+    return stats.isSymbolicLink() ? { target: BytePath.readLink(path) } : "other"
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENAMETOOLONG" ? "missing" : "other"
   }
@@ -85,7 +86,7 @@ const walk = (path: string, mostNames: number): Followed => {
 export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
   try {
     // Most paths have no links: this finds that out in a tenth of the time.
-    if (Fs.realpathSync.native(path) === path) return { real: path, links: [] }
+    if (BytePath.realPath(path) === path) return { real: path, links: [] }
   } catch {
     // Nothing exists at the path.
   }

@@ -64,6 +64,8 @@ export interface SandboxPolicy {
    */
   readonly shown?: ReadonlyArray<Rule>
   readonly allowNetwork: false
+  /** Tells that no user follows the session, as a sub-agent's: what it can't do, it says in its answer. */
+  readonly unattended?: true
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */
   readonly environment?: ReadonlyArray<string>
 }

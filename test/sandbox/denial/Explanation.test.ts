@@ -1,3 +1,6 @@
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as Explanation from "../../../src/sandbox/denial/Explanation.js"
@@ -12,6 +15,16 @@ const policy: SandboxPolicy = {
   readonly: [],
   allowNetwork: false
 }
+/** Runs with a directory, which is removed afterwards. */
+const withDirectory = (use: (directory: string) => void) => {
+  const directory = Fs.mkdtempSync(Path.join(Fs.realpathSync(Os.tmpdir()), "denial-test-"))
+  try {
+    use(directory)
+  } finally {
+    Fs.rmSync(directory, { recursive: true })
+  }
+}
+
 const { decide } = PolicyDecision.make(policy)
 
 const describeDenied = (resource: string, access: "read" | "write", how: Denial.Evidence) => {
@@ -40,7 +53,7 @@ describe("what a model is told", () => {
       "Blocked by the sandbox: writing /data/it's new (rule not whitelisted: read only, like all that no rule allows to write)",
       "The command ran, and was refused this.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
-      "If it has to be there, ask the user to make it, and then to run: synapse sandbox allow '/data/it'\\''s new'"
+      "If it has to be there, ask the user to make it, and then to run: synapse sandbox allow /data"
     ]))
 
   it("of what is there, and not whitelisted", () =>
@@ -48,6 +61,53 @@ describe("what a model is told", () => {
       describeDenied("/etc", "write", "verified-text").at(-1),
       "If it has to be there, ask the user to run: synapse sandbox allow /etc"
     ))
+
+  it("of what can't be allowed yet, with the nearest directory that can", () =>
+    withDirectory((at) => {
+      Fs.mkdirSync(`${at}/a/project`, { recursive: true })
+      const advice = (resource: string, cwd = `${at}/a/project`) =>
+        Explanation.describe(
+          Denial.make({ rule: PolicyDecision.notWhitelisted, reason: "" }, resource, "write", "verified-text"),
+          { ...policy, cwd }
+        )
+          .split("\n")
+          .at(-1)
+          ?.replace(/^.*ask the user to /, "")
+          .replaceAll(at, "")
+      const allow = "run: synapse sandbox allow"
+      assert.strictEqual(advice(`${at}/cache/tmp/***`, "/project"), `${allow} `)
+      assert.strictEqual(advice(`${at}/a/project`), `${allow} /a/project`)
+      assert.strictEqual(advice(`${at}/a/x/.git`), `make it, and then to ${allow} /a/x`)
+      assert.strictEqual(advice("/usr/new/x"), `make it, and then to ${allow} /usr/new`)
+    }))
+
+  it("of a unix socket", () =>
+    assert.deepStrictEqual(Explanation.describe(Denial.socket("/run/docker.sock"), policy).split("\n"), [
+      "Blocked by the sandbox: reaching /run/docker.sock (rule no unix sockets: they would reach programs outside of the sandbox)",
+      "The command ran, and was refused this.",
+      "Allowed: pairs of connected sockets, and TCP to localhost, within the sandbox.",
+      "Do not try to get around it. No setting allows unix sockets; ask the user to do what needs one."
+    ]))
+
+  it("without a user who could be asked: that the answer is to say it", () => {
+    const alone: SandboxPolicy = { ...policy, unattended: true }
+    const last = (denial: Denial.Denial, over = alone) => Explanation.advise(denial, over).split("\n").at(-1)
+    const written = Denial.make({ rule: PolicyDecision.notWhitelisted, reason: "" }, "/data/x", "write", "preflight")
+    assert.deepStrictEqual(
+      [
+        last(written),
+        last(written, { ...alone, shown: [] }),
+        last(Denial.network("verified-text")),
+        last(Denial.make({ rule: glob("**/.env"), reason: "" }, "/project/.env", "read", "preflight"))
+      ],
+      [
+        "Do not try to get around it. Say in your answer what has to be written there.",
+        "Do not try to get around it. You only read: say in your answer what is to be written.",
+        "Do not try to get around it. Say in your answer what is needed from there.",
+        "Do not try to get around it. If it is needed, say in your answer what you need of it."
+      ]
+    )
+  })
 
   it("of the network", () =>
     assert.deepStrictEqual(Explanation.describe(Denial.network("counter"), policy).split("\n"), [

@@ -25,7 +25,10 @@ describe("what may be answered", () => {
 
   it("is nothing for good about what is on a blacklist, whoever put it there", () => {
     for (const source of ["default", "file", "user", "runtime"] as const) {
-      assert.deepStrictEqual(Permission.choices({ ...secret, rule: rule(source) }), [
+      const hidden = rule(source)
+      // A file of a hidden directory needs a new sandbox, which a command alone does not get.
+      assert.deepStrictEqual(Permission.choices({ ...secret, rule: hidden }), ["allow_session", "deny"])
+      assert.deepStrictEqual(Permission.choices({ ...secret, resource: hidden.path, rule: hidden }), [
         "allow_once",
         "allow_session",
         "deny"
@@ -111,7 +114,9 @@ describe("the question at a terminal", () => {
 The sandbox denied to read /home/ada/.ssh/id_rsa
   rule:    ~/.ssh (built in): read only
   command: cp a /data/out
-Allow it? [o]nce, for this [s]ession, [D]eny: `
+  [s]ession      every command may read it until this session ends
+  [N]o           it stays denied
+Allow it? [s/N] `
     ))
 
   it("lets no text of the model play with the terminal", () => {

@@ -29,7 +29,7 @@ const atTerminal = (lines: ReadonlyArray<string>) =>
     let questions = 0
     child.stdout.on("data", (chunk: Buffer) => {
       shown += chunk.toString()
-      while (shown.split("Allow it?").length - 1 > questions) {
+      while (shown.split(/Allow it\?|Type one of/).length - 1 > questions) {
         questions++
         const line = left.shift()
         if (line === undefined) child.stdin.end()
@@ -44,7 +44,9 @@ describe("a person at the terminal", () => {
   const cases: ReadonlyArray<readonly [lines: ReadonlyArray<string>, answers: string]> = [
     [["o\n", "session\n"], "allow_once allow_session"],
     [["P\n", "d\n"], "allow_permanent deny"],
-    [["\n", "yes\n"], "deny deny"]
+    [["\n", "No\n"], "deny deny"],
+    // A word that is no answer is asked about once more.
+    [["yes\n", "y\n", "y\n", "o\n"], "deny allow_once"]
   ]
   for (const [lines, answers] of cases) {
     it(`types ${JSON.stringify(lines)}`, async () => assert.strictEqual(await atTerminal(lines), answers))

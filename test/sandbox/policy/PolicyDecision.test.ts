@@ -53,8 +53,8 @@ describe("a policy", () => {
     ["/nowhere/ada/work/.env", "-**/.env", "-**/.env"],
     ["/etc/shadow", "-/etc/shadow", "-/etc/shadow"],
     ["/nowhere/ada/work/key/x", "-/nowhere/ada/work/key", "-/nowhere/ada/work/key"],
-    // What a person granted wins over that, and over nothing else.
-    ["/nowhere/ada/.ssh/config", "+/nowhere/ada/.ssh/config", "+/nowhere/ada"],
+    // What a person granted to read wins over that, and over nothing else.
+    ["/nowhere/ada/.ssh/config", "+/nowhere/ada/.ssh/config", "-~/.ssh"],
     // Our own stays as it is.
     ["/nowhere/ada/.synapse/sandbox.json", "+", "-/nowhere/ada/.synapse"],
     ["/nowhere/ada/.synapse", "+", "-/nowhere/ada/.synapse"],

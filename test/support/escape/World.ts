@@ -49,6 +49,8 @@ export interface Setup {
   /** Where Synapse's own files are; `home/.synapse` where it is not given. */
   readonly synapseHome?: (places: Places) => string
   readonly program?: (places: Places) => ReadonlyArray<string>
+  /** Further places for private directories; the session's own lies in `temporary`. */
+  readonly privateDirectories?: (places: Places) => ReadonlyArray<string>
 }
 
 export const write = (path: string, text: string, mode = 0o644): void => {
@@ -108,7 +110,13 @@ export const processesWith = (text: string): ReadonlyArray<string> =>
 
 const houseOf = (places: Places, setup: Setup) =>
   Synapse.layer(
-    { cwd: places.project },
+    {
+      cwd: places.project,
+      privateDirectories: [
+        `${places.temporary}/synapse-${process.getuid?.()}`,
+        ...(setup.privateDirectories?.(places) ?? [])
+      ]
+    },
     {
       sandbox: {
         home: setup.synapseHome?.(places) ?? `${places.home}/.synapse`,
@@ -130,7 +138,8 @@ const make = (ground: string, setup: Setup) =>
         Effect.sync(() => {
           const left = [...processesWith(base), ...processesWith(mark)]
           ChildProcess.execFileSync("chmod", ["-R", "u+rwX", base], { stdio: "ignore" })
-          Fs.rmSync(base, { recursive: true, force: true })
+          // Not by path: an attack may have nested directories deeper than a path can say.
+          ChildProcess.execFileSync("rm", ["-rf", base], { stdio: "ignore" })
           if (left.length > 0) throw new Error(`left behind: ${left.join("; ")}`)
         })
     )

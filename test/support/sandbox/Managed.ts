@@ -13,7 +13,13 @@ import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
-import type { Grant, SandboxBackend, SandboxResult, SandboxTurn } from "../../../src/sandbox/SandboxBackend.js"
+import type {
+  Grant,
+  NotThere,
+  SandboxBackend,
+  SandboxResult,
+  SandboxTurn
+} from "../../../src/sandbox/SandboxBackend.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 import * as SandboxProvider from "../../../src/sandbox/SandboxProvider.js"
 import * as SessionSettings from "../../../src/session/SessionSettings.js"
@@ -33,7 +39,7 @@ export class FakeProvider {
   creating: Effect.Effect<void, ExecutionFailed> = Effect.void
   /** Before a shell has ended that is restarted. */
   restarting: Effect.Effect<void> = Effect.void
-  granting: Effect.Effect<void, ExecutionFailed> = Effect.void
+  granting: Effect.Effect<void, ExecutionFailed | NotThere> = Effect.void
   revoking: Effect.Effect<void, ExecutionFailed> = Effect.void
 
   constructor(private readonly script: Script = () => ({})) {}

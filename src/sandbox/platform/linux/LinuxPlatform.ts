@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as PrivateDirectory from "../../../session/PrivateDirectory.js"
 import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
@@ -48,6 +49,8 @@ export interface LinuxOptions {
    * given, or commands may write it, every start reads all of them.
    */
   readonly index?: string
+  /** The places for private directories of the user's sessions, which no sandbox sees; `PrivateDirectory.places`. */
+  readonly places?: ReadonlyArray<string>
 }
 
 /**
@@ -80,16 +83,17 @@ export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.Sandb
 
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFailed> =>
   Effect.try({
     try: run,
-    catch: (error) => fail(`no sandbox: ${what}: ${error instanceof Error ? error.message : error}`)
+    catch: (error) => fail(`no sandbox: ${what}: ${wordsOf(error)}`)
   })
 
-/**
- * Tests whether the directory of the sessions, which every sandbox hides, holds the directory that the sandbox is for.
- */
-const isHiding = ({ cwd, roots, sessions }: Layout.Layout) => [cwd, ...roots].some((path) => isWithin(path, sessions))
+/** Returns the place of sessions, which every sandbox hides, that holds the directory that the sandbox is for. */
+const hiding = ({ cwd, others, roots, sessions }: Layout.Layout) =>
+  [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
 
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
 const writableOutside = (policy: SandboxPolicy): ReadonlyArray<string> =>
@@ -141,21 +145,48 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       if (isLimited) yield* Cgroup.warm
       let indexes: IndexFile.Indexes | undefined
       const indexesFor = (roots: ReadonlyArray<string>) => {
-        indexes = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
+        const kept = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
+        indexes = kept ?? IndexFile.memory()
         return indexes
       }
-      const programs = Programs.find(environment["PATH"] ?? "", writableOutside(policy))
-      const [{ isExamined, level: known }, layout] = yield* Effect.all(
-        [levelOf(programs), Effect.promise(() => Layout.make(policy, directory, [shell.program], indexesFor))],
-        { concurrency: "unbounded" }
+      const writable = writableOutside(policy)
+      const programs = Programs.find(environment["PATH"] ?? "", writable)
+      const { places } = yield* Effect.acquireRelease(
+        attempt("a place for sessions is not theirs", () => {
+          const reserved = PrivateDirectory.reserve(options.places ?? PrivateDirectory.places(), (path) =>
+            writable.some((root) => isWithin(path, root))
+          )
+          return { ...reserved, forget: SessionProcesses.atExit(reserved.release) }
+        }),
+        (reserved) =>
+          Effect.sync(() => {
+            reserved.forget()
+            reserved.release()
+          })
       )
+      const walked = Date.now()
+      const resolved = Effect.tryPromise({
+        try: () => Layout.make(policy, directory, [shell.program], indexesFor, places),
+        catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
+      })
+      const [{ isExamined, level: known }, layout] = yield* Effect.all([levelOf(programs), resolved], {
+        concurrency: "unbounded"
+      })
       const { bash, bwrap } = programs
       const machine = Probe.machine()
       if (bash === undefined || bwrap === undefined || machine === undefined) {
         return yield* Effect.zipRight(examined(programs), fail("no sandbox: this machine can't have one"))
       }
-      if (isHiding(layout)) {
-        return yield* fail(`no sandbox: ${layout.sessions} is for sessions alone, and can't be worked in`)
+      const place = hiding(layout)
+      if (place !== undefined) {
+        return yield* fail(`no sandbox: ${place} is for sessions alone, and can't be worked in`)
+      }
+      const closed = layout.masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
+      if (closed !== undefined) {
+        const { path, reason } = closed
+        return yield* fail(
+          `no sandbox: ${path}: ${reason}; give its owner the right to (chmod u+rwx), or start elsewhere`
+        )
       }
       const level = options.level ?? known
       const plan = yield* Effect.acquireRelease(
@@ -208,6 +239,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
               LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
               policy,
               layout,
+              walked,
               indexes
             ),
             network: () => NetworkCounters.meter(pid)

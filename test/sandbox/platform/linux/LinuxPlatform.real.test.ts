@@ -156,12 +156,13 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
         Fs.mkdirSync(bin)
         const failing = `echo "unshare: unshare failed: Operation not permitted" >&2; exit 1`
         Fs.writeFileSync(Path.join(bin, "unshare"), `#!/bin/bash\n${failing}\n`, { mode: 0o755 })
+        Fs.symlinkSync(programs.bwrap ?? "", Path.join(bin, "bwrap"))
         const platform = yield* LinuxPlatform.make()
         const wrap = platform.wrap({
           policy: { cwd: project, whitelist: [rule(project)], blacklist: [], readonly: [], allowNetwork: false },
           shell: { program: "/bin/bash", args: ["-c", "echo STARTED"] },
           directory: Path.join(outside, sessions, "session-1"),
-          environment: { PATH: `${bin}:${process.env["PATH"]}` }
+          environment: { PATH: bin }
         })
         const run = ({ environment, spawnable }: LinuxPlatform.LinuxWrapped) =>
           spawn(spawnable.program, spawnable.args, { env: environment, stdio: ["ignore", "pipe", "pipe"] })

@@ -7,7 +7,7 @@ import { SandboxManager } from "../../../../src/sandbox/SandboxManager.js"
 import * as SessionDirectory from "../../../../src/session/SessionDirectory.js"
 import * as Directory from "../../../support/sandbox/Directory.js"
 
-/** A project, and programs that come before the system's. */
+/** A project, and programs that come before the system's: these are not on the PATH. */
 const inProject = (
   programs: Readonly<Record<string, (project: string) => string>>,
   use: (project: string) => Effect.Effect<void, unknown, SandboxManager>
@@ -19,10 +19,11 @@ const inProject = (
       for (const [name, text] of Object.entries(programs)) {
         Fs.writeFileSync(`${bin}/${name}`, `#!/bin/bash\n${text(project)}\n`, { mode: 0o755 })
       }
+      if (!("bwrap" in programs)) Fs.symlinkSync("/usr/bin/bwrap", `${bin}/bwrap`)
       const home = yield* Directory.make
       // Not a place that is writable within: programs from there are not taken.
       const sandbox = { home, temporary: project, enabled: true }
-      const environment = { PATH: `${bin}:${process.env["PATH"]}` }
+      const environment = { PATH: bin }
       yield* Effect.provide(use(project), Synapse.layer({ cwd: project, environment }, { sandbox }))
     })
   )
@@ -36,12 +37,12 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
     "masks what was moved while it started, before its first command",
     () =>
       inProject(
-        { mount: (project) => `mv ${project}/a ${project}/b 2>/dev/null; exec /usr/bin/mount "$@"` },
+        { mount: (project) => `/bin/mv ${project}/a ${project}/b 2>/dev/null; exec /usr/bin/mount "$@"` },
         (project) =>
           Effect.gen(function* () {
             Fs.mkdirSync(`${project}/a`)
             Fs.writeFileSync(`${project}/a/.env`, "SECRET\n")
-            const seen = yield* execute("cat */.e*v; ls")
+            const seen = yield* execute("PATH=/usr/bin:/bin; cat */.e*v; ls")
             assert.strictEqual(seen.stdout, "b\n")
             assert.include(seen.stderr, "b/.env: Permission denied")
           })
@@ -77,7 +78,7 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
           Fs.mkdirSync(`${sessions}/session-x`, { recursive: true, mode: 0o700 })
           Fs.writeFileSync(`${sessions}/session-x/call`, "theirs")
           const seen = yield* execute(
-            `cat ${sessions}/session-x/call; echo ours > ${sessions}/session-x/call; rm -rf ${sessions}`
+            `PATH=/usr/bin:/bin; cat ${sessions}/session-x/call; echo ours > ${sessions}/session-x/call; rm -rf ${sessions}`
           )
           assert.strictEqual(seen.stdout, "")
           assert.strictEqual(Fs.readFileSync(`${sessions}/session-x/call`, "utf8"), "theirs")

@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as PathRule from "../../../policy/PathRule.js"
-import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Indexes } from "../plan/IndexFile.js"
 import type { Layout } from "../plan/Layout.js"
@@ -15,8 +15,21 @@ import * as Masks from "../plan/Masks.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 import * as MaskWatch from "./MaskWatch.js"
 
-/** The number of scans for files that were moved, before the start fails. */
-const mostRounds = 3
+/** The most walks for files that are moved, before the start fails. */
+const mostRounds = 24
+
+/**
+ * The walks that must find everything masked where directories go on changing: each may miss what is moved to where it
+ * has just been.
+ */
+const enough = 8
+
+/** Milliseconds between two walks, and a random part that nobody can be in step with. */
+const pause = 1
+const random = 3
+
+/** Milliseconds by which the kernel's clock for changes may be behind. */
+const behind = 20
 
 const moved = () =>
   new ExecutionFailed({
@@ -28,6 +41,7 @@ const moved = () =>
  * Adds to a running sandbox the scans that keep its masks complete. A scan walks the directories of the whitelist, and
  * those that were made writable while the sandbox ran.
  *
+ * @param walked the time, in milliseconds, at which the walk for the layout began
  * @since 0.1.0
  * @category constructors
  */
@@ -35,17 +49,32 @@ export const make = (
   door: LiveNamespace,
   policy: SandboxPolicy,
   layout: Layout,
+  walked: number,
   indexes?: Indexes
 ): LiveNamespace & Omit<SandboxPlatform.LiveSandbox, "network"> => {
-  const { cwd, roots, session, sessions } = layout
+  const { cwd, openings, others, roots, session, sessions } = layout
   const bound = new Set<string>()
+  const opened = new Set(openings.map(({ mask }) => mask.path))
   const granted = PathRule.make(policy.granted ?? [])
-  const scan = Effect.promise(async () => {
-    const all = [...roots, ...bound]
-    const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions] }
-    const masks = await Masks.find(policy, area, indexes)
-    return masks.filter(({ path }) => granted.find(path) === undefined)
-  })
+  let awaited: ReadonlyArray<Rule> = []
+  const search = (since?: number) =>
+    Effect.tryPromise({
+      try: async () => {
+        const all = [...roots, ...bound]
+        const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions, ...others] }
+        const found = await Masks.search(policy, area, indexes, since)
+        awaited = found.awaited
+        return {
+          masks: found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path)),
+          calm: found.calm
+        }
+      },
+      catch: (error) =>
+        new ExecutionFailed({
+          kind: "sandbox",
+          reason: `the directories could not be searched: ${error instanceof Error ? error.message : error}`
+        })
+    })
   return {
     ...door,
     addBind: (path) =>
@@ -56,17 +85,34 @@ export const make = (
       Effect.tap(door.removeBind(path), () => {
         bound.delete(path)
       }),
-    scan,
+    scan: Effect.map(search(), ({ masks }) => masks),
     prove: (learn) =>
       Effect.gen(function* () {
         yield* door.verify
-        let expected: ReadonlyArray<SandboxPlatform.Mask> = layout.masks
-        for (let round = 0; !door.areMounted(expected); round++) {
-          if (round === mostRounds || learn === undefined) return yield* moved()
-          expected = yield* scan
-          yield* learn(expected)
+        let since = walked
+        for (let round = 0, agreeing = 0; round < mostRounds; round++) {
+          const began = Date.now()
+          const { calm, masks } = yield* search(since - behind)
+          const isNew = !door.areMounted(masks)
+          if (isNew && learn === undefined) return yield* moved()
+          if (learn !== undefined && (isNew || awaited.length > 0)) yield* Effect.ignore(learn(masks))
+          // Nothing has changed since the last walk began: that one missed nothing.
+          if (calm === "still" && door.areMounted(masks)) return
+          agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
+          if (agreeing === enough) return
+          since = began
+          yield* Effect.sleep(pause + random * Math.random())
         }
+        return yield* moved()
       }),
-    watch: (options) => MaskWatch.make({ door, policy, masks: layout.masks, ...options })
+    watch: (options) =>
+      MaskWatch.make({
+        door,
+        policy,
+        masks: layout.masks,
+        roots: () => [...roots, ...bound],
+        awaited: () => awaited,
+        ...options
+      })
   }
 }

@@ -8,6 +8,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import * as BytePath from "../../../policy/BytePath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Probe from "../check/Probe.js"
@@ -19,6 +20,7 @@ import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 import * as SandboxProcess from "./SandboxProcess.js"
+import * as WritableMounts from "./WritableMounts.js"
 
 /**
  * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
@@ -36,11 +38,12 @@ export interface LiveNamespace {
   readonly isMounted: (path: string) => boolean
   /** Tests whether all of the masks are mounted. Reads one file. */
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
-  /** Fails where the processes inside are not confined by a sandbox. */
+  /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
   /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
+  /** Lets a path be read, and not be written, wherever it lies. */
   readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
   /**
    * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails
@@ -51,6 +54,9 @@ export interface LiveNamespace {
 }
 
 const { isWithin } = MountTable
+
+const kindOf = (path: string): Mask["kind"] =>
+  Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"
 
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
@@ -97,7 +103,7 @@ export const make = (options: {
     Effect.suspend(() => {
       const path = Path.join(plan.path, `table-${++tables}`)
       try {
-        Fs.writeFileSync(path, table, { mode: 0o600 })
+        Fs.writeFileSync(path, BytePath.encode(table), { mode: 0o600 })
       } catch (error) {
         return fail(`${what}: ${String(error)}`)
       }
@@ -107,7 +113,7 @@ export const make = (options: {
       )
     })
 
-  const stage = (path: string) => Path.join(plan.path, `bind-${Buffer.from(path).toString("hex").slice(-200)}`)
+  const stage = (path: string) => Path.join(plan.path, `bind-${BytePath.encode(path).toString("hex").slice(-200)}`)
 
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const table = mounts()
@@ -134,12 +140,24 @@ export const make = (options: {
     Effect.try({
       try: () => {
         const directory = stage(path)
-        if (Fs.statSync(path).isDirectory()) Fs.mkdirSync(directory, { recursive: true })
+        if (Fs.statSync(BytePath.toHost(path)).isDirectory()) Fs.mkdirSync(directory, { recursive: true })
         else Fs.writeFileSync(directory, "")
         return directory
       },
       catch: (error) => fail(`${what}: ${String(error)}`)
     })
+
+  /** Binds a path over itself. The options must be set before the bind reaches the sandbox, so that it goes by a stage. */
+  const bindOver = (what: string, path: string, kind: "bind" | "rbind", options: string) =>
+    Effect.flatMap(makeStage(what, path), (directory) =>
+      mountAll(
+        what,
+        PlanDirectory.toTable([
+          { source: path, target: directory, options: `${kind},${options},nosuid,nodev` },
+          { source: directory, target: path, options: kind }
+        ])
+      )
+    )
 
   const isMounted = (path: string) => masked().has(path)
 
@@ -151,9 +169,14 @@ export const make = (options: {
 
   const verify = Effect.suspend(() => {
     inner ??= SandboxProcess.find(pid)
-    return inner !== undefined && SandboxProcess.isHeld(inner)
+    if (inner === undefined || !SandboxProcess.isHeld(inner)) {
+      return fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
+    }
+    const hidden = [layout.sessions, ...layout.others, plan.path]
+    const stray = WritableMounts.stray(layout, hidden, MountTable.read("self"), mounts())
+    return stray === undefined
       ? Effect.void
-      : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
+      : fail(`no sandbox: while it was built, ${stray} was replaced, or a link led there; try again when it rests`)
   })
 
   return {
@@ -163,7 +186,16 @@ export const make = (options: {
     areMounted,
     lost,
     addMasks,
-    removeMask: (path) => enter(`could not take the mask from ${path}`, programs.umount, [path]),
+    removeMask: (path) =>
+      Effect.gen(function* () {
+        const what = `could not take the mask from ${path}`
+        yield* enter(what, programs.umount, [path])
+        if (layout.isReadOnly || !layout.roots.some((root) => isWithin(path, root))) return
+        // The right to read is no right to write: without its mask, it would be writable as all around it is.
+        yield* bindOver(what, path, "bind", "private,ro").pipe(
+          Effect.tapError(() => Effect.ignore(addMasks([{ path, kind: kindOf(path) }])))
+        )
+      }),
     addBind: (path) =>
       Effect.gen(function* () {
         const what = `could not make ${path} writable`
@@ -173,22 +205,15 @@ export const make = (options: {
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
-        const masks = yield* Effect.promise(() =>
-          Masks.find(policy, { roots: [path], needed: [path], hidden: [layout.sessions] })
-        )
+        const masks = yield* Effect.tryPromise({
+          try: () => Masks.find(policy, { roots: [path], needed: [path], hidden: [layout.sessions, ...layout.others] }),
+          catch: (error) => fail(`${what}: ${String(error)}`)
+        })
         const below = masks.filter((mask) => isWithin(mask.path, path))
         if (below.some((mask) => mask.path === path)) return yield* fail(`${what}: it is on the blacklist`)
         yield* addMasks(below.filter((mask) => !isMounted(mask.path)))
-        const directory = yield* makeStage(what, path)
-        yield* mountAll(
-          what,
-          PlanDirectory.toTable([
-            // The options must be set before the bind reaches the sandbox. As it is no peer of its source, it can be
-            // unmounted without the masks below it.
-            { source: path, target: directory, options: "rbind,rprivate,nosuid,nodev" },
-            { source: directory, target: path, options: "rbind" }
-          ])
-        )
+        // As it is no peer of its source, it can be unmounted without the masks below it.
+        yield* bindOver(what, path, "rbind", "rprivate")
         return below
       }),
     removeBind: (path) =>

@@ -12,20 +12,28 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import * as BytePath from "../../../policy/BytePath.js"
 import * as PathRule from "../../../policy/PathRule.js"
-import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
 import * as Masks from "../plan/Masks.js"
 import { realPath } from "../plan/WriteRoots.js"
+import * as DirectoryWatch from "./DirectoryWatch.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
-
-/** The most directories that are watched, for each takes some of the kernel's memory. */
-const mostDirectories = 512
 
 const nearest = (path: string): string | undefined => {
   for (let at = Path.dirname(path); ; at = Path.dirname(at)) {
     const real = realPath(at)
     if (real !== undefined || at === "/") return real
+  }
+}
+
+/** Returns undefined for what is gone, or can't be looked at. */
+const lookAt = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }
 
@@ -37,14 +45,15 @@ class Places {
   private readonly paths = new Set<string>()
 
   constructor(policy: SandboxPolicy, masks: Iterable<string>) {
-    for (const { kind, path, real = path } of policy.blacklist) {
-      if (kind !== "path") continue
-      for (const one of [path, real]) {
-        this.add(one)
-        this.addMissing(one)
-      }
-    }
+    for (const rule of policy.blacklist) if (rule.kind === "path") this.addRule(rule)
     for (const mask of masks) this.add(mask)
+  }
+
+  addRule({ path, real = path }: Rule): void {
+    for (const one of [path, real]) {
+      this.add(one)
+      this.addMissing(one)
+    }
   }
 
   add(path: string): void {
@@ -77,11 +86,17 @@ export const make = (options: {
   readonly door: LiveNamespace
   readonly policy: SandboxPolicy
   readonly masks: ReadonlyArray<Mask>
+  /** Returns the directories that can be written; none by default. */
+  readonly roots?: () => ReadonlyArray<string>
+  /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
+  readonly awaited?: () => ReadonlyArray<Rule>
+  readonly watcher?: DirectoryWatch.Watcher
   readonly isGranted?: WatchOptions["isGranted"]
   readonly exclusive?: WatchOptions["exclusive"]
 }): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const { door, exclusive = (change) => change, isGranted = () => false, policy } = options
+    const { awaited = () => [], door, exclusive = (change) => change, isGranted = () => false, policy } = options
+    const { roots = () => [] } = options
     const known = new Map(options.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
@@ -97,7 +112,7 @@ export const make = (options: {
     const see = (directory: string, name: string | null) => {
       const path = name === null ? undefined : Path.join(directory, name)
       const rule = name === null ? undefined : matcher.findEntry(directory, name)
-      const at = path === undefined || rule === undefined ? undefined : Fs.lstatSync(path, { throwIfNoEntry: false })
+      const at = path === undefined || rule === undefined ? undefined : lookAt(path)
       if (path !== undefined && rule !== undefined && at !== undefined && !at.isSymbolicLink()) {
         add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
       }
@@ -106,35 +121,17 @@ export const make = (options: {
 
     const lost = () => door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
     const refresh = Effect.suspend(() => {
-      for (const mask of Masks.literals(policy)) add(mask)
+      for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
       if (lost().length === 0) return Effect.void
       return exclusive(Effect.suspend(() => door.addMasks(lost())))
     })
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
-    const directories = new Set(
-      // Masks have real paths, so their directories are real ones too.
-      [
-        policy.cwd,
-        ...literal.flatMap((path) => nearest(path) ?? []),
-        ...Array.from(known.keys(), (path) => Path.dirname(path))
-      ].slice(0, mostDirectories)
-    )
-    yield* Effect.forEach(directories, (directory) =>
-      Effect.acquireRelease(
-        Effect.sync(() => {
-          try {
-            const watcher = Fs.watch(directory, { persistent: false }, (_, name) => see(directory, name))
-            // The directory was removed.
-            watcher.on("error", () => watcher.close())
-            return watcher
-          } catch {
-            return undefined
-          }
-        }),
-        (watcher) => Effect.sync(() => watcher?.close())
-      )
-    )
+    const watch = yield* DirectoryWatch.make(see, options.watcher)
+    watch.add(policy.cwd)
+    for (const path of literal) for (const directory of [nearest(path) ?? []].flat()) watch.add(directory)
+    // Masks have real paths, so their directories are real ones too.
+    for (const path of known.keys()) watch.add(Path.dirname(path))
     // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
     yield* Effect.forkScoped(
       Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
@@ -144,8 +141,16 @@ export const make = (options: {
       masks: () => [...known.values()],
       learn: (found) =>
         Effect.suspend(() => {
-          for (const mask of found) add(mask)
+          for (const mask of found) {
+            add(mask)
+            watch.add(Path.dirname(mask.path))
+          }
+          for (const rule of awaited()) {
+            places.addRule(rule)
+            watch.add(nearest(rule.path) ?? "/")
+          }
           return refresh
-        })
+        }),
+      isPolling: watch.isPolling
     }
   })

@@ -86,13 +86,9 @@ const writable = (root: string, pins: ReadonlyArray<string>): ReadonlyArray<stri
   return own.length === 0 ? bind(root) : [...bind(root), ...own.flatMap(bind), ...bind(root)]
 }
 
-const opening = (
-  { granted, mask }: Layout["openings"][number],
-  roots: ReadonlyArray<string>
-): ReadonlyArray<string> => [
+const opening = ({ granted, mask }: Layout["openings"][number]): ReadonlyArray<string> => [
   ...tmpfs(mask.path, MiB, "0711"),
-  ...granted.flatMap((path) => (roots.some((root) => isWithin(path, root)) ? bind(path) : bindReadOnly(path))),
-  ...["--remount-ro", mask.path]
+  ...granted.flatMap(bindReadOnly)
 ]
 
 /**
@@ -121,11 +117,13 @@ export const make = (options: PlanOptions): ReadonlyArray<string> => {
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, layout.pins))),
     ...layout.readonly.flatMap(bindReadOnly),
     ...masks.flatMap(({ kind, path }) => ["--ro-bind", directory.placeholders[kind], path]),
-    ...layout.openings.flatMap((one) => opening(one, layout.isReadOnly ? [] : layout.roots)),
+    ...layout.openings.flatMap(opening),
     ...(gate ? arriving(layout.sessions) : []),
     ...hidden(layout.sessions),
     ...bindReadOnly(layout.session),
     ...["--remount-ro", layout.sessions],
+    ...layout.others.flatMap((path) => [...hidden(path), ...["--remount-ro", path]]),
+    ...layout.openings.flatMap(({ mask }) => ["--remount-ro", mask.path]),
     ...["--seccomp", String(descriptors.seccomp)],
     ...Object.entries(options.environment).flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", layout.cwd]

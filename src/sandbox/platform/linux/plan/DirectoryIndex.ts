@@ -10,6 +10,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as BytePath from "../../../policy/BytePath.js"
 
 /**
  * The kind of a directory's entry. Whatever is neither a directory nor a symbolic link counts as a file.
@@ -52,6 +53,12 @@ export interface Directory extends Listing {
  */
 export type Read = (path: string) => (Listing & { readonly entries: number }) | undefined
 
+/** Notes each directory whose entries have changed since a time in milliseconds. */
+interface Changed {
+  readonly since: number
+  readonly note: () => void
+}
+
 /**
  * Milliseconds after a change during which a further change may leave the ctime the same, for the kernel's clock
  * advances in ticks.
@@ -68,7 +75,7 @@ const options = { throwIfNoEntry: false } as const
 
 const stat = (path: string): Fs.Stats | undefined => {
   try {
-    return Fs.lstatSync(path, options)
+    return Fs.lstatSync(BytePath.toHost(path), options)
   } catch {
     return undefined
   }
@@ -94,11 +101,12 @@ export class DirectoryIndex {
 
   /**
    * Returns the entries of a directory, from the index or by `read`; undefined where it can't be read. `path` is the
-   * path of `directory`.
+   * path of `directory`. Notes a directory that has changed since a time in milliseconds.
    */
-  list(path: string, directory: Directory, read: Read): Listing | undefined {
+  list(path: string, directory: Directory, read: Read, changed?: Changed): Listing | undefined {
     // Taken before it is read: a change meanwhile gives it another ctime.
     const at = stat(path)
+    if (changed !== undefined && at !== undefined && at.ctimeMs >= changed.since) changed.note()
     const { stamp } = directory
     if (stamp !== undefined && at?.ctimeMs === stamp[2] && at.ino === stamp[1] && at.dev === stamp[0]) return directory
     const before = directory.directories
@@ -132,7 +140,7 @@ export class DirectoryIndex {
     if (known !== undefined) return known
     let isTrusted = false
     try {
-      isTrusted = trusted.has(Fs.statfsSync(path).type)
+      isTrusted = trusted.has(Fs.statfsSync(BytePath.toHost(path)).type)
     } catch {
       // It has gone.
     }

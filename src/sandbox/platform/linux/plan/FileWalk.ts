@@ -6,10 +6,11 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
 import { setImmediate as turn } from "node:timers/promises"
+import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
-import type { Directory, DirectoryIndex, Kind, Read } from "./DirectoryIndex.js"
+import { type Directory, DirectoryIndex, type Kind, type Read } from "./DirectoryIndex.js"
+import * as Entries from "./Entries.js"
 
 /**
  * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
@@ -42,32 +43,37 @@ export interface Search {
   readonly skip?: ReadonlySet<string>
   /** Returns the index of a root, if there is one. */
   readonly indexOf?: (root: string) => DirectoryIndex | undefined
+  /** Called with each directory that commands may look into, and the walk can't; it may be one around the roots. */
+  readonly closed?: (directory: string) => void
+  /**
+   * Called for each directory whose entries have changed since a time in milliseconds: what is moved between two such
+   * directories may be seen in both or in neither.
+   */
+  readonly changed?: { readonly since: number; readonly note: () => void }
+  /** Called for each directory that is gone when the walk comes to it; it may have been moved to where it has been. */
+  readonly vanished?: () => void
 }
 
 /** Milliseconds after which the walk yields to other work. */
 const slice = 12
 
+const none: ReadonlyArray<never> = []
+
 /**
  * Calls `visit` for every entry below the roots; it returns whether to enter a directory. What can't be read is
- * skipped: the sandbox can't read it either, and once somebody makes it readable, the next walk finds it.
+ * skipped.
  *
  * @since 0.1.0
  * @category combinators
  */
 export const visitAll = async (
   roots: ReadonlyArray<string>,
-  visit: (directory: string, entry: Fs.Dirent) => boolean
+  visit: (directory: string, entry: Entries.Entry) => boolean
 ): Promise<void> => {
   const left = [...roots]
   let until = performance.now() + slice
   for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
-    let entries: Array<Fs.Dirent>
-    try {
-      entries = Fs.readdirSync(directory, { withFileTypes: true })
-    } catch {
-      continue
-    }
-    for (const entry of entries) {
+    for (const entry of Entries.list(directory) ?? none) {
       if (visit(directory, entry) && entry.isDirectory()) left.push(join(directory, entry.name))
     }
     if (performance.now() > until) {
@@ -79,49 +85,44 @@ export const visitAll = async (
 
 const join = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`
 
-const none: ReadonlyArray<never> = []
-
-const kindOf = (entry: Fs.Dirent): Kind =>
+const kindOf = (entry: Entries.Entry): Kind =>
   entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
 
 const reader =
   ({ findEntry, mayChange }: Search): Read =>
   (path) => {
-    try {
-      const entries = Fs.readdirSync(path, { withFileTypes: true })
-      let named: Array<readonly [string, Kind]> | undefined
-      let directories: Array<Directory> | undefined
-      for (const entry of entries) {
-        const { name } = entry
-        if (findEntry(path, name) !== undefined || mayChange?.(name) === true) {
-          named ??= []
-          named.push([name, kindOf(entry)])
-        } else if (entry.isDirectory()) {
-          directories ??= []
-          directories.push({ name })
-        }
+    const entries = Entries.list(path)
+    if (entries === undefined) return undefined
+    let named: Array<readonly [string, Kind]> | undefined
+    let directories: Array<Directory> | undefined
+    for (const entry of entries) {
+      const { name } = entry
+      if (findEntry(path, name) !== undefined || mayChange?.(name) === true) {
+        named ??= []
+        named.push([name, kindOf(entry)])
+      } else if (entry.isDirectory()) {
+        directories ??= []
+        directories.push({ name })
       }
-      return { named, directories, entries: entries.length }
-    } catch {
-      return undefined
     }
+    return { named, directories, entries: entries.length }
   }
 
 /**
  * Finds all entries below the roots that the globs name; does not enter a directory that a glob names. No root may lie
- * in another.
+ * in another. Rejects where the system has no descriptors or no memory left.
  *
  * @since 0.1.0
  */
 export const find = async (roots: ReadonlyArray<string>, search: Search): Promise<Array<Match>> => {
-  const { findEntry, indexOf, skip } = search
+  const { changed, closed, findEntry, indexOf, skip, vanished } = search
   const matches: Array<Match> = []
   const read = reader(search)
   let until = performance.now() + slice
   for (const root of roots) {
-    const index = indexOf?.(root)
+    const index = indexOf?.(root) ?? new DirectoryIndex({ name: root })
     const paths = [root]
-    const directories: Array<Directory> = [index?.root ?? { name: root }]
+    const directories: Array<Directory> = [index.root]
     const enter = (path: string, directory: Directory) => {
       if (skip?.has(path) === true) return
       paths.push(path)
@@ -129,8 +130,13 @@ export const find = async (roots: ReadonlyArray<string>, search: Search): Promis
     }
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       const directory = directories.pop() ?? { name: root }
-      const listing = index === undefined ? read(path) : index.list(path, directory, read)
-      if (listing === undefined) continue
+      const listing = index.list(path, directory, read, changed)
+      if (listing === undefined) {
+        const hidden = closed && Entries.closedAt(path)
+        if (hidden !== undefined) closed?.(hidden)
+        else if (vanished !== undefined && path !== root && HostPath.isMissing(path)) vanished()
+        continue
+      }
       for (const [name, kind] of listing.named ?? none) {
         const rule = findEntry(path, name)
         if (rule !== undefined) matches.push({ path: join(path, name), kind, rule })

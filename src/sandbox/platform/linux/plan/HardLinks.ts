@@ -4,7 +4,9 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as BytePath from "../../../policy/BytePath.js"
 import type { Mask } from "../../SandboxPlatform.js"
+import * as Entries from "./Entries.js"
 import * as FileWalk from "./FileWalk.js"
 
 /** A file that has names besides the masked one. */
@@ -14,9 +16,10 @@ interface Linked {
   left: number
 }
 
+/** Returns undefined for what is gone, or lies in a directory that can't be entered (`Entries.closedAt`). */
 const stat = (path: string): Fs.BigIntStats | undefined => {
   try {
-    return Fs.lstatSync(path, { bigint: true })
+    return Fs.lstatSync(BytePath.toHost(path), { bigint: true })
   } catch {
     return undefined
   }
@@ -52,7 +55,8 @@ const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>
 
 /**
  * Makes masks for all other names that masked files have below the roots. Files are examined one by one only where a
- * masked file has several names, and only until all of them are found.
+ * masked file has several names, and only until all of them are found. A directory that hides whether its files are among
+ * them is masked.
  *
  * @since 0.1.0
  */
@@ -69,6 +73,13 @@ export const find = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<stri
     if (masked.has(path)) return false
     if (!entry.isFile()) return true
     const at = stat(path)
+    if (at === undefined) {
+      const hidden = Entries.hiding(path)
+      const [one] = linked.values()
+      if (hidden !== undefined && one !== undefined) {
+        aliases.push({ path: hidden, kind: "directory", rule: one.mask.rule, reason: Entries.unsearchable })
+      }
+    }
     const known = at === undefined || at.nlink < 2n ? undefined : linked.get(identity(at))
     if (known !== undefined) {
       aliases.push({ path, kind: "file", rule: known.mask.rule })

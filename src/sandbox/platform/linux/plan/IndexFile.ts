@@ -17,7 +17,7 @@ import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
 import { isWithin } from "./MountTable.js"
 
 /** The version of the format; files of another version are ignored. */
-const version = 1
+const version = 2
 
 /** The most bytes of a file: a longer one is neither read nor written. */
 const longest = 32 * 1024 ** 2
@@ -151,6 +151,24 @@ export interface Indexes {
   readonly of: (root: string, rules: ReadonlyArray<Rule>) => DirectoryIndex
   /** Writes the indexes in which much is new. */
   readonly save: Effect.Effect<void>
+}
+
+/**
+ * Keeps indexes in memory alone.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const memory = (): Indexes => {
+  const open = new Map<string, DirectoryIndex>()
+  return {
+    of: (root) => {
+      const index = open.get(root) ?? new DirectoryIndex({ name: root })
+      open.set(root, index)
+      return index
+    },
+    save: Effect.void
+  }
 }
 
 /**

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
+import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import type { Indexes } from "./IndexFile.js"
@@ -38,6 +39,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly temporary: ReadonlyArray<string>
   /** The directory of all sessions, which is hidden. */
   readonly sessions: string
+  /** Further places for sessions, which are hidden. */
+  readonly others: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
 }
@@ -56,7 +59,7 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /**
  * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
- * paths that no link may cause to be masked, as the shell's program.
+ * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user.
  *
  * @since 0.1.0
  * @category constructors
@@ -65,7 +68,8 @@ export const make = async (
   policy: SandboxPolicy,
   session: string,
   needed: ReadonlyArray<string> = [],
-  indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined
+  indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined,
+  places: ReadonlyArray<string> = []
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
   const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
@@ -73,22 +77,40 @@ export const make = async (
   const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
-    hidden: ["/dev", "/proc", sessions]
+    hidden: ["/dev", "/proc", sessions, ...places]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
   const granted = (policy.granted ?? []).flatMap((rule) => WriteRoots.realPath(rule.path) ?? [])
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
+  /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
+  const shown: Array<string> = []
   for (const mask of all) {
-    if (granted.some((path) => isWithin(mask.path, path))) continue
+    if (granted.some((path) => isWithin(mask.path, path))) {
+      shown.push(mask.path)
+      continue
+    }
     const inside = granted.filter((path) => isWithin(path, mask.path))
-    if (inside.length > 0) openings.push({ mask, granted: WriteRoots.outermost(inside) })
+    // The shell needs its session, wherever that lies; nothing else of the directory is seen.
+    if (inside.length > 0 || isWithin(session, mask.path))
+      openings.push({ mask, granted: WriteRoots.outermost(inside) })
     else masks.push(mask)
   }
   const temporary = temporaryOf(writable.roots)
   const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
   const roots = writable.roots.filter((path) => !isMasked(path))
-  const readonly = writable.readonly.filter((path) => !isMasked(path))
+  const isOwn = (path: string) => [...ownToSandbox, ...temporary].some((one) => isWithin(path, one))
+  const others = WriteRoots.outermost(places).filter(
+    (path) => !isWithin(path, sessions) && !isWithin(sessions, path) && !isOwn(path) && !isMasked(path)
+  )
+  // Another session may take its settings from the directory around a place, and a command must not write these.
+  const around = others.concat(sessions).flatMap((place) => PrivateDirectory.around(place) ?? [])
+  const kept = around.filter((path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root)))
+  const readonly = WriteRoots.outermost([
+    ...writable.readonly.filter((path) => !isMasked(path)),
+    ...kept,
+    ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
+  ])
   return {
     cwd: policy.cwd,
     roots,
@@ -98,11 +120,12 @@ export const make = async (
     openings,
     isReadOnly,
     // Directories that hold the sessions are not pinned: the host opens files in them by name.
-    pins: Masks.pins(policy, { roots, readonly: [...readonly, session] }).filter(
-      (path) => !isMasked(path) && !isWithin(path, sessions)
+    pins: Masks.pins(policy, { roots, readonly: [...readonly, session, ...others] }).filter(
+      (path) => !isMasked(path) && ![sessions, ...others].some((place) => isWithin(path, place))
     ),
     held: [
       sessions,
+      ...others,
       ...ownToSandbox,
       ...temporary,
       ...policy.readonly.map(placeOf),
@@ -111,6 +134,7 @@ export const make = async (
     ],
     temporary,
     sessions,
+    others,
     session
   }
 }

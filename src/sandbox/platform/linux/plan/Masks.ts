@@ -7,13 +7,16 @@
  */
 import * as Fs from "node:fs"
 import * as SessionDirectory from "../../../../session/SessionDirectory.js"
+import * as BytePath from "../../../policy/BytePath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
+import * as Entries from "./Entries.js"
 import * as FileWalk from "./FileWalk.js"
 import * as HardLinks from "./HardLinks.js"
 import type { Indexes } from "./IndexFile.js"
+import * as LinkTargets from "./LinkTargets.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
@@ -38,21 +41,32 @@ const maskOf = (path: string, rule: Rule): Mask | undefined => {
   const real = WriteRoots.realPath(path)
   if (real === undefined || real === "/") return undefined
   try {
-    return { path: real, kind: Fs.statSync(real).isDirectory() ? "directory" : "file", rule }
+    return { path: real, kind: Fs.statSync(BytePath.toHost(real)).isDirectory() ? "directory" : "file", rule }
   } catch {
     return undefined
   }
 }
 
+/** Makes the mask of a directory that hides from us what the blacklist may name, and that commands may look into. */
+const closedMask = (directory: string, rule: Rule, roots: ReadonlyArray<string>): Array<Mask> => {
+  const path = WriteRoots.realPath(directory)
+  if (path === undefined || !roots.some((root) => isWithin(path, root))) return []
+  return [{ path, kind: "directory", rule, reason: Entries.unsearchable }]
+}
+
 /**
- * Finds what the rules without wildcards name; cheap enough to run before each command.
+ * Finds what rules without wildcards name; cheap enough to run before each command. Where a directory in the roots
+ * hides whether that exists, the directory is masked.
  *
  * @since 0.1.0
  */
-export const literals = (policy: Pick<SandboxPolicy, "blacklist">): Array<Mask> =>
-  policy.blacklist.flatMap((rule) => {
-    const mask = rule.kind === "path" ? maskOf(rule.path, rule) : undefined
-    return mask === undefined ? [] : [mask]
+export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> =>
+  rules.flatMap((rule) => {
+    if (rule.kind !== "path") return []
+    const mask = maskOf(rule.path, rule)
+    if (mask !== undefined) return [mask]
+    const hiding = Entries.hiding(rule.path)
+    return hiding === undefined ? [] : closedMask(hiding, rule, roots)
   })
 
 /** Returns the directories that globs begin with, which are searched wherever they lie. */
@@ -71,34 +85,82 @@ const sessionsName = SessionDirectory.parentName()
  * sandbox.
  */
 const sessionsRule = (path: string): Rule | undefined => {
-  const at = Fs.lstatSync(path, { throwIfNoEntry: false })
+  let at: Fs.Stats | undefined
+  try {
+    at = Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
+  } catch {
+    // The directory around it can't be entered: the walk masks that one.
+  }
   return at?.isDirectory() === true && (at.mode & 0o077) === 0
     ? { pattern: "sessions of Synapse", path, kind: "path", source: "own" }
     : undefined
 }
 
+/**
+ * The outcome of a search.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Found {
+  readonly masks: Array<Mask>
+  /** Rules for the places that dangling links with blacklisted names lead to: what appears there is to be masked. */
+  readonly awaited: ReadonlyArray<Rule>
+  /**
+   * Tells whether something that was moved meanwhile may be missing: `still` where no directory has changed since the
+   * time that was given, `moving` where one was gone when the walk came to it.
+   */
+  readonly calm: "still" | "changing" | "moving"
+}
+
+/** The rule that denies a directory which can't be searched. */
+const unsearched = (path: string): Rule => ({ pattern: "can't be searched", path, kind: "path", source: "own" })
+
 const globs = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
-  indexes: Indexes | undefined
-): Promise<Array<Mask>> => {
+  indexes: Indexes | undefined,
+  since: number
+): Promise<Found> => {
   const { blacklist } = policy
-  if (!blacklist.some((rule) => rule.kind === "glob")) return []
+  if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], calm: "still" }
   const rules = PathRule.make(blacklist)
-  const matches = await FileWalk.find(WriteRoots.outermost([...area.roots, ...bases(blacklist)]), {
+  const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist)])
+  // What lies around a rule's own path is masked by no link: the home, and what else the rules reach into.
+  const needed = [
+    ...area.needed,
+    ...blacklist.flatMap(({ kind, path, real = path }) => (kind === "path" ? [real] : []))
+  ]
+  const masks: Array<Mask> = []
+  const awaited: Array<Rule> = []
+  let calm: Found["calm"] = "still"
+  const matches = await FileWalk.find(roots, {
     findEntry: (directory, name) =>
       rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
     // The directory's mode decides, which may change while the one around it does not.
     mayChange: (name) => name === sessionsName,
     skip: new Set(area.hidden),
-    indexOf: (root) => indexes?.of(root, blacklist)
+    indexOf: (root) => indexes?.of(root, blacklist),
+    closed: (directory) => masks.push(...closedMask(directory, unsearched(directory), area.roots)),
+    changed: {
+      since,
+      note: () => {
+        if (calm === "still") calm = "changing"
+      }
+    },
+    vanished: () => {
+      calm = "moving"
+    }
   })
-  return matches.flatMap(({ kind, path, rule }) => {
-    const mask = kind === "link" ? maskOf(path, rule) : { path, kind, rule }
-    // A link to a directory that holds a needed path would make the sandbox useless, and any command can make one.
-    const harmful = kind === "link" && area.needed.some((one) => mask !== undefined && isWithin(one, mask.path))
-    return mask === undefined || harmful ? [] : [mask]
-  })
+  for (const { kind, path, rule } of matches) {
+    if (kind !== "link") masks.push({ path, kind, rule })
+    else {
+      const mask = maskOf(path, rule)
+      if (mask === undefined) awaited.push(...[LinkTargets.awaited(path, rule) ?? []].flat())
+      else if (!LinkTargets.isHarmful(mask.path, needed)) masks.push(mask)
+    }
+  }
+  return { masks, awaited, calm }
 }
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
@@ -133,8 +195,28 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
 }
 
 /**
- * Finds all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the same
- * file systems.
+ * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
+ * same file systems. Rejects where the system has no descriptors or no memory left.
+ *
+ * @param since the time, in milliseconds, from which on a change of a directory makes the outcome uncertain
+ * @since 0.1.0
+ */
+export const search = async (
+  policy: Pick<SandboxPolicy, "blacklist">,
+  area: Area,
+  indexes?: Indexes,
+  since = Number.POSITIVE_INFINITY
+): Promise<Found> => {
+  const found = await globs(policy, area, indexes, since)
+  const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
+  const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
+  const named = withoutCovered(all, area.hidden)
+  const linked = await HardLinks.find(named, area.roots)
+  return { ...found, awaited, masks: withoutCovered(withAliases([...named, ...linked]), area.hidden) }
+}
+
+/**
+ * Finds all masks of a policy (`search`).
  *
  * @since 0.1.0
  */
@@ -142,11 +224,7 @@ export const find = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
   indexes?: Indexes
-): Promise<Array<Mask>> => {
-  const named = withoutCovered([...literals(policy), ...(await globs(policy, area, indexes))], area.hidden)
-  const linked = await HardLinks.find(named, area.roots)
-  return withoutCovered(withAliases([...named, ...linked]), area.hidden)
-}
+): Promise<Array<Mask>> => (await search(policy, area, indexes)).masks
 
 /**
  * Returns the directories that must not be renamed, so that a rule without wildcards keeps its meaning: all between its

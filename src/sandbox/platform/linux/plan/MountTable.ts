@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as BytePath from "../../../policy/BytePath.js"
 
 /**
  * One line of the mount table.
@@ -18,6 +19,8 @@ export interface Mount {
   readonly root: string
   /** The path that it is mounted on. */
   readonly point: string
+  /** True where it is not mounted read-only. */
+  readonly isWritable: boolean
 }
 
 const octal = /\\([0-7]{3})/g
@@ -28,7 +31,8 @@ const unescape = (text: string): string =>
     ? text.replace(octal, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
     : text
 
-const line = /^\d+ \d+ (\d+:\d+) (\S+) (\S+) /gm
+// Not `\S` and `^` of every line: what JavaScript takes for white space or the end of a line stands in names as it is.
+const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) /
 
 /**
  * Parses a mount table; the mounts are in the order in which they were made.
@@ -37,11 +41,11 @@ const line = /^\d+ \d+ (\d+:\d+) (\S+) (\S+) /gm
  * @category constructors
  */
 export const parse = (text: string): Array<Mount> =>
-  Array.from(text.matchAll(line), ([, device = "", root = "", point = ""]) => ({
-    device,
-    root: unescape(root),
-    point: unescape(point)
-  }))
+  text.split("\n").flatMap((each) => {
+    const [found, device = "", root = "", point = "", options = ""] = line.exec(each) ?? []
+    if (found === undefined) return []
+    return { device, root: unescape(root), point: unescape(point), isWritable: options.split(",").includes("rw") }
+  })
 
 /**
  * Reads the mount table of a process; empty where there is no such process, or it may not be inspected.
@@ -51,7 +55,7 @@ export const parse = (text: string): Array<Mount> =>
  */
 export const read = (pid: number | "self"): Array<Mount> => {
   try {
-    return parse(Fs.readFileSync(`/proc/${pid}/mountinfo`, "utf8"))
+    return parse(BytePath.decode(Fs.readFileSync(`/proc/${pid}/mountinfo`)))
   } catch {
     return []
   }
@@ -80,6 +84,16 @@ const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined 
 }
 
 /**
+ * Returns the file system that a path lies on, and its path there; undefined where there are no mounts.
+ *
+ * @since 0.1.0
+ */
+export const sourceOf = (mounts: ReadonlyArray<Mount>, path: string): Pick<Mount, "device" | "root"> | undefined => {
+  const own = mountOf(mounts, path)
+  return own && { device: own.device, root: join(own.root, below(path, own.point)) }
+}
+
+/**
  * Returns the other paths under which a path, or a part of it, may be reached because the same file system is mounted
  * elsewhere. The caller has to test that another mount does not cover them.
  *
@@ -87,8 +101,8 @@ const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined 
  */
 export const aliases = (mounts: ReadonlyArray<Mount>, path: string): Array<string> => {
   const own = mountOf(mounts, path)
-  if (own === undefined) return []
-  const inside = join(own.root, below(path, own.point))
+  const inside = sourceOf(mounts, path)?.root
+  if (own === undefined || inside === undefined) return []
   const found = new Set<string>()
   for (const mount of mounts) {
     if (mount === own || mount.device !== own.device) continue

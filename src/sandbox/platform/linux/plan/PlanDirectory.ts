@@ -6,6 +6,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as DirectoryOwner from "../../../../session/DirectoryOwner.js"
+import * as BytePath from "../../../policy/BytePath.js"
 import type { Mask } from "../../SandboxPlatform.js"
 
 /**
@@ -99,7 +100,9 @@ export const write = (
   }
 ): void => {
   const put = (name: string, bytes: string | Uint8Array) =>
-    Fs.writeFileSync(Path.join(plan.path, name), bytes, { mode: 0o600 })
+    Fs.writeFileSync(Path.join(plan.path, name), typeof bytes === "string" ? BytePath.encode(bytes) : bytes, {
+      mode: 0o600
+    })
   put("arguments", contents.arguments.map((argument) => `${argument}\0`).join(""))
   put("seccomp", contents.seccomp)
   put("filter", `${Array.from(contents.seccomp, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}\n`)

@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as BytePath from "../../../policy/BytePath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import { isWithin } from "./MountTable.js"
@@ -35,7 +36,7 @@ export interface WriteRoots {
 export const realPath = (path: string): string | undefined => {
   try {
     // Testing first takes a tenth of the time of an error.
-    return Fs.statSync(path, { throwIfNoEntry: false }) && Fs.realpathSync.native(path)
+    return Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false }) && BytePath.realPath(path)
   } catch {
     return undefined
   }
@@ -84,7 +85,7 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
 const hold = (path: string): string | undefined => {
   const directory = Path.dirname(path)
   try {
-    Fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+    Fs.mkdirSync(BytePath.toHost(directory), { recursive: true, mode: 0o700 })
   } catch {
     // A sandboxed command can't create it either.
   }

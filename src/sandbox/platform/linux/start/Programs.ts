@@ -47,15 +47,17 @@ const mayWrite = (path: string): boolean => {
 }
 
 /**
- * Finds the programs in `path` (as in PATH) and, except for bubblewrap, in the usual directories. Skips whatever could
- * be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
+ * Finds the programs in `path` (as in PATH; the system's directories first) and, except for bubblewrap, in the usual
+ * directories. Skips whatever could be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const find = (path: string, roots: ReadonlyArray<string> = []): Programs => {
   const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && mayWrite(at)
-  const onPath = path.split(":").filter((directory) => Path.isAbsolute(directory))
+  const named = new Set(path.split(":").filter((directory) => Path.isAbsolute(directory)))
+  // The system's come first, wherever they stand in PATH: another session's commands may write to the others.
+  const onPath = [...standard.filter((directory) => named.has(directory)), ...named]
   const search = (name: string, more: ReadonlyArray<string> = []) => {
     for (const directory of new Set([...onPath, ...more])) {
       const candidate = Path.join(directory, name)

@@ -14,10 +14,10 @@ const temporary = Effect.acquireRelease(
   (path) => Effect.sync(() => Fs.rmSync(path, { recursive: true, force: true }))
 )
 
-/** A program of that name, before all others on the PATH. */
+/** A program of that name, in the only directory on the PATH. */
 const fake = (directory: string, name: string, script: string) => {
   Fs.writeFileSync(Path.join(directory, name), `#!/bin/bash\n${script}\n`, { mode: 0o755 })
-  return `${directory}:${process.env["PATH"]}`
+  return directory
 }
 
 const settings = (directory: string, values: Readonly<Record<string, number>>) => {
@@ -82,10 +82,11 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
       const directory = yield* temporary
       const path = fake(directory, "bwrap", "exit 0")
       assert.strictEqual(Programs.find(path).bwrap, Path.join(directory, "bwrap"))
-      assert.strictEqual(Programs.find(path, [directory]).bwrap, bwrap)
+      assert.isUndefined(Programs.find(path, [directory]).bwrap)
+      assert.strictEqual(Programs.find(`${path}:${process.env["PATH"]}`).bwrap, bwrap)
       Fs.symlinkSync(directory, `${directory}-link`)
       yield* Effect.addFinalizer(() => Effect.sync(() => Fs.rmSync(`${directory}-link`)))
-      assert.strictEqual(Programs.find(`${directory}-link:${process.env["PATH"]}`, [directory]).bwrap, bwrap)
+      assert.isUndefined(Programs.find(`${directory}-link`, [directory]).bwrap)
     }).pipe(Effect.scoped)
   )
 
@@ -133,7 +134,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("doctor", (
       const silent = yield* Doctor.examine(Programs.find(fake(directory, "bwrap", "exit 3")))
       assert.deepStrictEqual(failing(silent), [["bwrap", false, "bwrap failed: it said nothing", false]])
       Fs.writeFileSync(Path.join(directory, "bwrap"), "\0\0\0", { mode: 0o755 })
-      const none = yield* Doctor.examine(Programs.find(`${directory}:${process.env["PATH"]}`))
+      const none = yield* Doctor.examine(Programs.find(directory))
       assert.strictEqual(failing(none)[0]?.[0], "bwrap")
     }).pipe(Effect.scoped)
   )

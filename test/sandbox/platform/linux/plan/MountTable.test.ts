@@ -27,6 +27,17 @@ describe("the table of mounts", () => {
     assert.deepStrictEqual(MountTable.read(2 ** 30), [])
   })
 
+  it("takes no character of a name for the end of a line or a column but those that the kernel does", () => {
+    const names = ["\r", "\v", "\f", "\u00a0", "\u2028", "\u3000", "\ufeff", "\u0085"].map(
+      (char) => `/p/a${char}b${char}`
+    )
+    const text = names.map((name, at) => `${at + 2} 1 8:1 ${name} ${name} rw,nosuid - ext4 /dev/sda rw\n`).join("")
+    assert.deepStrictEqual(
+      MountTable.parse(text).map(({ isWritable, point, root }) => [root, point, isWritable]),
+      names.map((name) => [name, name, true])
+    )
+  })
+
   it("tells where else a path, or a part of it, is to be seen", () => {
     assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/project/a/.env"), ["/srv/with blank/a/.env"])
     assert.deepStrictEqual(MountTable.aliases(mounts, "/srv/with blank/.env"), ["/home/ann/project/.env"])

@@ -1,0 +1,61 @@
+/**
+ * Turns a path that was typed into an entry of the sandbox's lists, and says what would have no effect.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Either from "effect/Either"
+import * as PathEntry from "../sandbox/policy/PathEntry.js"
+import * as PathGlob from "../sandbox/policy/PathGlob.js"
+import * as PathRule from "../sandbox/policy/PathRule.js"
+
+const isThere = (text: string): boolean =>
+  Either.getOrElse(
+    Either.try(() => Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined),
+    () => false
+  )
+
+/**
+ * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
+ * wildcards, and a relative path becomes relative to the current directory.
+ *
+ * @since 0.1.0
+ */
+export const toEntry = (text: string): string => {
+  const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
+  const means = !isThere(text) && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1)
+  if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))
+  const isRelative = text.includes("/") && !/^(?:[/~$!{]|\*\*\/)/.test(text)
+  return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text
+}
+
+/**
+ * Returns the reason why a text is no path that can be allowed; undefined where it is one. A file whose name looks like a
+ * pattern or a variable can be allowed where it exists.
+ *
+ * @param text as it was typed, with `~` expanded
+ * @since 0.1.0
+ */
+export const notAPath = (text: string): string | undefined => {
+  if (text.trim() === "") return "it is empty: name a directory or a file"
+  if (isThere(text)) return undefined
+  if (/^~/.test(text)) return "`~name` is not expanded: write the path out"
+  if (/\$[A-Za-z_{]/.test(text))
+    return "the shell has not expanded its variable: use double quotes, or write the path out"
+  return PathGlob.hasWildcard(text) ? "the whitelist has no wildcards: name the directory" : undefined
+}
+
+/**
+ * Tests whether an entry of the blacklist denies a directory, or one that it lies in: no sandbox could start there.
+ *
+ * @since 0.1.0
+ */
+export const covers = (entry: string, directory: string, expansion: PathEntry.Expansion): boolean =>
+  Either.match(PathEntry.parse(entry, expansion, "blacklist"), {
+    onLeft: () => false,
+    onRight: (meanings) =>
+      PathRule.make(meanings.map((meaning) => ({ ...meaning, pattern: entry, source: "file" as const }))).find(
+        directory
+      ) !== undefined
+  })

@@ -1,0 +1,48 @@
+/**
+ * Recognises messages of refusals that a command only prints: words of the command itself, a text in quotes, a line of a
+ * diff, and another program's message in the report of a test run. They prove no denial.
+ *
+ * @since 0.1.0
+ */
+import { longestMessage, type Refused } from "./Wording.js"
+
+/** Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`. */
+const quoted = /(?:^\s*[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
+
+/** Matches the program that a message begins with. */
+const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
+
+/** Match the reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. */
+const reports =
+  /^\s*(?:ok|not ok) \d+\b|^\W* ?(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^\s*--- FAIL: |^\s*(?:PASS|FAIL)\b|^\s*Tests?:? +\d+ |^test result: /m
+
+/**
+ * Tests whether texts hold the report of a test run, in which programs' messages may be printed.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some((text) => reports.test(text))
+
+/**
+ * Tests whether a line only quotes a refusal.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isQuoted = (
+  command: string,
+  line: string,
+  { before }: Pick<Refused, "before">,
+  inReport: boolean
+): boolean => {
+  const said = line.trim()
+  if (said.length > 8 && command.includes(said)) return true
+  const near = before.slice(-longestMessage)
+  if (quoted.test(near)) return true
+  const [, name] = inReport ? (speaker.exec(near) ?? []) : []
+  return name !== undefined && !name.endsWith("Error") && !mentions(command, name)
+}
+
+/** Tests whether a command names a program. */
+const mentions = (command: string, name: string): boolean => command.split(/[^\w.+-]+/).includes(name)

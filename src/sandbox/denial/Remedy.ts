@@ -1,0 +1,51 @@
+/**
+ * Finds the directory that has to be allowed so that a denied write can be done: the nearest one that exists, unless it is
+ * too wide to be given away.
+ *
+ * @since 0.1.0
+ */
+import * as Os from "node:os"
+import * as Path from "node:path"
+import * as HostPath from "../policy/HostPath.js"
+
+/**
+ * A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Remedy {
+  readonly path: string
+  readonly isThere: boolean
+}
+
+/**
+ * Finds the path to allow for a write.
+ *
+ * @param resource the real path that was to be written
+ * @param cwd the directory that the sandbox is for
+ * @since 0.1.0
+ */
+export const find = (resource: string, cwd: string): Remedy => {
+  if (!HostPath.isMissing(resource)) return { path: resource, isThere: true }
+  let path = resource
+  let above = Path.posix.dirname(path)
+  while (above !== "/" && HostPath.isMissing(above)) [path, above] = [above, Path.posix.dirname(above)]
+  return isWide(above, cwd) ? { path, isThere: false } : { path: above, isThere: true }
+}
+
+const wide =
+  /^\/(?:|bin|boot|dev|etc|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|(?:home|Users|usr|var|System|Library)(?:\/[^/]*)?)$/
+
+/** Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in. */
+const isWide = (directory: string, cwd: string): boolean =>
+  wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
+
+/** A user whom the system does not know has none. */
+const homeDirectory = (): string | undefined => {
+  try {
+    return Os.homedir()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+/**
+ * Tells where names of hosts are looked up.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+const server = /^\s*nameserver\s+(\S+)/gm
+const loopback = /^(?:127\.|::1$)/
+
+/**
+ * Tests whether the configuration of the system's resolver names no server beyond this machine. A look-up in a sandbox
+ * then ends on the sandbox's own loopback, where nothing is counted.
+ *
+ * @since 0.1.0
+ * @category looking
+ */
+export const isLocal = (file = "/etc/resolv.conf"): boolean => {
+  try {
+    return [...Fs.readFileSync(file, "utf8").matchAll(server)].every(([, address = ""]) => loopback.test(address))
+  } catch {
+    return true
+  }
+}

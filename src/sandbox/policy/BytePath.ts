@@ -1,0 +1,89 @@
+/**
+ * Carries paths that are not UTF-8 as strings: each byte that is no part of a character becomes a lone surrogate,
+ * U+DC80 to U+DCFF, and becomes the byte again wherever a path is given to the system.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+
+/** Matches what is UTF-8, as far as it goes, or one byte that is not; each character stands for a byte. */
+const run =
+  /(?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2})+|[\s\S]/g
+
+/** The character that decoders put in the place of a byte that is not UTF-8. */
+const replacement = "\ufffd"
+
+const foreign = /[\udc80-\udcff]/u
+
+/**
+ * Tests whether a text, which was decoded as UTF-8, may have been something else: its bytes have to be read again.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isDoubtful = (text: string): boolean => text.includes(replacement)
+
+/**
+ * Decodes the bytes of a path, so that `encode` returns the same bytes.
+ *
+ * @since 0.1.0
+ * @category converting
+ */
+export const decode = (bytes: Buffer): string => {
+  const text = bytes.toString()
+  if (!isDoubtful(text)) return text
+  return bytes
+    .toString("latin1")
+    .replace(run, (part) =>
+      part.length === 1 && part >= "\x80"
+        ? String.fromCharCode(0xdc00 + part.charCodeAt(0))
+        : Buffer.from(part, "latin1").toString()
+    )
+}
+
+const pieces = /[\udc80-\udcff]+|[^\udc80-\udcff]+/gu
+
+/**
+ * Encodes a text that may hold paths.
+ *
+ * @since 0.1.0
+ * @category converting
+ */
+export const encode = (text: string): Buffer =>
+  foreign.test(text)
+    ? Buffer.concat(
+        Array.from(text.matchAll(pieces), ([piece]) =>
+          foreign.test(piece) ? Buffer.from(piece, "latin1") : Buffer.from(piece)
+        )
+      )
+    : Buffer.from(text)
+
+/**
+ * Returns a path as the functions of `node:fs` take it.
+ *
+ * @since 0.1.0
+ * @category converting
+ */
+export const toHost = (path: string): string | Buffer => (foreign.test(path) ? encode(path) : path)
+
+/**
+ * Resolves all symbolic links of a path that exists; throws the system's error.
+ *
+ * @since 0.1.0
+ * @category following
+ */
+export const realPath = (path: string): string => {
+  const real = Fs.realpathSync.native(toHost(path))
+  return isDoubtful(real) ? decode(Fs.realpathSync.native(toHost(path), "buffer")) : real
+}
+
+/**
+ * Reads the target of a symbolic link; throws the system's error.
+ *
+ * @since 0.1.0
+ * @category following
+ */
+export const readLink = (path: string): string => {
+  const target = Fs.readlinkSync(toHost(path))
+  return isDoubtful(target) ? decode(Fs.readlinkSync(toHost(path), "buffer")) : target
+}

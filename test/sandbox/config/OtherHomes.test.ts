@@ -1,0 +1,50 @@
+import * as Os from "node:os"
+import { assert, describe, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as OtherHomes from "../../../src/sandbox/config/OtherHomes.js"
+import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
+import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
+import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
+
+describe("other homes", () => {
+  it("are those of people in the list of accounts", () =>
+    assert.deepStrictEqual(
+      OtherHomes.inPasswd(
+        [
+          "root:x:0:0:root:/root:/bin/bash",
+          "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin",
+          "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin",
+          "ada:x:1000:1000:Ada:/home/ada:/bin/bash",
+          "bob:x:1001:1001::/data/people/bob:/bin/sh",
+          "svc:x:120:120::/home/svc:/bin/false",
+          "odd:x:1002:1002::/:/bin/sh",
+          ""
+        ].join("\n")
+      ),
+      ["/home/ada", "/data/people/bob", "/home/svc"]
+    ))
+
+  it("are the account's own, where HOME is another", () => {
+    const own = Os.userInfo().homedir
+    assert.notInclude(OtherHomes.find(own), own)
+  })
+
+  it("keep their secrets as the user's own home does", () => {
+    const policy = Either.getOrThrow(
+      PolicyBuilder.merge(
+        "/w",
+        "/nowhere/sandbox.json",
+        SandboxFile.defaults,
+        SandboxSettings.make({ userHome: "/nowhere/ada", homes: ["/nowhere/b[o]b"], temporary: "/tmp", program: [] })
+      )
+    )
+    const { decide } = PolicyDecision.make(policy)
+    for (const home of ["/nowhere/ada", "/nowhere/b[o]b"]) {
+      for (const secret of [".ssh/id_rsa", ".aws/credentials", ".gnupg", ".config/gcloud/x"]) {
+        assert.isFalse(decide(`${home}/${secret}`, "read").allowed, `${home}/${secret}`)
+      }
+      assert.isTrue(decide(`${home}/.profile`, "read").allowed)
+    }
+  })
+})

@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import { masksOf } from "../../support/denial/Bubblewrap.js"
+import { withWorld } from "../../support/denial/World.js"
+
+const named = (stderr: string, more: Partial<Attribution.Outcome> = {}) =>
+  withWorld((world) =>
+    Attribution.make(world.policy)({
+      command: "npm test",
+      directories: [world.project],
+      masks: masksOf(world),
+      stderr,
+      ...more
+    }).map(({ rule }) => rule)
+  )
+
+const message = "cat: .env: Permission denied"
+
+describe("a message that is only printed is no denial", () => {
+  it("in quotes, in a diff, as a word of the command", async () => {
+    for (const line of [
+      `expected '${message}'`,
+      `AssertionError: "${message}" != ""`,
+      `- ${message}`,
+      `  + ${message}`
+    ]) {
+      assert.deepStrictEqual(await named(line), [], line)
+    }
+    assert.deepStrictEqual(await named(message, { command: `echo '${message}' >&2; false` }), [])
+    assert.deepStrictEqual(await named("docker: socket: operation not permitted"), ["no unix sockets"])
+    const said = "socket: operation not permitted"
+    assert.deepStrictEqual(await named(said, { command: `echo '${said}' >&2; false` }), [])
+  })
+
+  it("in the report of a test run, where the command does not name its speaker", async () => {
+    for (const report of [
+      "not ok 1 - works",
+      "# fail 1",
+      "2 failed, 3 passed",
+      "Ran 2 tests in 0.1s",
+      "FAIL src/x.ts"
+    ]) {
+      assert.deepStrictEqual(await named(`${message}\n${report}`), [], report)
+      assert.deepStrictEqual(await named(message, { stdout: report }), [], report)
+      assert.deepStrictEqual(await named(message, { stdout: report, command: "cat .env; npm test" }), ["**/.env"])
+    }
+    const own = "PermissionError: [Errno 13] Permission denied: '.env'"
+    assert.deepStrictEqual(await named(own, { stdout: "1 failed" }), ["**/.env"])
+    assert.deepStrictEqual(await named(message), ["**/.env"])
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * The corpus of commands, one after the other in one real sandbox: the denials are named with the right rule, and
+ * failures that the policy has no part in are none.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { CommandResult } from "../../../src/domain/CommandResult.js"
+import * as Commands from "../../support/denial/Commands.js"
+import { type Manager, type Place, sandboxedOn } from "../../support/sandbox/LocalHouse.js"
+
+interface Outcome {
+  readonly command: string
+  readonly expected: string | undefined
+  /** The rule that was named. */
+  readonly named: string | undefined
+  readonly result: CommandResult | undefined
+}
+
+/** Long enough for a machine that does much else. */
+const timeout = 120_000
+
+const outcome = (
+  { cwd, execute }: Manager,
+  place: Place,
+  text: (command: string) => string,
+  { command, rule }: Commands.Command
+): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    Commands.tidy(place)
+    if ((yield* cwd) !== place.project) yield* Effect.ignore(execute(`cd ${place.project}`))
+    const ran = yield* Effect.either(execute(text(command), { timeout }))
+    const expected = rule === undefined ? undefined : text(rule)
+    if (Either.isRight(ran)) {
+      const { right: result } = ran
+      return { command, expected, named: result.blocked === true ? result.blockedRule : undefined, result }
+    }
+    const named = ran.left._tag === "Blocked" ? ran.left.rule : ran.left.message
+    return { command, expected, named, result: undefined }
+  })
+
+const show = ({ command, expected, named, result }: Outcome) =>
+  `${command}\n    expected ${expected}, named ${named}; exit ${result?.exitCode}\n    ${result?.stderr.trim().slice(-600).replaceAll("\n", "\n    ")}`
+
+const { benign, denied } = Commands.load()
+
+export const commands = (title: string, ground: string): void => {
+  const outcomes = (list: ReadonlyArray<Commands.Command>) =>
+    sandboxedOn(ground)(
+      (manager, place) =>
+        Effect.suspend(() => {
+          const text = Commands.settle(place)
+          return Effect.forEach(list.filter(Commands.canRun), (each) => outcome(manager, place, text, each))
+        }),
+      {},
+      ["vault", "**/*.pem"]
+    )
+
+  describe(title, () => {
+    it("is large enough", () => {
+      assert.isAtLeast(denied.length, 120)
+      assert.isAtLeast(benign.length, 130)
+    })
+
+    it.live(
+      "names at least 95 % of the denials with their rule, and none with another",
+      () =>
+        Effect.map(outcomes(denied), (all) => {
+          const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
+          const missed = all.filter(({ named }) => named === undefined)
+          const skipped = denied.length - all.length
+          // A machine without most of the programs proves nothing.
+          assert.isAtMost(skipped, denied.length / 2, `${skipped} were skipped: their programs are not installed`)
+          assert.deepStrictEqual(wrong.map(show), [])
+          assert.isAtMost(missed.length, all.length * 0.05, missed.map(show).join("\n"))
+        }),
+      { timeout: 600_000 }
+    )
+
+    it.live(
+      "sees no denial in what fails for another reason",
+      () =>
+        Effect.map(outcomes(benign), (all) => {
+          assert.deepStrictEqual(all.filter(({ named }) => named !== undefined).map(show), [])
+        }),
+      { timeout: 600_000 }
+    )
+  })
+}
