@@ -113,8 +113,9 @@ export const layer = (
       }): Effect.fn.Return<Tools, CommandError, Scope.Scope> {
         const inForce = yield* parent.inForce
         if (inForce === undefined && isReadOnly) return yield* unheld()
-        const policy =
+        const allowed =
           inForce === undefined || !isReadOnly ? inForce?.policy : SubPolicy.readOnly(inForce.policy, yield* ownPlaces)
+        const policy = allowed === undefined ? undefined : ({ ...allowed, unattended: true } as const)
         const start = policy?.cwd ?? directory
         const [temporary] = isReadOnly ? (policy?.whitelist ?? []) : []
         const built = yield* Layer.build(

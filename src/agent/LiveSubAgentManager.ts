@@ -3,18 +3,21 @@
  *
  * @since 0.1.0
  */
+
+import * as Cause from "effect/Cause"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as SkillText from "../commands/skill/Skill.text.js"
 import * as Advice from "../domain/Advice.js"
-import { type CommandError, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -230,5 +233,7 @@ export const layer = ({
 const endOf = (exit: Exit.Exit<string, CommandError>): SubAgentStep => {
   if (Exit.isSuccess(exit)) return SubAgentStep.Ended({ ending: "done", text: exit.value })
   if (Exit.isInterrupted(exit)) return SubAgentStep.Ended({ ending: "interrupted", text: "" })
-  return SubAgentStep.Ended({ ending: "failed", text: "" })
+  const failure = Cause.failureOption(exit.cause)
+  const text = Option.match(failure, { onNone: () => "An internal error.", onSome: (error) => toText(error) })
+  return SubAgentStep.Ended({ ending: "failed", text })
 }

@@ -20,6 +20,7 @@ import * as ForeignText from "../../domain/ForeignText.js"
  * - `refused`: the provider refuses for good: no credit, no permission.
  * - `bad_request`: the request is wrong: an unknown model, a wrong address, a parameter.
  * - `context_length`: the request is longer than the model's window.
+ * - `too_long`: the answer is longer than any that is of use.
  *
  * @since 0.1.0
  * @category schemas
@@ -33,7 +34,8 @@ export const Kind = Schema.Literal(
   "broken",
   "refused",
   "bad_request",
-  "context_length"
+  "context_length",
+  "too_long"
 )
 
 /**

@@ -24,6 +24,14 @@ const mostCalls = 128
 const mostBlocks = 1024
 
 /**
+ * The most characters of an answer, and the most parts that it comes in: a model that repeats itself without an end stops
+ * there.
+ *
+ * @since 0.1.0
+ */
+export const limits = { characters: 16 * 1024 * 1024, parts: 500_000 }
+
+/**
  * Takes the parts of an answer, and returns what they add to the turn.
  *
  * @since 0.1.0
@@ -45,6 +53,8 @@ export interface TurnRecorder {
 export const make = (prompt: Prompt.Prompt): TurnRecorder => {
   const blocks = new Map<string, Block>()
   let isFinished = false
+  let characters = 0
+  let parts = 0
 
   const block = (key: string, make: () => Block): Block => {
     const known = blocks.get(key)
@@ -68,6 +78,10 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
 
   const accept: TurnRecorder["accept"] = (part) => {
     if (isFinished) return Effect.succeed([])
+    characters += "delta" in part ? part.delta.length : 0
+    if (++parts > limits.parts || characters > limits.characters) {
+      return Effect.fail(new ModelError({ kind: "too_long", reason: "The model's answer is too long: it was stopped" }))
+    }
     if (blocks.size > mostBlocks)
       return Effect.fail(new ModelError({ kind: "broken", reason: "The model's answer has too many parts" }))
     switch (part.type) {

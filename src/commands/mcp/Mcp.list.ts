@@ -17,12 +17,22 @@ const mostOptions = 2
 const mostSummary = 120
 
 /**
- * Returns the purpose of a tool in one line; empty where its server says nothing.
+ * The reason why a tool that needs MCP tasks can't be called.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const asTask = "it can be called as an MCP task only, which Synapse does not offer"
+
+/**
+ * Returns the purpose of a tool in one line, or why it can't be called; empty where its server says nothing.
  *
  * @since 0.1.0
  */
-export const summaryOf = ({ description = "", title = "" }: McpTool): string =>
-  ForeignText.sentence(description.trim() === "" ? title : description, mostSummary)
+export const summaryOf = ({ description = "", needsTask, title = "" }: McpTool): string =>
+  needsTask === true
+    ? `can't be called: ${asTask}`
+    : ForeignText.sentence(description.trim() === "" ? title : description, mostSummary)
 
 /**
  * Lists the tools of a server: how each is called, and what for.
@@ -39,20 +49,19 @@ export const tools = (all: ReadonlyArray<McpTool>): string =>
     .join("")
 
 /**
- * Lists the servers: how the tools of each are listed, what it runs, and why it can't be used. A file that can't be read
- * is told as what it is.
+ * Lists the servers: how the tools of each are listed, whose it is, and why it can't be used. A file that can't be read
+ * is told as what it is. The command lines of servers stay the user's: a token may stand in one.
  *
  * @since 0.1.0
  * @category printing
  */
 export const servers = (all: ReadonlyArray<McpServer>): string =>
   all
-    .map(({ isFile, name, problem, source, target }) => {
+    .map(({ isFile, name, problem, source }) => {
       if (isFile === true)
         return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
-      const what =
-        problem === undefined ? ForeignText.line(target, mostSummary) : `not usable: ${ForeignText.line(problem, 300)}`
-      return `${McpName.toWord(name)}  # ${source}: ${what}\n`
+      const what = problem === undefined ? "" : `: not usable: ${ForeignText.line(problem, 300)}`
+      return `${McpName.toWord(name)}  # ${source}${what}\n`
     })
     .join("")
 

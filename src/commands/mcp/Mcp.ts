@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
-import type { CommandError } from "../../domain/CommandError.js"
+import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
@@ -143,6 +143,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const given = Arguments.parse(tool, call.args)
     if (Either.isLeft(given)) return yield* Signature.misuse(tool, given.left)
     if (given.right._tag === "Help") return CommandResult.make({ stdout: help(tool) })
+    if (tool.tool.needsTask === true) return yield* new InvalidUsage({ reason: `${call.name}: ${List.asTask}.` })
     const values = yield* valuesOf(tool, given.right, call)
     return yield* answer(call, yield* callTool(tool, call.name, values, options))
   })

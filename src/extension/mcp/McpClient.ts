@@ -30,6 +30,8 @@ export interface McpTool {
   readonly description?: string
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
+  /** True where it can be called as an MCP task only, which Synapse does not offer. */
+  readonly needsTask?: true
 }
 
 /**

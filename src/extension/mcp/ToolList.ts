@@ -72,7 +72,7 @@ const isObject = (value: unknown): value is { readonly [key: string]: unknown } 
 
 const toolOf = (server: string, value: unknown): McpTool | undefined => {
   if (!isObject(value) || typeof value["name"] !== "string") return undefined
-  const { name, description, annotations, inputSchema, outputSchema } = value
+  const { name, description, annotations, execution, inputSchema, outputSchema } = value
   if (name === "" || name.length > longestName) return undefined
   const title = value["title"] ?? (isObject(annotations) ? annotations["title"] : undefined)
   return {
@@ -81,7 +81,11 @@ const toolOf = (server: string, value: unknown): McpTool | undefined => {
     ...(typeof title === "string" ? { title: title.slice(0, longestText) } : {}),
     ...(typeof description === "string" ? { description: description.slice(0, longestText) } : {}),
     inputSchema: isSchema(inputSchema) ? inputSchema : { type: "object" },
-    ...(isSchema(outputSchema) ? { outputSchema } : {})
+    ...(isSchema(outputSchema) ? { outputSchema } : {}),
+    // As a server says it, and as the catalog keeps it.
+    ...(value["needsTask"] === true || (isObject(execution) && execution["taskSupport"] === "required")
+      ? { needsTask: true }
+      : {})
   }
 }
 

@@ -8,16 +8,24 @@ import * as Either from "effect/Either"
 import type { Program } from "../../command/CommandHandler.js"
 import * as SkillFile from "./SkillFile.js"
 
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+/** Node runs TypeScript without an option from 22.18 and 23.6 on; the shell's node is taken to be as new as this one. */
+const typescript = [
+  "tsx",
+  "bun",
+  ...(major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18) ? ["node"] : [])
+]
+
 /** The programs that run a file of an extension: the first that is there counts. */
 const byExtension: Readonly<Record<string, ReadonlyArray<string>>> = {
   ".py": ["python3", "python"],
   ".js": ["node"],
   ".mjs": ["node"],
   ".cjs": ["node"],
-  // Newer ones of node run it as well.
-  ".ts": ["tsx", "node"],
-  ".mts": ["tsx", "node"],
-  ".cts": ["tsx", "node"],
+  ".ts": typescript,
+  ".mts": typescript,
+  ".cts": typescript,
   ".sh": ["bash"],
   ".bash": ["bash"],
   ".rb": ["ruby"],

@@ -159,8 +159,8 @@ export class SkillScan {
 
 /** The names of a directory, but for hidden ones, in order. */
 const namesIn = (directory: string): ReadonlyArray<string> => {
-  if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
   try {
+    if (Fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return []
     return Fs.readdirSync(directory)
       .filter((name) => !name.startsWith("."))
       .sort()

@@ -6,6 +6,7 @@
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
+import * as Similar from "../../domain/Similar.js"
 import type { Skill } from "./SkillStore.js"
 
 /**
@@ -21,8 +22,18 @@ export const make = (name: string, skills: ReadonlyArray<Skill>, command = `skil
     kind: "skill",
     name,
     known: skills.map((skill) => skill.name),
-    advice: [Advice.line`${Advice.run("skill:list")} lists all skills.`]
+    advice: [adviceOn(name, command)]
   })
+
+/** The commands on all skills. */
+const own = ["list", "info", "load"]
+
+const adviceOn = (name: string, command: string): Advice.Advice => {
+  const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
+  return meant === undefined
+    ? Advice.line`${Advice.run("skill:list")} lists all skills.`
+    : Advice.line`Did you mean ${Advice.typed(`skill:${meant}`)}?`
+}
 
 /**
  * Makes the error for a tool that a skill does not have, which names the nearest.

@@ -134,7 +134,7 @@ OPTIONS
         { name: "b", source: "project", target: "", problem: "its file\nis not trusted" },
         { name: "/p/x\n.json", source: "project", target: "", problem: "it is no\nJSON", isFile: true }
       ]),
-      "mcp:a  # home: node a.js\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
+      "mcp:a  # home\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
     )
   })
 })

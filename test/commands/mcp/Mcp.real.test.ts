@@ -277,7 +277,7 @@ describe("mcp:<server>:<tool> in the shell", () => {
         )
       }
       assert.include((yield* run("mcp:demo")).stdout, "mcp:demo:echo <count> <active>  # Echoes.\n")
-      assert.deepStrictEqual(yield* run("mcp:"), ok("mcp:demo  # home: node demo.js\n"))
+      assert.deepStrictEqual(yield* run("mcp:"), ok("mcp:demo  # home\n"))
       assert.deepStrictEqual(yield* run("mcp:demo | grep -c ."), ok("11\n"))
     })
   )

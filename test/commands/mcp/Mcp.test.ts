@@ -257,6 +257,17 @@ describe("mcp:<server>:<tool>", () => {
     })
   )
 
+  it.effect("does not call a tool that only an MCP task can call, and says so", () =>
+    Effect.gen(function* () {
+      const tools = { slow: { needsTask: true, schema: object({}) } } as const
+      const { calls, stderr } = yield* ended(tools, "mcp:demo:slow", [])
+      const reason = "it can be called as an MCP task only, which Synapse does not offer"
+      assert.deepStrictEqual([calls, stderr], [[], `InvalidUsage: mcp:demo:slow: ${reason}.`])
+      const { stdout } = yield* ended(tools, "mcp:demo", [])
+      assert.strictEqual(stdout, `mcp:demo:slow  # can't be called: ${reason}\n`)
+    })
+  )
+
   it.effect("shows the parts of an object that was given badly, once", () =>
     Effect.gen(function* () {
       const texts = { type: "array", items: { type: "string" } }

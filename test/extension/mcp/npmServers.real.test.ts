@@ -14,6 +14,11 @@ describe("the servers that others wrote", () => {
           tools.map(({ name }) => name),
           ["echo", "get-sum", "get-tiny-image", "get-structured-content"]
         )
+        // All others can be called as they are.
+        assert.deepStrictEqual(
+          tools.filter(({ needsTask }) => needsTask === true).map(({ name }) => name),
+          ["simulate-research-query"]
+        )
         assert.deepInclude(tools.find(({ name }) => name === "get-sum")?.inputSchema, {
           type: "object",
           required: ["a", "b"]

@@ -125,6 +125,8 @@ describe("the skills of this machine", () => {
         Effect.map(Effect.flip(store.find(name)), ({ message }) => message.split("\nBash(")[0])
       assert.strictEqual(yield* reason("pdf"), "Unknown skill: pdf (in skill:pdf). Did you mean pdf-forms?")
       assert.strictEqual(yield* reason("pptx2"), "Unknown skill: pptx2 (in skill:pptx2). Did you mean pptx?")
+      // A misspelt command on skills is no skill.
+      assert.include(yield* reason("lst"), "\nDid you mean skill:list?")
       assert.match(
         (yield* reason("zzz")) ?? "",
         /^Unknown skill: zzz \(in skill:zzz\)\.\nThere are these skills: pdf-forms, pptx, skill-0, .*, and 2 more\.$/
@@ -275,7 +277,8 @@ describe("what runs a tool", () => {
         ["a.py", "", ["python3", "python"]],
         ["b.mjs", "", ["node"]],
         ["c.rb", "", ["ruby"]],
-        ["d.ts", "", ["tsx", "node"]],
+        // Node 22.18 is the first that runs TypeScript.
+        ["d.ts", "", ["tsx", "bun", ...(Number.parseFloat(process.versions.node) >= 22.18 ? ["node"] : [])]],
         ["e.PHP", "", ["php"]],
         ["f.py", "#!/opt/py -u -B\n", ["/opt/py"], ["-u -B"]],
         ["g.sh", "#! /bin/sh\r\necho", ["/bin/sh"]],
