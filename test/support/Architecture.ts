@@ -30,6 +30,7 @@ export const floors: Readonly<Record<string, Floors>> = {
     ["bash"],
     ["domain"]
   ],
+  cli: [["."], ["shell"]],
   agent: [["."], ["transcript"], ["loop"], ["model"]],
   commands: [["bash", "edit", "mcp", "read", "search", "skill", "task", "todo", "write"]],
   extension: [["."], ["mcp", "skill"]],
