@@ -42,6 +42,7 @@ import * as MacOsPlatform from "./sandbox/platform/macos/MacOsPlatform.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
+import * as PrivateDirectory from "./session/PrivateDirectory.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as DescriptionSettings from "./toolset/DescriptionSettings.js"
@@ -216,11 +217,13 @@ export type Checked<Given extends Options> = Given &
  */
 const layerPlatform = Layer.unwrapEffect(
   Effect.gen(function* () {
-    const environment = Object.keys((yield* SessionSettings.SessionSettings).environment)
+    const settings = yield* SessionSettings.SessionSettings
+    const environment = Object.keys(settings.environment)
+    const places = [...(settings.privateDirectories ?? []), ...PrivateDirectory.places()]
     const { home } = yield* SandboxSettings.SandboxSettings
     return process.platform === "darwin"
       ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({ environment, index: `${home}/index` })
+      : LinuxPlatform.layerOptions({ environment, index: `${home}/index`, places })
   })
 )
 

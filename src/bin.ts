@@ -25,11 +25,11 @@ const signals = [
 ]
 
 /** Loads Synapse when a subcommand needs it. */
-const house: MakeHouse = (settings, sandbox) =>
+const house: MakeHouse = (settings, sandbox, permission) =>
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./Synapse.js")),
-      (Synapse) => Synapse.layer(settings, { sandbox })
+      (Synapse) => Synapse.layer(settings, permission === undefined ? { sandbox } : { sandbox, permission })
     )
   )
 

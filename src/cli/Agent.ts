@@ -79,7 +79,7 @@ export const agent = Command.make(
   ({ prompt, ...given }) =>
     Effect.gen(function* () {
       const { args } = yield* Invocation
-      yield* ProgramOptions.checkVariables(given.env)
+      yield* ProgramOptions.check(given)
       if (Option.isSome(given.resume) && given.continues)
         return yield* new WrongUsage({ message: "Give either --resume or --continue: not both." })
       const written = yield* AgentWords.promptOf(prompt, args)

@@ -9,6 +9,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
@@ -21,17 +22,24 @@ import * as Sessions from "../agent/transcript/Sessions.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
 import { type ExecutionFailed, type InvalidUsage, toText } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
+import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
 import * as AgentPrompt from "./AgentPrompt.js"
 import * as AgentReport from "./AgentReport.js"
 import * as AgentText from "./AgentText.js"
 import { complain, end, print } from "./Answer.js"
+import * as Asking from "./Asking.js"
 import { House, type Invocation, WrongUsage } from "./Invocation.js"
+import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as WatchedReport from "./WatchedReport.js"
+import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
  * The options that were given.
@@ -54,7 +62,7 @@ export interface Given extends SessionOptions.Given {
 /** What the model is asked where a session is gone on with and nobody says how. */
 const goOn = "Go on where you were interrupted."
 
-/** What a resumed model has to know of its tools. */
+/** The note to a resumed model about its tools. */
 const renewed =
   "(This session is resumed. The shell is a new one: its directory, its variables and its background processes are not those of before. Files are as they were left, unless somebody has changed them.)"
 
@@ -85,18 +93,30 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     const { isTerminal } = yield* Stdio
     const stdio = yield* Effect.context<Stdio>()
     const isWatched = isTerminal("stderr")
+    const renderer = isWatched && !given.json ? yield* Rendering.make : undefined
     const { id, transcript } = session
-    const recorder = yield* Recorder.make(session, (error) =>
-      Effect.provide(
-        print("stderr", `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`),
-        stdio
-      )
-    )
-    const report = given.json ? AgentReport.json(id) : AgentReport.text(isWatched)
+    const recorder = yield* Recorder.make(session, (error) => {
+      const text = `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`
+      return renderer === undefined ? Effect.provide(print("stderr", text), stdio) : renderer.print(text)
+    })
+    const report = given.json
+      ? AgentReport.json(id)
+      : renderer === undefined
+        ? AgentReport.text()
+        : WatchedReport.make(renderer, yield* Rendering.isShared)
+    const runtime = yield* Effect.runtime<never>()
+    const listener: CommandListener.CommandListener =
+      renderer === undefined
+        ? {}
+        : { onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event }))) }
+    const permission = (yield* Asking.isAsked(given.ask))
+      ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.suspended })
+      : undefined
     const hint = Effect.suspend(() =>
       recorder.isKept() ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`) : Effect.void
     )
     const house = yield* House
+    yield* WithoutSandbox.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
       const toolset = yield* Toolset
@@ -116,11 +136,17 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           }
         })
         // Kept before it is told: what was told, a resumed run knows.
-        .pipe(Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))))
+        .pipe(
+          Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))),
+          Effect.locally(CommandListener.current, listener)
+        )
     }).pipe(
       Effect.provide(
         Layer.merge(
-          house.layer(...SessionOptions.toSettings({ ...given, cwd: Option.some(cwd) }, SessionOptions.goesOn)),
+          house.layer(
+            ...SessionOptions.toSettings({ ...given, cwd: Option.some(cwd) }, SessionOptions.goesOn),
+            permission
+          ),
           Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)
         )
       ),
@@ -141,7 +167,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     if (code !== 0) yield* hint
     else if (isWatched) yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
     return code
-  })
+  }).pipe(Effect.scoped)
 
 const modelOf = (name: string | undefined): Effect.Effect<Model, ExecutionFailed | InvalidUsage, ModelProvider> =>
   Effect.flatMap(ModelProvider, ({ model }) => model(name))
@@ -182,6 +208,10 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
     )
   })
 
+/** Tells why a run could not begin: to a person, and to a program that reads the steps. */
+const refuse = ({ json }: Given, reason: string) =>
+  Effect.zipRight(json ? print("stdout", AgentReport.notBegun(reason)) : Effect.void, complain(reason))
+
 /** Words what went wrong for a person at the command line. */
 const audience: Advice.Audience = Advice.person([])
 
@@ -204,9 +234,9 @@ export const run = (
     return yield* resume(given, directory, yield* Sessions.newest(directory, yield* directoryOf(given)), written)
   }).pipe(
     Effect.catchTags({
-      NoSession: ({ reason }) => complain(reason),
-      ExecutionFailed: (error) => complain(toText(error, audience)),
-      InvalidUsage: (error) => complain(toText(error, audience))
+      NoSession: ({ reason }) => refuse(given, reason),
+      ExecutionFailed: (error) => refuse(given, toText(error, audience)),
+      InvalidUsage: (error) => refuse(given, toText(error, audience))
     }),
     end,
     Effect.provide(

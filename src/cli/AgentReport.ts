@@ -1,13 +1,11 @@
 /**
- * Tells of a run of `synapse agent`: the answer on stdout and, where a person watches, the steps on stderr; or every step
- * as a line of JSON on stdout.
+ * Tells of a run of `synapse agent`: the answer on stdout, or every step as a line of JSON there.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as JsonLine from "../domain/JsonLine.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import * as AgentText from "./AgentText.js"
@@ -108,8 +106,11 @@ const toJson = (event: AgentEvent, session: string): object | undefined => {
 
 /**
  * Collects what the model has said since its last turn ended, and how the run ended; every kind of report needs it.
+ *
+ * @since 0.1.0
+ * @category models
  */
-class Said {
+export class Said {
   /** The text of the last whole turn. */
   whole = ""
   /** True where that text was shown as a remark. */
@@ -136,7 +137,12 @@ class Said {
   }
 }
 
-const interruption = (said: Said): Told => {
+/**
+ * Ends a run that was interrupted.
+ *
+ * @since 0.1.0
+ */
+export const interruption = (said: Said): Told => {
   said.end = { ending: "interrupted", text: said.soFar, reason: undefined }
   return said.end
 }
@@ -164,56 +170,40 @@ export const json = (session: string): Report => {
   }
 }
 
-/** Prints the answer, on lines of its own. */
-const answer = (text: string): Effect.Effect<void, never, Stdio> =>
+/**
+ * Returns the line of JSON about a run that could not begin.
+ *
+ * @since 0.1.0
+ */
+export const notBegun = (reason: string): string =>
+  JsonLine.of({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
+
+/**
+ * Prints the answer, on lines of its own.
+ *
+ * @since 0.1.0
+ */
+export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ isTerminal }) => {
     const shown = AgentText.harmless(text, isTerminal("stdout"))
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 
 /**
- * Makes a report for people and pipes: the answer alone on stdout; where stderr is a terminal, the steps there.
+ * Makes a report for pipes: the answer alone on stdout.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const text = (isWatched: boolean): Report => {
+export const text = (): Report => {
   const said = new Said()
-  const watch = (line: string) => (isWatched ? print("stderr", line) : Effect.void)
-  /** What the model says before it goes on with commands is no answer. */
-  const remark = Effect.suspend(() => {
-    const { isTold, whole } = said
-    said.isTold = true
-    return isTold || whole.trim() === "" ? Effect.void : watch(AgentText.harmless(whole.trim(), true))
-  })
   return {
     take: (event) =>
       Effect.suspend(() => {
-        const before = event._tag === "ToolStarted" ? remark : Effect.void
         said.take(event)
-        return Effect.zipRight(before, show(event, watch))
+        return event._tag === "Ended" ? answer(event.text) : Effect.void
       }),
     interrupted: Effect.suspend(() => answer(interruption(said).text)),
     end: () => said.end
-  }
-}
-
-const show = (
-  event: AgentEvent,
-  watch: (line: string) => Effect.Effect<void, never, Stdio>
-): Effect.Effect<void, never, Stdio> => {
-  switch (event._tag) {
-    case "ToolStarted":
-      return watch(AgentText.call(event.call))
-    case "ToolEnded": {
-      const failure = AgentText.failure(event.result)
-      return failure === undefined ? Effect.void : watch(`  ${failure}`)
-    }
-    case "Retrying":
-      return watch(`Trying again in ${Math.ceil(event.delay / 1000)} s: ${ForeignText.line(event.reason, 300)}`)
-    case "Ended":
-      return answer(event.text)
-    default:
-      return Effect.void
   }
 }

@@ -26,7 +26,7 @@ export const call = Command.make(
     ),
     json: Options.boolean("json").pipe(Options.withDescription("Changes nothing: the results are JSON in any case."))
   },
-  (given) => Effect.zipRight(ProgramOptions.checkVariables(given.env), CallAction.call(given))
+  (given) => Effect.zipRight(ProgramOptions.check(given), CallAction.call(given))
 ).pipe(
   Command.withDescription(
     'Answer tool calls: one JSON per line on stdin, {"id","name","arguments"} or {"cancel":"<id>"}; one result per line on stdout.'

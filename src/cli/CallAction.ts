@@ -6,14 +6,17 @@
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import type { Toolset } from "../toolset/Toolset.js"
+import * as Asking from "./Asking.js"
 import * as CallLine from "./CallLine.js"
 import * as CallServer from "./CallServer.js"
 import { House } from "./Invocation.js"
 import { Lines } from "./Lines.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
  * The options that were given, and whether the results leave out what their `output` holds.
@@ -50,9 +53,13 @@ const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio |
  * @since 0.1.0
  */
 export const call = (given: Given): Effect.Effect<void, ConfigError, House | Stdio> =>
-  Effect.flatMap(House, (house) =>
-    Effect.provide(
+  Effect.gen(function* () {
+    yield* WithoutSandbox.tell(given)
+    const house = yield* House
+    // The program that calls shows what is going on: a question is asked only if it is told to.
+    const permission = Asking.isTold(given.ask) ? PermissionPrompt.layer : undefined
+    yield* Effect.provide(
       Effect.scoped(serve(given.brief)),
-      house.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn))
+      house.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
     )
-  )
+  })

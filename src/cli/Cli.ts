@@ -28,6 +28,7 @@ import { type House, type Invocation, WrongUsage, wrongSettings } from "./Invoca
 import * as Mcp from "./Mcp.js"
 import * as ProgramWords from "./ProgramWords.js"
 import * as Sandbox from "./Sandbox.js"
+import { shell } from "./Shell.js"
 import * as Skill from "./Skill.js"
 import { Stdio } from "./Stdio.js"
 import { tools } from "./Tools.js"
@@ -38,6 +39,7 @@ const rootWith = (agent: typeof Agent.agent | typeof Agent.sessions) =>
     Command.withSubcommands([
       exec,
       call,
+      shell,
       agent,
       tools,
       ...FileCommands.commands,
@@ -144,6 +146,7 @@ const usages = () =>
   new Map<string, ReadonlyArray<string>>([
     ["exec", [toLine(Command.getUsage(exec))]],
     ["call", [toLine(Command.getUsage(call))]],
+    ["shell", [toLine(Command.getUsage(shell))]],
     ["agent", Agent.usages.map((usage, at) => `${at === 0 ? "" : "agent "}${toLine(usage)}`)],
     ["tools", [toLine(Command.getUsage(tools))]],
     ["sandbox", Sandbox.usages.map((usage) => `sandbox ${toLine(usage)}`)],
@@ -162,6 +165,7 @@ const options = () =>
   ProgramWords.optionsOf([
     Command.getUsage(exec),
     Command.getUsage(call),
+    Command.getUsage(shell),
     Command.getUsage(tools),
     Command.getUsage(doctor),
     ...Agent.usages,

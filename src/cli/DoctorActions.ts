@@ -15,6 +15,7 @@ import * as LinuxDoctor from "../sandbox/platform/linux/check/Doctor.js"
 import * as Probe from "../sandbox/platform/linux/check/Probe.js"
 import * as WriteRoots from "../sandbox/platform/linux/plan/WriteRoots.js"
 import * as Programs from "../sandbox/platform/linux/start/Programs.js"
+import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import { Invocation } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
 
@@ -73,6 +74,15 @@ const sandbox = (programs: Programs.Programs): Effect.Effect<ReadonlyArray<Check
     ? Effect.map(sandboxExec, (one) => [one])
     : Effect.map(LinuxDoctor.examine(programs), ({ checks }) => checks)
 
+/** Checks the places for the private files of sessions; the first that can be used is enough. */
+const places = Effect.sync(() => {
+  const { obstacles, place } = PrivateDirectory.examine()
+  const refused = obstacles.join("; ")
+  return place === undefined
+    ? check("private files", false, refused, "correct one of these, or set HOME or XDG_RUNTIME_DIR")
+    : { ...check("private files", obstacles.length === 0, [place, ...obstacles].join("; ")), required: false }
+})
+
 const statusOf = ({ ok, required }: Check): string => (ok ? "ok" : required ? "missing" : "limited")
 
 const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
@@ -100,8 +110,8 @@ export const doctor = (given: { readonly json: boolean }) =>
     const { setExitCode } = yield* Invocation
     const { check: configured, roots } = yield* config
     const programs = Programs.find(variables["PATH"] ?? "", roots)
-    const [bash, checks] = yield* Effect.all([shell(programs.bash), sandbox(programs)])
-    const all = [...checks, bash, node, configured]
+    const [bash, checks, privately] = yield* Effect.all([shell(programs.bash), sandbox(programs), places])
+    const all = [...checks, bash, node, privately, configured]
     const ok = all.every((one) => one.ok || !one.required)
     const { platform } = process
     const text = given.json

@@ -50,7 +50,7 @@ export const exec = Command.make(
   },
   ({ command, json, ...settings }) =>
     Effect.flatMap(Invocation, ({ args }) =>
-      Effect.flatMap(Effect.zipRight(ProgramOptions.checkVariables(settings.env), commandOf(command, args)), (text) =>
+      Effect.flatMap(Effect.zipRight(ProgramOptions.check(settings), commandOf(command, args)), (text) =>
         ExecAction.exec(text, json, settings)
       )
     )

@@ -10,27 +10,43 @@ import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
+import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
 import { Toolset } from "../toolset/Toolset.js"
+import * as Asking from "./Asking.js"
 import { House, Invocation } from "./Invocation.js"
+import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
  * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
  *
+ * @param tasks shows the sub-agents of the command, where a person watches
  * @since 0.1.0
  */
-export const handle = (call: ToolCall, json: boolean): Effect.Effect<number, never, Stdio | Toolset> =>
+export const handle = (
+  call: ToolCall,
+  json: boolean,
+  tasks?: LiveTasks.LiveTasks
+): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
     const toolset = yield* Toolset
-    const listener: CommandListener.CommandListener = json ? {} : { onOutput: stdio.write, takesAll: true }
+    const { onOutput = stdio.write, onSubAgent } = tasks?.listener ?? {}
+    const listener: CommandListener.CommandListener = {
+      ...(json ? undefined : { onOutput, takesAll: true }),
+      ...(onSubAgent === undefined ? undefined : { onSubAgent })
+    }
     const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
+    if (tasks !== undefined) yield* tasks.end
     if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else if (isOurs(result)) stdio.write("stderr", `synapse: ${result.message}\n`)
     return result.extras.exitCode ?? ExitCode.failure
   })
+
+const load = Effect.promise(() => import("./LiveTasks.js"))
 
 /** Tests whether the command itself said nothing of its failure, so that the program has to. */
 const isOurs = ({ extras }: ToolReturn): boolean =>
@@ -49,13 +65,18 @@ export const exec = (
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
     const house = yield* House
+    yield* WithoutSandbox.tell(given)
     // In the call too, since a command of ours takes the time that it needs by default.
     const timeout = Option.getOrUndefined(given.timeout)
     const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) }
     const stdio = yield* Stdio
-    const code = yield* handle(call, json).pipe(
+    const tasks = stdio.isTerminal("stderr") ? yield* Effect.flatMap(load, ({ make }) => make) : undefined
+    const permission = (yield* Asking.isAsked(given.ask))
+      ? PermissionPrompt.layerWithin({ endsAtOnce: true, ...(tasks === undefined ? undefined : { hold: tasks.hold }) })
+      : undefined
+    const code = yield* handle(call, json, tasks).pipe(
       Effect.locally(CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined),
-      Effect.provide(house.layer(...SessionOptions.toSettings(given, SessionOptions.endsAtOnce)))
+      Effect.provide(house.layer(...SessionOptions.toSettings(given, SessionOptions.endsAtOnce), permission))
     )
     yield* setExitCode(code)
-  })
+  }).pipe(Effect.scoped)

@@ -10,7 +10,10 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { McpClient } from "../extension/mcp/McpClient.js"
+import type { TodoStore } from "../extension/TodoStore.js"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import type { Permission } from "../sandbox/permission/Permission.js"
+import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
@@ -61,8 +64,10 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
  */
 export type MakeHouse = (
   settings: Partial<Settings>,
-  sandbox: Partial<SandboxSettings.Settings>
-) => Layer.Layer<CommandRegistry | McpClient | Toolset, ConfigError>
+  sandbox: Partial<SandboxSettings.Settings>,
+  /** Asks a person where the policy denies something; by default, nobody is asked. */
+  permission?: Layer.Layer<Permission>
+) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
 /**
  * Makes the house that a subcommand runs in.

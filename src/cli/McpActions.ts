@@ -13,6 +13,8 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Definition from "../extension/mcp/Definition.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
+import type { McpEntry } from "../extension/mcp/McpConfig.js"
+import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
 import * as McpPlaces from "../extension/mcp/McpPlaces.js"
 import type { Found, Reading } from "../extension/mcp/Reading.js"
 import * as ServerEdit from "../extension/mcp/ServerEdit.js"
@@ -40,7 +42,17 @@ const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string
   )
 }
 
-const problemOf = ({ entry }: Found): string | undefined => entry.server.problem
+const problemOf = ({ entry }: Found): string | undefined => entry.server.problem ?? missingProgram(entry)
+
+const stateOf = (one: Found): string =>
+  states[one.state === "ready" && problemOf(one) !== undefined ? "broken" : one.state]
+
+/** Says that the program of an entry is not there. */
+const missingProgram = (entry: McpEntry): string | undefined =>
+  entry._tag === "Stdio" &&
+  McpEnvironment.find(entry.command, entry.cwd, McpEnvironment.make(entry.env, entry.cwd)) === undefined
+    ? `there is no program ${ForeignText.word(entry.command)}`
+    : undefined
 
 /** Says each thing once, with the names of all servers that it is said of. */
 const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
@@ -64,9 +76,10 @@ const none =
   "There are no servers. Add one: synapse mcp add <name> -- <command>; or take over those of other programs: synapse mcp import"
 
 const toText = ({ found }: Reading): string => {
-  const rows = found.flatMap(({ entry: { server }, server: own, state }) =>
-    own === undefined ? [] : [[cut(server.name), server.source, states[state], cut(server.target)]]
-  )
+  const rows = found.flatMap((one) => {
+    const { server } = one.entry
+    return one.server === undefined ? [] : [[cut(server.name), server.source, stateOf(one), cut(server.target)]]
+  })
   const below = remarks(found)
   return [...table(rows), ...(rows.length > 0 && below.length > 0 ? [""] : []), ...below].join("\n") || none
 }
@@ -77,7 +90,7 @@ const toJson = ({ found }: Reading): string =>
       ...(one.entry.server.isFile === true
         ? { file: one.entry.server.name, source: one.entry.server.source }
         : { name: one.entry.server.name, source: one.entry.server.source, target: one.entry.server.target }),
-      state: states[one.state],
+      state: stateOf(one),
       ...(problemOf(one) === undefined ? {} : { problem: problemOf(one) }),
       ...(one.server === undefined || one.server.ignored.length === 0 ? {} : { ignored: one.server.ignored })
     }))
@@ -202,7 +215,8 @@ export const add = (given: Added) =>
     if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
     yield* print("stdout", `added: ${given.name}, in ${target.path}`)
     const { found } = yield* reading.read
-    const problem = found.find(({ entry }) => entry.server.name === given.name)?.entry.server.problem
+    const added = found.find(({ entry }) => entry.server.name === given.name)
+    const problem = added === undefined ? undefined : problemOf(added)
     if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
     return ExitCode.success
   }).pipe(run)

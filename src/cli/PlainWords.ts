@@ -7,13 +7,14 @@
  */
 import * as Fs from "node:fs"
 import type { ConfigError } from "effect/ConfigError"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../command/CommandGrammar.js"
 import * as Parameter from "../command/Parameter.js"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
+import * as Asking from "./Asking.js"
 import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
 import * as FileAction from "./FileAction.js"
@@ -28,6 +29,7 @@ const config = {
   allow: Parameter.repeated(Parameter.option("allow")),
   deny: Parameter.repeated(Parameter.option("deny")),
   env: Parameter.repeated(Parameter.option("env")),
+  ask: Parameter.optional(Parameter.option("ask")),
   json: Parameter.flag("json")
 }
 const described = { summary: "", usage: "", help: "" }
@@ -41,6 +43,11 @@ const callGrammar = CommandGrammar.make({
   name: "call",
   config: { ...config, brief: Parameter.flag("brief") }
 })
+const { json: _, ...ofSession } = config
+const shellGrammar = CommandGrammar.make({ ...described, name: "shell", config: ofSession })
+
+/** Loads what only a terminal needs. */
+const loadShell = Effect.promise(() => import("./ShellAction.js"))
 
 const isDirectory = (path: string): boolean => {
   try {
@@ -62,14 +69,16 @@ const isPlain = (words: ReadonlyArray<string>, hasCommand: boolean): boolean => 
 const isPaired = (words: ReadonlyArray<string>): boolean =>
   words.every((word, at) => (word.startsWith("-") ? /^--[a-z]/.test(word) : words[at - 1]?.startsWith("--") === true))
 
-const isUsual = ({ allow, cwd, deny, env, timeout }: SessionOptions.Given): boolean =>
+const isUsual = ({ allow, ask, cwd, deny, env, noSandbox, timeout }: SessionOptions.Given): boolean =>
+  !(noSandbox && deny.length > 0) &&
   [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
   env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
   (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&
+  (Option.isNone(ask) || Asking.isMode(ask.value)) &&
   (Option.isNone(timeout) || timeout.value <= Timeout.longest)
 
 /**
- * Finds what to run for words that are plainly `exec`, `call`, `read`, `write` or `edit`; undefined for all others.
+ * Finds what to run for words that are plainly `exec`, `call`, `shell`, `read`, `write` or `edit`; undefined for all others.
  *
  * @param args the words after the program's name
  * @since 0.1.0
@@ -86,6 +95,10 @@ export const find = ([name, ...words]: ReadonlyArray<string>):
   if (name === "call" && isPlain(words, false)) {
     const given = Either.getOrUndefined(callGrammar.parse(words))
     return given === undefined || !isUsual(given) ? undefined : CallAction.call(given)
+  }
+  if (name === "shell" && isPlain(words, false)) {
+    const given = Either.getOrUndefined(shellGrammar.parse(words))
+    return given === undefined || !isUsual(given) ? undefined : Effect.flatMap(loadShell, ({ shell }) => shell(given))
   }
   return undefined
 }

@@ -8,7 +8,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
+import * as Asking from "./Asking.js"
 import { WrongUsage } from "./Invocation.js"
+import type * as SessionOptions from "./SessionOptions.js"
 
 /**
  * The directory, the time, and what the sandbox allows and denies.
@@ -47,15 +49,24 @@ export const session = {
     Options.withPseudoName("name"),
     Options.withDescription("A variable that the sandbox would leave out, and commands are to get. May be repeated."),
     Options.repeated
+  ),
+  ask: Options.choice("ask", Asking.modes).pipe(
+    Options.withDescription(
+      "Ask at the terminal where the sandbox denies something, or never. exec and agent ask where stderr is a terminal; call only if told."
+    ),
+    Options.optional
   )
 }
 
 /**
- * Fails for the name of a variable that can't be let through.
+ * Fails for the name of a variable that can't be let through, and for options that have no effect together.
  *
  * @since 0.1.0
  */
-export const checkVariables = (names: ReadonlyArray<string>): Effect.Effect<void, WrongUsage> => {
-  const reason = names.map(ShellEnvironment.refusal).find((one) => one !== undefined)
-  return reason === undefined ? Effect.void : new WrongUsage({ message: `--env: ${reason}.` })
+export const check = ({ deny, env, noSandbox }: SessionOptions.Given): Effect.Effect<void, WrongUsage> => {
+  const reason = env.map(ShellEnvironment.refusal).find((one) => one !== undefined)
+  if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
+  return noSandbox && deny.length > 0
+    ? new WrongUsage({ message: "--deny has no effect with --no-sandbox: leave one of them out." })
+    : Effect.void
 }

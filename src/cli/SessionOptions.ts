@@ -20,6 +20,8 @@ export interface Given {
   readonly allow: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
   readonly env: ReadonlyArray<string>
+  /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
+  readonly ask: Option.Option<string>
 }
 
 /**

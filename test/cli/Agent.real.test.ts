@@ -139,6 +139,10 @@ describe("synapse agent", () => {
         const without = await place.start(["hi"], { env }).ended
         assert.deepStrictEqual([without.exitCode, without.stdout, place.ids()], [1, "", []])
         assert.include(without.stderr, "ANTHROPIC_API_KEY")
+        const { stdout } = await place.start(["--json", "hi"], { env }).ended
+        const { reason, ...told } = JSON.parse(stdout)
+        assert.deepStrictEqual(told, { type: "ended", ending: "failed", exitCode: 1, text: "" })
+        assert.include(reason, "ANTHROPIC_API_KEY")
         const refused = await place.agent("hi")
         assert.deepStrictEqual([refused.exitCode, refused.stdout], [1, ""])
         assert.include(refused.stderr, "ANTHROPIC_API_KEY")

@@ -5,9 +5,10 @@ import { run } from "../support/cli/Program.js"
 
 const usage = [
   "Usage:",
-  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--json] <command>",
-  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--brief] [--json]",
-  "  synapse agent [--model name] [--max-turns n] [--max-tokens n] [--budget amount] [--resume id] [--continue] [--json] [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... <prompt>",
+  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--json] <command>",
+  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--brief] [--json]",
+  "  synapse shell [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal]",
+  "  synapse agent [--model name] [--max-turns n] [--max-tokens n] [--budget amount] [--resume id] [--continue] [--json] [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] <prompt>",
   "  synapse agent list [--all] [--json]",
   "  synapse agent show [--json] <id>",
   "  synapse agent remove <id>",
@@ -67,7 +68,7 @@ describe("synapse", () => {
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
       const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'agent', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'skill', 'doctor'\n"
+        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'shell', 'agent', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'skill', 'doctor'\n"
       for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,

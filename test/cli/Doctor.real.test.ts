@@ -23,10 +23,10 @@ const doctor = (home: string, PATH = path, ...args: ReadonlyArray<string>) =>
       })
   )
 
-/** A bwrap of that behaviour, before all others on the PATH. */
+/** A bwrap of that behaviour, in the only directory on the PATH. */
 const fake = (directory: string, script: string) => {
   Fs.writeFileSync(`${directory}/bwrap`, `#!/bin/bash\n${script}\n`, { mode: 0o755 })
-  return `${directory}:${path}`
+  return directory
 }
 
 /** The temporary directory can be written by commands, so that no bwrap in it is taken. */
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined)("synapse do
   it.scopedLive("names user namespaces that can't be made", () =>
     Effect.gen(function* () {
       // Below a namespace that allows none, the real bwrap fails for real.
-      const script = `exec unshare --user --map-root-user bash -c 'echo 0 >/proc/sys/user/max_user_namespaces; exec ${bwrap} "$@"' bwrap "$@"`
+      const script = `export PATH=/usr/bin:/bin; exec unshare --user --map-root-user bash -c 'echo 0 >/proc/sys/user/max_user_namespaces; exec ${bwrap} "$@"' bwrap "$@"`
       const { exitCode, stdout } = yield* doctor(yield* Directory.make, fake(yield* programs, script))
       assert.strictEqual(exitCode, 1)
       assert.match(stdout, /^missing +user namespaces +/m)

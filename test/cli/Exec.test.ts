@@ -4,7 +4,7 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>
@@ -30,6 +30,19 @@ describe("synapse exec", () => {
         { exitCode, settings },
         { exitCode: 0, settings: { outputFileLimit: 0, cwd: "/tmp", timeout: 500 } }
       )
+    })
+  )
+
+  it.effect("refuses a rule that nothing would enforce", () =>
+    Effect.gen(function* () {
+      for (const words of [
+        ["--no-sandbox", "--deny", "*.pem"],
+        ["--deny=*.pem", "--no-sandbox"]
+      ]) {
+        const { exitCode, stderr } = yield* run(["exec", ...words, "ls"])
+        assert.strictEqual(exitCode, 2)
+        assert.include(stderr, "synapse: --deny has no effect with --no-sandbox: leave one of them out.\n")
+      }
     })
   )
 

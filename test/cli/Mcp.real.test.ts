@@ -63,7 +63,7 @@ describe("synapse mcp", () => {
       assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
       assert.match((await mcp("list"))[1], /^There are no servers\. .*synapse mcp add .*synapse mcp import\n$/)
       assert.deepStrictEqual(
-        await mcp("add", "fs", "--env", "A=x=y", "--", "fetch-it", "-y", "server", "--help", "--", "-h"),
+        await mcp("add", "fs", "--env", "A=x=y", "--", "cat", "-y", "server", "--help", "--", "-h"),
         [0, `added: fs, in ${home}\n`, ""]
       )
       const [code, , said] = await mcp(
@@ -79,13 +79,13 @@ describe("synapse mcp", () => {
         [0, `synapse: it can't be used yet: headers.Authorization: the variable NO_T is not set (in ${home})\n`]
       )
       assert.deepStrictEqual(servers(home), {
-        fs: { command: "fetch-it", args: ["-y", "server", "--help", "--", "-h"], env: { A: "x=y" } },
+        fs: { command: "cat", args: ["-y", "server", "--help", "--", "-h"], env: { A: "x=y" } },
         web: { url: "https://e/?k=1", headers: { Authorization: "Bearer ${NO_T}" } }
       })
       assert.strictEqual(
         (await mcp("list"))[1],
         [
-          "fs   home  ready   fetch-it -y server --help -- -h",
+          "fs   home  ready   cat -y server --help -- -h",
           "web  home  broken  https://e/?k=…",
           "",
           `web: headers.Authorization: the variable NO_T is not set (in ${home})`,
@@ -188,10 +188,13 @@ describe("synapse mcp", () => {
 
   it("keeps the trust where it changes a trusted project's file itself, and gives none besides", () =>
     using(async ({ cwd, file, mcp, write }) => {
-      assert.deepStrictEqual(await mcp("add", "--project", "mine", "--", "x"), [0, `added: mine, in ${file}\n`, ""])
+      assert.deepStrictEqual(await mcp("add", "--project", "mine", "--", "cat"), [0, `added: mine, in ${file}\n`, ""])
       assert.include((await mcp("list"))[1], "mine  project  ready")
-      write("project/mcp_servers.json", { mcpServers: { theirs: { command: "x" } } })
-      assert.match((await mcp("add", "--project", "mine", "--", "x"))[2], /it can't be used yet: .* has changed since/)
+      write("project/mcp_servers.json", { mcpServers: { theirs: { command: "cat" } } })
+      assert.match(
+        (await mcp("add", "--project", "mine", "--", "cat"))[2],
+        /it can't be used yet: .* has changed since/
+      )
       assert.match((await mcp("list"))[1], /mine +project +not trusted[\s\S]*theirs +project +not trusted/)
       assert.match((await mcp("remove", "mine"))[2], /It is in .*project\/mcp_servers\.json: add --project\.\n$/)
       write("project/s.js", "1")
@@ -230,15 +233,15 @@ describe("synapse mcp", () => {
   it("tells of a file that can't be read as what it is, and not as a server", () =>
     using(async ({ file, mcp, write }) => {
       write("project/mcp_servers.json", "[")
-      write("home/mcp/mcp_servers.json", { mcpServers: { h: { command: "x" } } })
+      write("home/mcp/mcp_servers.json", { mcpServers: { h: { command: "cat" } } })
       const [code, stdout] = await mcp("list")
       assert.strictEqual(code, 0)
-      assert.match(stdout, new RegExp(`^h {2}home {2}ready {2}x\\n\\n${file} can't be used: it is no JSON: .*\\n$`))
+      assert.match(stdout, new RegExp(`^h {2}home {2}ready {2}cat\\n\\n${file} can't be used: it is no JSON: .*\\n$`))
       const [broken, h] = JSON.parse((await mcp("list", "--json"))[1])
       assert.deepInclude(broken, { file, source: "project", state: "broken" })
       assert.match(broken.problem, /^it is no JSON/)
       assert.notProperty(broken, "name")
-      assert.deepStrictEqual(h, { name: "h", source: "home", target: "x", state: "ready" })
+      assert.deepStrictEqual(h, { name: "h", source: "home", target: "cat", state: "ready" })
       assert.match((await mcp("trust"))[2], /can't be trusted: it is no JSON/)
     }))
 

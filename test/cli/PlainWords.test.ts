@@ -68,12 +68,13 @@ const option = FastCheck.oneof(
     "--version",
     "--log-level"
   ),
-  FastCheck.tuple(FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--unknown"), word).map(
-    ([name, value]) => `${name}=${value}`
-  )
+  FastCheck.tuple(
+    FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--ask", "--unknown"),
+    word
+  ).map(([name, value]) => `${name}=${value}`)
 ).map((text) => [text])
 const pair = FastCheck.tuple(
-  FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--json", "--brief"),
+  FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--ask", "--json", "--brief"),
   word
 )
 const words = FastCheck.tuple(
@@ -103,7 +104,9 @@ describe("words that are plain", () => {
       ["exec", "--no-sandbox", "--cwd", "/tmp", "--", "-x"],
       ["exec", "--allow", "/tmp", "--allow=/var/tmp", "--deny", "*.pem", "ls"],
       ["exec", "--env", "A_B", "--env", "C", "ls"],
+      ["exec", "--ask", "never", "ls"],
       ["call"],
+      ["call", "--ask=terminal"],
       ["call", "--cwd=/tmp", "--no-sandbox"],
       ["read", "anything", "--at", "all"]
     ]) {

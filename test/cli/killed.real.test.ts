@@ -33,18 +33,23 @@ const commands = [
   ["what forks all the time", "f() { (sleep 0.02; f) & }; f; f; f; echo on; sleep N"]
 ] as const
 
+const sessionsIn = (home: string): ReadonlyArray<string> => {
+  const run = Path.join(home, ".synapse", "run")
+  return Fs.existsSync(run) ? Fs.readdirSync(run) : []
+}
+
 const gone = async (name: string, sandbox: boolean, text: string) => {
   const temporary = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "killed-test-")))
   try {
     const nap = `3${process.pid}.${Math.floor(Math.random() * 1e9)}`
     const args = ["exec", ...(sandbox ? [] : ["--no-sandbox"]), text.replaceAll("N", nap)]
-    const { child, ended, says } = Real.start(args, { TMPDIR: temporary })
+    const { child, ended, says } = Real.start(args, { HOME: temporary, TMPDIR: temporary })
     await says("on")
     child.kill("SIGKILL")
     const left = () => [
       ...withText(temporary, nap),
       // In a sandbox nobody can remove the directory; the next start does.
-      ...(sandbox ? [] : Fs.readdirSync(temporary).flatMap((parent) => Fs.readdirSync(Path.join(temporary, parent))))
+      ...(sandbox ? [] : sessionsIn(temporary))
     ]
     for (let i = 0; i < 200 && left().length > 0; i++) await new Promise((resolve) => setTimeout(resolve, 20))
     assert.deepStrictEqual(left(), [], name)

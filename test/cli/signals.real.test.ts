@@ -34,7 +34,14 @@ let naps = 0
 /** A duration that no other test sleeps for. */
 const nap = () => `${1000 + (process.pid % 5000)}.${1000 + naps++}`
 
-const left = () => fs.readdirSync(temporary)
+/** The sessions that are left, and whatever else lies in the directories for temporary files. */
+const left = () => {
+  const run = path.join(temporary, ".synapse", "run")
+  return [
+    ...fs.readdirSync(temporary).filter((name) => name !== ".synapse"),
+    ...(fs.existsSync(run) ? fs.readdirSync(run) : [])
+  ]
+}
 
 /** The cgroups of a program that are left. */
 const cgroups = (pid: number | undefined) =>
@@ -58,7 +65,10 @@ const begin = async (action: "exec" | "call", options: ReadonlyArray<string>) =>
   const [mine, job, daemon] = [nap(), nap(), nap()]
   const command =
     `echo begun; sleep ${job} & (setsid sleep ${daemon} </dev/null >/dev/null 2>&1 &); ` + `sleep ${mine}; echo more`
-  const running = start([action, ...options, ...(action === "exec" ? [command] : [])], { TMPDIR: temporary })
+  const running = start([action, ...options, ...(action === "exec" ? [command] : [])], {
+    HOME: temporary,
+    TMPDIR: temporary
+  })
   if (action === "call") running.child.stdin.write(say("1", command))
   const sleeps = () => [mine, job, daemon].filter((each) => isRunning("sleep", each))
   assert.isTrue(await until(() => sleeps().length === 3))
@@ -116,6 +126,7 @@ for (const [action, options] of modes) {
         const mine = nap()
         const command = `sleep ${mine}`
         const { child, ended } = start([action, ...options, ...(action === "exec" ? [command] : [])], {
+          HOME: temporary,
           TMPDIR: temporary
         })
         child.stdin.on("error", () => {})
@@ -134,7 +145,7 @@ for (const [action, options] of modes) {
       await ended
       // What becomes of the commands without a sandbox is the keeper's part.
       if (options.length === 0) assert.isTrue(await until(() => sleeps().length === 0))
-      const next = start(["exec", "--no-sandbox", "true"], { TMPDIR: temporary })
+      const next = start(["exec", "--no-sandbox", "true"], { HOME: temporary, TMPDIR: temporary })
       next.child.stdin.end()
       assert.strictEqual((await next.ended).exitCode, 0)
       assert.isTrue(await until(() => left().length === 0))

@@ -27,6 +27,8 @@ export interface Place {
   readonly cwd: string
   readonly home: string
   readonly server: ModelServer.ModelServer
+  /** The environment that it is started with. */
+  readonly env: Readonly<Record<string, string>>
   /** Starts it; stdin is empty where it is undefined. */
   readonly start: (
     args: ReadonlyArray<string>,
@@ -90,6 +92,7 @@ const place = (directory: string, server: ModelServer.ModelServer): Place => {
     cwd,
     home,
     server,
+    env: plain,
     start,
     agent: (...args) => start([...unsandboxed, ...args]).ended,
     about: (...args) => start(args).ended,

@@ -1,0 +1,47 @@
+/**
+ * Makes the renderer of the program, on stderr; its modules are loaded only then.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type { Terminal } from "../terminal/Terminal.js"
+import type { TerminalRenderer } from "../terminal/TerminalRenderer.js"
+import { wrongSettings } from "./Invocation.js"
+
+/**
+ * Shows a run.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Renderer = Context.Tag.Service<TerminalRenderer>
+
+/**
+ * Makes the renderer, which lives as long as the scope. Where its setting is wrong, it says so, and takes the default.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Renderer, never, Scope.Scope> = Effect.gen(function* () {
+  const [{ layer, layerFromEnv, TerminalRenderer }, { layerNode }] = yield* Effect.promise(() =>
+    Promise.all([import("../terminal/TerminalRenderer.js"), import("../terminal/Terminal.js")])
+  )
+  const terminal = layerNode("stderr")
+  const build = <E>(renderer: Layer.Layer<TerminalRenderer, E, Terminal>) =>
+    Effect.map(Layer.build(Layer.provide(renderer, terminal)), Context.get(TerminalRenderer))
+  return yield* Effect.catchAll(build(layerFromEnv), (error) =>
+    Effect.tap(build(layer), (renderer) => renderer.print(wrongSettings(error)))
+  )
+})
+
+/**
+ * Tests whether stdout and stderr are one terminal, where what is written to both is seen twice.
+ *
+ * @since 0.1.0
+ */
+export const isShared: Effect.Effect<boolean> = Effect.promise(async () =>
+  (await import("../terminal/Terminal.js")).isShared()
+)

@@ -1,0 +1,129 @@
+/**
+ * Runs a command line of a person through the toolset, as a model's would be, and shows its output as it comes.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import * as Quote from "../../bash/Quote.js"
+import * as CommandListener from "../../domain/CommandListener.js"
+import * as ExitCode from "../../domain/ExitCode.js"
+import * as Timeout from "../../domain/Timeout.js"
+import * as Negotiation from "../../sandbox/Negotiation.js"
+import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import { RunEvent } from "../../terminal/RunEvent.js"
+import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import { Toolset } from "../../toolset/Toolset.js"
+import type { Interruption } from "./Interruption.js"
+import * as PseudoTerminal from "./PseudoTerminal.js"
+import { SafeOutput } from "./SafeOutput.js"
+import * as ShellHouse from "./ShellHouse.js"
+
+const id = "shell"
+
+/** Tests whether the command itself said nothing of its failure. */
+const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
+
+/**
+ * Words for a person why a command was not run, or what it was refused: the first line of what a model is told, for the
+ * others are advice for models.
+ */
+const reasonOf = ({ extras, message }: ToolReturn): string => {
+  const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
+  if (blocked !== true) return message
+  const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
+  const what = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
+  if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
+  return `${what}\nTo let commands write there: /allow ${Quote.word(directoryOf(blockedResource))}`
+}
+
+const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Runs a command line. Returns its exit code, which is also `$?` of the next one.
+ *
+ * @since 0.1.0
+ */
+export const run = (text: string, house: ShellHouse.ShellHouse, interruption: Interruption): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    const { renderer, terminal } = house
+    const toolset = yield* ShellHouse.service(house, Toolset)
+    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const runtime = yield* Effect.runtime<never>()
+    const output = new SafeOutput(terminal.isLive)
+    /** True once a sub-agent is shown live, so that output goes above it, by whole lines. */
+    let isLive = false
+    let line = ""
+    const above = (text: string): void | Promise<void> => {
+      const end = text.lastIndexOf("\n") + 1
+      const whole = line + text.slice(0, end)
+      line = end === 0 ? line + text : text.slice(end)
+      if (end > 0) return Runtime.runPromise(runtime)(renderer.print(whole.slice(0, -1)))
+    }
+    /** Both streams may be written at the same time. */
+    let written: Promise<void> = Promise.resolve()
+    const show = (text: string): Promise<void> | undefined => {
+      if (text !== "") written = written.then(() => (isLive ? above(text) : terminal.write(text)))
+      return text === "" ? undefined : written
+    }
+    const listener: CommandListener.CommandListener = {
+      takesAll: true,
+      onOutput: (stream, chunk) => show(output.take(stream, chunk)),
+      onSubAgent: (event) => {
+        isLive = true
+        Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
+      }
+    }
+    const timeout = house.timeout ?? Timeout.longest
+    const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
+    const [result, isInterrupted] = yield* interruption.during(
+      Effect.locally(toolset.handle(call), CommandListener.current, listener),
+      toolset.cancel(id)
+    )
+    if (isLive) yield* renderer.flush
+    yield* Effect.promise(async () => {
+      await written
+      await terminal.write(line + output.end())
+    })
+    if (isInterrupted) yield* Effect.promise(async () => terminal.write("^C\n"))
+    const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
+    const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
+    const isTold = !isOurs(result) || isInterrupted || answers.length > 0
+    for (const each of [...(isTold ? [] : [reasonOf(result)]), ...notices]) {
+      yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
+    }
+    // What did not run has set no status in the shell.
+    if (error !== undefined || isInterrupted) yield* sandbox.setStatus(exitCode)
+    return exitCode
+  })
+
+/** Prints a text of the program's own, which may hold names that others gave. */
+const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
+  Effect.promise(async () => {
+    const shown = new SafeOutput(false)
+    await terminal.write(`${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`)
+  })
+
+/**
+ * Runs a command line in a pseudo-terminal of the sandbox. Returns its exit code, which is also `$?` of the next one.
+ *
+ * @since 0.1.0
+ */
+export const inTerminal = (text: string, house: ShellHouse.ShellHouse): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const backend = yield* sandbox.getSandbox(house.directory)
+    const { exitCode } = yield* PseudoTerminal.run(text, backend, house.terminal, house.keyboard)
+    return exitCode
+  }).pipe(Effect.catchAll((error) => Effect.as(notice(house, error.message), error.exitCode)))

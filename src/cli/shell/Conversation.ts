@@ -1,0 +1,161 @@
+/**
+ * Asks the agent, which works in the person's own session, and keeps what was said in a session of `synapse agent`.
+ *
+ * @since 0.1.0
+ */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Runtime from "effect/Runtime"
+import * as Stream from "effect/Stream"
+import type { AgentEvent } from "../../agent/loop/AgentEvent.js"
+import * as AgentLoop from "../../agent/loop/AgentLoop.js"
+import * as AgentSettings from "../../agent/loop/AgentSettings.js"
+import * as LiveModelProvider from "../../agent/model/LiveModelProvider.js"
+import { type Model, ModelProvider } from "../../agent/model/ModelProvider.js"
+import * as ModelSettings from "../../agent/model/ModelSettings.js"
+import * as OpenSession from "../../agent/transcript/OpenSession.js"
+import * as Recorder from "../../agent/transcript/Recorder.js"
+import * as Sessions from "../../agent/transcript/Sessions.js"
+import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as Advice from "../../domain/Advice.js"
+import { type ExecutionFailed, type InvalidUsage, toText } from "../../domain/CommandError.js"
+import * as CommandListener from "../../domain/CommandListener.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import { RunEvent } from "../../terminal/RunEvent.js"
+import { Toolset } from "../../toolset/Toolset.js"
+import * as ShellHouse from "./ShellHouse.js"
+
+/** The note to a resumed model about its tools. */
+const renewed =
+  "(This session is resumed, in a shell that a person uses too: its directory and variables may be others than before, and files may have changed.)"
+
+const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
+  switch (event._tag) {
+    case "Text":
+      return RunEvent.Text({ delta: event.delta })
+    case "Retrying":
+      return RunEvent.Retrying({ reason: event.reason, delay: event.delay })
+    case "TurnEnded":
+      return RunEvent.TurnEnded()
+    case "ToolStarted":
+      return RunEvent.ToolStarted({ call: event.call })
+    case "ToolEnded":
+      return RunEvent.ToolEnded({ call: event.call, result: event.result })
+    case "Ended":
+      return event.reason === undefined ? undefined : RunEvent.Notice({ text: ForeignText.line(event.reason, 2000) })
+    default:
+      return undefined
+  }
+}
+
+/**
+ * The questions of one run of the shell, which are one session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Conversation {
+  /** Asks a question, and shows the run; what went wrong is shown too. */
+  readonly ask: (question: string) => Effect.Effect<void>
+  /** Has the next question go on with a session, named by the beginning of its id, or with the directory's newest. */
+  readonly resume: (written: string) => Effect.Effect<void>
+}
+
+const layer = LiveModelProvider.layer.pipe(
+  Layer.provide(ModelSettings.layerFromEnv),
+  Layer.merge(Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)),
+  Layer.merge(NodeFileSystem.layer),
+  Layer.provideMerge(SandboxSettings.layerFromEnv())
+)
+
+/** Words what went wrong for a person. */
+const audience = Advice.person([])
+
+const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
+
+/**
+ * Makes the conversation of a shell.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (house: ShellHouse.ShellHouse): Conversation => {
+  const { renderer } = house
+  let current: string | undefined
+  let isRenewed = false
+  const say = (text: string) => renderer.take(RunEvent.Notice({ text }))
+
+  /** Runs the agent in a session. */
+  const run = (session: OpenSession.OpenSession, question: string, model: Model, cwd: string) =>
+    Effect.gen(function* () {
+      current = session.id
+      const prompt = isRenewed ? `${question}\n\n${renewed}` : question
+      isRenewed = false
+      const recorder = yield* Recorder.make(session, ({ message }) =>
+        say(`The session can't be kept, and can't be resumed from here on: ${message}`)
+      )
+      const loop = yield* AgentLoop.AgentLoop
+      const toolset = yield* ShellHouse.service(house, Toolset)
+      const commands = (yield* ShellHouse.service(house, CommandRegistry)).list()
+      const runtime = yield* Effect.runtime<never>()
+      const listener: CommandListener.CommandListener = {
+        onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
+      }
+      const history = session.transcript.messages
+      const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
+        const told = toRunEvent(event)
+        // Kept before it is told: what was told, a resumed run knows.
+        return Effect.zipRight(recorder.take(event), told === undefined ? Effect.void : renderer.take(told))
+      })
+      yield* Effect.onInterrupt(Effect.locally(shown, CommandListener.current, listener), () => recorder.interrupted)
+    })
+
+  const ask = (question: string) =>
+    Effect.gen(function* () {
+      const directory = yield* sessions
+      // Before there is a session: one that could not ask anything is worth nothing.
+      const model = yield* (yield* ModelProvider).model()
+      const cwd = yield* (yield* ShellHouse.service(house, SandboxManager)).cwd
+      const use = (session: OpenSession.OpenSession) => run(session, question, model, cwd)
+      yield* current === undefined
+        ? OpenSession.begin(directory, { cwd, prompt: question.slice(0, 500) }, use)
+        : OpenSession.resume(directory, current, use)
+    })
+
+  const resume = (written: string) =>
+    Effect.gen(function* () {
+      const directory = yield* sessions
+      const { cwd } = yield* ShellHouse.service(house, SandboxManager)
+      const id = yield* written === ""
+        ? Effect.flatMap(cwd, (place) => Sessions.newest(directory, place))
+        : Sessions.find(directory, written)
+      const { session, turns } = yield* Sessions.read(directory, id)
+      current = id
+      isRenewed = true
+      const begun = ForeignText.quoted(session.prompt, 100)
+      yield* say(`The next question goes on with ${id}: ${begun}, ${turns} turn${turns === 1 ? "" : "s"}.`)
+    })
+
+  const told = <R>(
+    effect: Effect.Effect<
+      void,
+      Sessions.NoSession | ExecutionFailed | InvalidUsage,
+      R | Layer.Layer.Success<typeof layer>
+    >
+  ) =>
+    effect.pipe(
+      Effect.catchTags({
+        NoSession: ({ reason }) => say(reason),
+        ExecutionFailed: (error) => say(toText(error, audience)),
+        InvalidUsage: (error) => say(toText(error, audience))
+      }),
+      Effect.provide(layer),
+      Effect.catchAll((error) => say(String(error))),
+      Effect.ensuring(renderer.flush)
+    )
+
+  return { ask: (question) => told(ask(question)), resume: (written) => told(resume(written)) }
+}

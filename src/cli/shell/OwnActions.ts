@@ -1,0 +1,101 @@
+/**
+ * Carries out the shell's own commands that only tell or change something: each returns the text that is shown.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as Quote from "../../bash/Quote.js"
+import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import { TodoStore } from "../../extension/TodoStore.js"
+import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import * as OwnCommand from "./OwnCommand.js"
+import * as PolicyText from "./PolicyText.js"
+import * as ShellHouse from "./ShellHouse.js"
+
+const marks = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const
+
+const todo = (house: ShellHouse.ShellHouse) =>
+  Effect.gen(function* () {
+    const { todos } = yield* (yield* ShellHouse.service(house, TodoStore)).get
+    if (todos.length === 0) return "The list of tasks is empty. TodoWrite sets it, as the agent does."
+    return todos.map(({ content, status }) => `${marks[status]} ${ForeignText.line(content, 300)}`).join("\n")
+  })
+
+const tools = (house: ShellHouse.ShellHouse) =>
+  Effect.map(ShellHouse.service(house, CommandRegistry), (registry) => {
+    const listed = registry.list().filter(({ isUnlisted }) => isUnlisted !== true)
+    const width = Math.max(...listed.map(({ name }) => name.length))
+    return listed
+      .map(({ name, summary }) => `  ${name.padEnd(width)}  ${ForeignText.line(summary, 120)}`)
+      .concat("", "command:search <words> finds commands of every kind, tools of MCP servers and skills among them.")
+      .join("\n")
+  })
+
+const policy = (house: ShellHouse.ShellHouse) =>
+  Effect.flatMap(ShellHouse.service(house, SandboxManager), ({ inForce }) => Effect.map(inForce, PolicyText.make))
+
+const restart = (house: ShellHouse.ShellHouse) =>
+  Effect.flatMap(ShellHouse.service(house, SandboxManager), (sandbox) =>
+    Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
+  )
+
+const realPath = (path: string): string | undefined => {
+  try {
+    return Fs.realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a word as bash does; where it is not one word alone, it stays as it is. */
+const wordOf = (written: string): string => {
+  const { words } = CommandLine.parse(`: ${written}`)
+  return words.length === 1 ? (words[0]?.value ?? written) : written
+}
+
+const allow = (house: ShellHouse.ShellHouse, written: string) =>
+  Effect.gen(function* () {
+    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    if (written === "") return `Usage: ${OwnCommand.usage("allow")}`
+    const cwd = yield* sandbox.cwd
+    const at = (place: string) =>
+      Path.resolve(
+        cwd,
+        place.replace(/^~(?=\/|$)/, () => house.home)
+      )
+    // As it is completed, and as a person would write it for bash; or as it is, where that is there.
+    const path = realPath(at(written)) === undefined ? at(wordOf(written)) : at(written)
+    const shown = ForeignText.word(path, 300)
+    const real = realPath(path)
+    if (real === undefined) return `${shown} does not exist: only what exists can be allowed. Name its directory.`
+    const inForce = yield* sandbox.inForce
+    if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
+    const verdict = PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, "write")
+    if (verdict.allowed) return `Commands may write to ${shown} already.`
+    if (!PolicyDecision.isNotWhitelisted(verdict.rule))
+      return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
+    yield* sandbox.allow(real)
+    const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
+    return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
+  })
+
+/**
+ * Carries out a command. What fails is told in the text as well.
+ *
+ * @since 0.1.0
+ */
+export const run = (
+  name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume" | "tty">,
+  rest: string,
+  house: ShellHouse.ShellHouse
+): Effect.Effect<string> => {
+  const actions = { allow: () => allow(house, rest), help: () => Effect.succeed(OwnCommand.help) }
+  const others = { policy, restart, todo, tools }
+  const action = name === "allow" || name === "help" ? actions[name]() : others[name](house)
+  return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
+}

@@ -1,0 +1,61 @@
+/**
+ * The commands of `synapse shell` itself, which begin with `/`.
+ *
+ * @since 0.1.0
+ */
+
+/** The usage and the purpose of each command, in the order in which `/help` lists them. */
+const described = {
+  ask: ["/ask <question>", "Ask the agent, which works in this session; short: ?<question>"],
+  resume: ["/resume [id]", "Go on with an earlier session of the agent, or the newest here."],
+  tty: ["/tty <command>", "Run a program that needs the whole terminal (a REPL, a menu)."],
+  allow: ["/allow <path>", "Let commands write to a path, until you leave."],
+  policy: ["/policy", "Show what commands may read and write."],
+  todo: ["/todo", "Show the list of tasks."],
+  tools: ["/tools", "List the commands that Synapse adds to the shell."],
+  restart: ["/restart", "Start a new shell; variables and background jobs are gone then."],
+  help: ["/help", "Show this."],
+  exit: ["/exit [code]", "Leave. Ctrl-D does the same."]
+} as const
+
+/**
+ * The name of a command, without its `/`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Name = keyof typeof described
+
+/**
+ * The names of all commands, without their `/`.
+ *
+ * @since 0.1.0
+ */
+export const names: ReadonlyArray<string> = Object.keys(described)
+
+/**
+ * Tests whether a word is a command's name.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isName = (word: string): word is Name => Object.hasOwn(described, word)
+
+/**
+ * Returns how a command is used.
+ *
+ * @since 0.1.0
+ */
+export const usage = (name: Name): string => described[name][0]
+
+/**
+ * The text of `/help`.
+ *
+ * @since 0.1.0
+ */
+export const help: string = [
+  "Everything else is a command line for bash. Ctrl-C ends what runs;",
+  "lines that you type meanwhile are run afterwards.",
+  "",
+  ...Object.values(described).map(([usage, purpose]) => `  ${usage.padEnd(16)} ${purpose}`)
+].join("\n")

@@ -1,0 +1,70 @@
+/**
+ * Shows the output of commands on a terminal: colours pass, and everything else that a terminal would obey becomes
+ * visible text.
+ *
+ * @since 0.1.0
+ */
+import { StringDecoder } from "node:string_decoder"
+import * as ForeignText from "../../domain/ForeignText.js"
+import * as Invisible from "../../domain/Invisible.js"
+
+/** Matches colours and the erasing of the current line, and each control character that is no white space. */
+const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
+
+/** Matches the beginning of a sequence that may go on in the next chunk. */
+const unfinished = /\x1b(?:\[[0-9;:]{0,60})?$/
+
+interface Stream {
+  readonly decoder: StringDecoder
+  rest: string
+}
+
+/**
+ * The output of one command.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class SafeOutput {
+  private readonly streams: Record<"stdout" | "stderr", Stream> = {
+    stdout: { decoder: new StringDecoder("utf8"), rest: "" },
+    stderr: { decoder: new StringDecoder("utf8"), rest: "" }
+  }
+  private isColoured = false
+  private isOpen = false
+
+  /** @param hasColours false where no control sequence may be written: colours are left out then */
+  constructor(private readonly hasColours: boolean) {}
+
+  /** Returns what is to be written of a chunk. */
+  take(name: "stdout" | "stderr", chunk: Uint8Array): string {
+    const stream = this.streams[name]
+    const text = stream.rest + stream.decoder.write(Buffer.from(chunk))
+    const [tail = ""] = unfinished.exec(text) ?? []
+    stream.rest = tail
+    return this.show(text.slice(0, text.length - tail.length))
+  }
+
+  /** Returns what is to be written at the end: the rest, colours off, and a line's end where it is missing. */
+  end(): string {
+    const rests = Object.values(this.streams).map(({ decoder, rest }) => this.show(rest + decoder.end(), true))
+    const colours = this.isColoured ? "\x1b[m" : ""
+    return `${rests.join("")}${colours}${this.isOpen ? "\n" : ""}`
+  }
+
+  private show(text: string, isEnd = false): string {
+    if (text === "") return ""
+    const shown = Invisible.replace(text, ForeignText.escaped).replace(controls, (control) => {
+      // A bell is neither obeyed nor worth a word; a backspace stays within its line.
+      if (control === "\x07") return ""
+      if (control === "\b" || control === "\r") return control
+      if (control.length === 1 || isEnd) return ForeignText.escaped(control)
+      if (!this.hasColours) return ""
+      this.isColoured = true
+      return control
+    })
+    const visible = shown.replace(/\x1b\[[0-9;:]*[mK]/g, "")
+    if (visible !== "") this.isOpen = !visible.endsWith("\n")
+    return shown
+  }
+}

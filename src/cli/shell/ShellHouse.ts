@@ -1,0 +1,50 @@
+/**
+ * The services of the shell at the terminal: the terminal's own, and the house whose session it is the face of.
+ *
+ * @since 0.1.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { CommandRegistry } from "../../command/CommandRegistry.js"
+import type { TodoStore } from "../../extension/TodoStore.js"
+import type { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type { Keyboard } from "../../terminal/Keyboard.js"
+import type { Terminal } from "../../terminal/Terminal.js"
+import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
+import type { Toolset } from "../../toolset/Toolset.js"
+
+/**
+ * The services of the house.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
+
+/**
+ * The terminal and its house.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface ShellHouse {
+  readonly terminal: Context.Tag.Service<Terminal>
+  readonly keyboard: Context.Tag.Service<Keyboard>
+  readonly renderer: Context.Tag.Service<TerminalRenderer>
+  /** Waits until the house is there. */
+  readonly services: Effect.Effect<Context.Context<Services>>
+  /** The directory that the session started in, whose sandbox it has. */
+  readonly directory: string
+  /** The person's home directory. */
+  readonly home: string
+  /** The most milliseconds of a command; undefined for no limit. */
+  readonly timeout: number | undefined
+}
+
+/**
+ * Waits for the house, and returns one of its services.
+ *
+ * @since 0.1.0
+ */
+export const service = <Id extends Services, A>({ services }: ShellHouse, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
+  Effect.map(services, (context) => Context.get(context, tag))

@@ -1,0 +1,124 @@
+/**
+ * Reads entries of a person and carries them out, until they leave.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as ExitCode from "../../domain/ExitCode.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type { LineEditor } from "../../terminal/LineEditor.js"
+import * as CommandRun from "./CommandRun.js"
+import type { Conversation } from "./Conversation.js"
+import { Entry, read } from "./Entry.js"
+import * as Interactive from "./Interactive.js"
+import type { Interruption } from "./Interruption.js"
+import * as OwnCommand from "./OwnCommand.js"
+import * as ShellHouse from "./ShellHouse.js"
+import * as ShellPrompt from "./ShellPrompt.js"
+
+/**
+ * The dependencies of `run`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly house: ShellHouse.ShellHouse
+  readonly editor: LineEditor
+  readonly interruption: Interruption
+  /** Tells whether anything confines commands, before the house is there. */
+  readonly isConfined: boolean
+}
+
+/** Loads the agent when it is asked first. */
+const loadConversation = (house: ShellHouse.ShellHouse): Effect.Effect<Conversation> =>
+  Effect.map(
+    Effect.promise(() => import("./Conversation.js")),
+    ({ make }) => make(house)
+  )
+
+/**
+ * Reads entries and carries them out. Returns the exit code to leave with: that of the last command, or the one of
+ * `/exit`.
+ *
+ * @since 0.1.0
+ */
+export const run = ({ editor, house, interruption, ...before }: Options): Effect.Effect<number> =>
+  Effect.gen(function* () {
+    const { home, terminal } = house
+    let { directory: cwd } = house
+    let { isConfined } = before
+    let code: number = ExitCode.success
+    const conversation = yield* Effect.cached(loadConversation(house))
+    const print = (text: string) => Effect.promise(async () => terminal.write(`${text}\n`))
+
+    const look = Effect.gen(function* () {
+      const sandbox = yield* ShellHouse.service(house, SandboxManager)
+      cwd = yield* sandbox.cwd
+      isConfined = sandbox.conditions().confinement._tag !== "Open"
+    })
+
+    const command = (text: string, isInteractive: boolean) =>
+      Effect.gen(function* () {
+        code = yield* isInteractive ? CommandRun.inTerminal(text, house) : CommandRun.run(text, house, interruption)
+        yield* look
+      })
+
+    /** Talks to the agent until Ctrl-C. */
+    const talk = (use: (conversation: Conversation) => Effect.Effect<void>) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.fork(Effect.flatMap(conversation, use))
+        const [, isInterrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber))
+        if (isInterrupted) yield* print("^C")
+        yield* look
+      })
+
+    const own = (name: OwnCommand.Name, rest: string): Effect.Effect<unknown> => {
+      switch (name) {
+        case "ask":
+          return rest === "" ? print(`Usage: ${OwnCommand.usage("ask")}`) : talk(({ ask }) => ask(rest))
+        case "resume":
+          return talk(({ resume }) => resume(rest))
+        case "tty":
+          return rest === "" ? print(`Usage: ${OwnCommand.usage("tty")}`) : command(rest, true)
+        case "exit":
+          return Effect.void
+        default:
+          if (name === "restart") code = ExitCode.success
+          return Effect.flatMap(loadActions, ({ run }) => Effect.flatMap(run(name, rest, house), print)).pipe(
+            Effect.zipRight(look)
+          )
+      }
+    }
+
+    for (;;) {
+      const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
+      const entered = yield* editor.read(ShellPrompt.make(facts))
+      if (entered._tag === "Ended") return code
+      if (entered._tag === "Interrupted") continue
+      const entry = read(entered.text)
+      if (entry._tag === "Own" && entry.name === "exit") {
+        if (entry.rest === "") return code
+        const left = exitCodeOf(entry.rest)
+        if (left !== undefined) return left
+        yield* print(`Usage: ${OwnCommand.usage("exit")}`)
+        continue
+      }
+      yield* Entry.$match(entry, {
+        Blank: () => Effect.void,
+        Command: ({ text }) => command(text, Interactive.test(text)),
+        Own: ({ name, rest }) => own(name, rest),
+        Unknown: ({ meant, name }) => {
+          const hint = meant === undefined ? "/help lists what there is." : `Did you mean /${meant}?`
+          return print(`synapse: There is no ${ForeignText.word(name)}. ${hint}`)
+        }
+      })
+    }
+  })
+
+const loadActions = Effect.promise(() => import("./OwnActions.js"))
+
+/** Reads the exit code of `/exit`; undefined where there is none. */
+const exitCodeOf = (rest: string): number | undefined => (/^\d+$/.test(rest) ? Number(rest) & 0xff : undefined)

@@ -1,0 +1,79 @@
+/**
+ * Asks the session's own shell what there is to complete: what commands could see, and nothing else.
+ *
+ * Each question runs in a subshell, which changes nothing, and ends with the exit code that `$?` had before it.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Quote from "../../bash/Quote.js"
+import * as CommandListener from "../../domain/CommandListener.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type * as Completion from "../../terminal/Completion.js"
+import * as ShellHouse from "./ShellHouse.js"
+
+/** Milliseconds that a question may take, and the most bytes of its answer. */
+const longest = 2000
+const most = 1_000_000
+
+/** Runs lines of bash whose output are names, each with an end behind it. Where that fails, there are none. */
+const ask = (
+  house: ShellHouse.ShellHouse,
+  end: string,
+  lines: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const backend = yield* sandbox.getSandbox(house.directory)
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const listener: CommandListener.CommandListener = {
+      takesAll: true,
+      onOutput: (stream, chunk) => {
+        if (stream === "stderr" || size > most) return
+        size += chunk.length
+        chunks.push(Buffer.from(chunk))
+      }
+    }
+    const text = ["(", "__synapse_status=$?", "set +euxvf +o noclobber", ...lines, "exit $__synapse_status", ")"].join(
+      "\n"
+    )
+    yield* Effect.locally(backend.execute(text, { timeout: longest }), CommandListener.current, listener)
+    return Buffer.concat(chunks).toString().split(end).slice(0, -1)
+  }).pipe(
+    Effect.timeout(longest),
+    Effect.catchAll(() => Effect.succeed([]))
+  )
+
+/**
+ * Returns the names of all functions, aliases, builtins and programs.
+ *
+ * @since 0.1.0
+ */
+export const commands = (house: ShellHouse.ShellHouse): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(ask(house, "\n", ["\\builtin compgen -A function -A alias -A builtin -A keyword -A command"]), (names) =>
+    names.filter((name) => !name.startsWith("__synapse") && !/\p{Cc}/u.test(name))
+  )
+
+/**
+ * Lists a directory as commands see it. Names that are not UTF-8 are left out.
+ *
+ * @since 0.1.0
+ */
+export const list = (
+  house: ShellHouse.ShellHouse,
+  directory: string
+): Effect.Effect<ReadonlyArray<Completion.Name>> => {
+  const lines = [
+    "shopt -s nullglob dotglob; shopt -u failglob",
+    `for path in ${Quote.word(directory === "" ? "." : directory)}/*; do`,
+    "  name=${path##*/}; [[ -d $path ]] && name+=/",
+    "  \\builtin printf '%s\\0' \"$name\"",
+    "done"
+  ]
+  return Effect.map(ask(house, "\0", lines), (names) =>
+    names
+      .filter((name) => !name.includes("\ufffd"))
+      .map((name) => ({ name: name.replace(/\/$/, ""), isDirectory: name.endsWith("/") }))
+  )
+}

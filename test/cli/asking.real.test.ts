@@ -1,0 +1,86 @@
+/** `--ask` on a real pseudo-terminal, with a sandbox (`npm run build` makes the program). */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as ModelServer from "../support/agent/ModelServer.js"
+import { isSandboxed } from "../support/agent/Tasks.js"
+import { type Place, using } from "../support/cli/AgentPlace.js"
+import * as Pty from "../support/terminal/Pty.js"
+
+/** A project with a file that no command may read. */
+const inProject = (script: ModelServer.Script, use: (place: Place) => Promise<void>) => () =>
+  using(script, (place) => {
+    fs.writeFileSync(path.join(place.cwd, ".env"), "TOKEN=1\n")
+    return use(place)
+  })
+
+const question = /Allow it\? \[[^\]]+\] ?$/
+
+describe.skipIf(!isSandboxed)("--ask", () => {
+  it(
+    "asks about the command of exec, offers what takes effect, and asks again about a word that is no answer",
+    inProject([], async ({ cwd, env }) => {
+      const run = Pty.start(["exec", "cat .env"], { cwd, env, columns: 200 })
+      await run.shows(question)
+      assert.deepStrictEqual(run.lines().slice(-3), [
+        "  [o]nce         this command may read it",
+        "  [N]o           it stays denied",
+        "Allow it? [o/N]"
+      ])
+      run.type("yes\n")
+      await run.shows(/Type one of the letters \[o\/N\] ?$/)
+      run.type("o\n")
+      assert.strictEqual(await run.ended, 0, run.written())
+      assert.strictEqual(run.lines().at(-1), "TOKEN=1")
+      assert.lengthOf(run.written().match(/Allow it\?/g) ?? [], 1)
+    })
+  )
+
+  it(
+    "asks nobody where it says never",
+    inProject([], async ({ cwd, env }) => {
+      const run = Pty.start(["exec", "--ask", "never", "cat .env"], { cwd, env })
+      assert.strictEqual(await run.ended, 126, run.written())
+      assert.notInclude(run.written(), "Allow it?")
+    })
+  )
+
+  it(
+    "asks for call only where it says terminal",
+    inProject([], async ({ cwd, env }) => {
+      const line = JSON.stringify({ id: "1", name: "Bash", arguments: '{"command":"cat .env"}' })
+      fs.writeFileSync(path.join(cwd, "calls"), `${line}\n`)
+      const redirected = "<calls >results"
+      const silent = Pty.start(["call"], { cwd, env, redirected })
+      assert.strictEqual(await silent.ended, 0, silent.written())
+      assert.notInclude(silent.written(), "Allow it?")
+      const asking = Pty.start(["call", "--ask", "terminal"], { cwd, env, redirected, columns: 200 })
+      await asking.shows(question)
+      assert.include(asking.lines(), "  [s]ession      every command may read it until this session ends")
+      asking.type("s\n")
+      assert.strictEqual(await asking.ended, 0, asking.written())
+      assert.include(JSON.parse(fs.readFileSync(path.join(cwd, "results"), "utf8")).output, "TOKEN=1")
+    })
+  )
+
+  it(
+    "asks for an agent between its steps, once, with nothing drawn meanwhile",
+    inProject(
+      [ModelServer.calls({ name: "Bash", arguments: { command: "cat .env" } }), ModelServer.text("It is read.")],
+      async ({ cwd, env }) => {
+        const run = Pty.start(["agent", "go"], { cwd, env, columns: 200 })
+        await run.shows(question)
+        // Several spinners' time.
+        await new Promise((resolve) => setTimeout(resolve, 600))
+        assert.match(run.lines().at(-1) ?? "", question)
+        assert.notMatch(run.lines().join("\n"), /◐|◓|◑|◒/)
+        run.type("o\n")
+        assert.strictEqual(await run.ended, 0, run.written())
+        assert.lengthOf(run.written().match(/Allow it\?/g) ?? [], 1)
+        const lines = run.lines().map((line) => line.replace(/ \[\d+\.\ds\]/, ""))
+        const at = lines.indexOf("• Bash(cat .env)")
+        assert.deepStrictEqual(lines.slice(at, at + 3), ["• Bash(cat .env)", "  └─ TOKEN=1", "It is read."])
+      }
+    )
+  )
+})

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Entry, read } from "../../../src/cli/shell/Entry.js"
+import * as Interactive from "../../../src/cli/shell/Interactive.js"
+import * as ShellPrompt from "../../../src/cli/shell/ShellPrompt.js"
+
+describe("an entry at the prompt", () => {
+  it("is the shell's own only where its name is exactly one of ours", () => {
+    assert.deepStrictEqual(read(" /allow  ~/x y "), Entry.Own({ name: "allow", rest: "~/x y" }))
+    assert.deepStrictEqual(read("/help"), Entry.Own({ name: "help", rest: "" }))
+    assert.deepStrictEqual(read("?why is\nthis"), Entry.Own({ name: "ask", rest: "why is\nthis" }))
+    assert.deepStrictEqual(read("/halp"), Entry.Unknown({ name: "/halp", meant: "help" }))
+    assert.deepStrictEqual(read("/zzzzz"), Entry.Unknown({ name: "/zzzzz", meant: undefined }))
+    for (const text of ["/bin/ls -l", "/tmp", "/help/x", "ls /help", "/help; ls"])
+      assert.deepStrictEqual(read(text), Entry.Command({ text }))
+    assert.deepStrictEqual(read(" \n"), Entry.Blank())
+  })
+
+  it("gets the terminal where its program needs it, and nothing is redirected", () => {
+    for (const text of [
+      "vim a.txt",
+      "LESS=-R less x",
+      "/usr/bin/top",
+      "python3",
+      "node",
+      "git commit",
+      "git rebase -i HEAD~2",
+      "git add -p",
+      "psql db",
+      "docker run -it x sh"
+    ])
+      assert.isTrue(Interactive.test(text), text)
+    for (const text of [
+      "python3 a.py",
+      "node -e 0",
+      "git commit -m x",
+      "git status",
+      "less x | cat",
+      "vim <x",
+      "psql -c 'select 1'",
+      "top -bn1",
+      "echo vim",
+      "vim --version",
+      "sleep 1; vim"
+    ])
+      assert.isFalse(Interactive.test(text), text)
+  })
+
+  it("stands behind a prompt that tells the directory, a failure, and that there is no sandbox", () => {
+    const facts = { cwd: "/home/ada/x", home: "/home/ada", code: 0, isConfined: true, isRoot: false, hasColours: false }
+    assert.strictEqual(ShellPrompt.make(facts), "~/x $ ")
+    assert.strictEqual(
+      ShellPrompt.make({ ...facts, cwd: "/home/adam/\x1b[2J", code: 2, isConfined: false, isRoot: true }),
+      "/home/adam/\\u001b[2J NO SANDBOX [2] # "
+    )
+  })
+})

@@ -1,0 +1,239 @@
+import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Tmux from "../../support/cli/TmuxShell.js"
+import * as Temporary from "../../support/Temporary.js"
+
+const program = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
+
+/** A shell in a directory of its own, without a sandbox; its prompt is `P> ` behind the directory's name. */
+const shell = (
+  use: (tmux: Tmux.Tmux, directory: string) => Promise<void>,
+  options: ReadonlyArray<string> = ["--no-sandbox"]
+): Promise<void> =>
+  Temporary.using(async (directory) => {
+    const cwd = path.join(directory, "work")
+    fs.mkdirSync(cwd)
+    const command = [process.execPath, program, "shell", ...options]
+    const env = {
+      SYNAPSE_HOME: path.join(directory, "home"),
+      HOME: directory,
+      ANTHROPIC_API_KEY: "",
+      OPENAI_API_KEY: ""
+    }
+    await Tmux.using({ directory, cwd, command, env }, (tmux) => use(tmux, cwd))
+  })
+
+const mark = process.getuid?.() === 0 ? "#" : "$"
+const plain = `~/work NO SANDBOX ${mark}`
+
+describe("synapse shell without a terminal", () => {
+  it("says that it needs one", () => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [program, "shell"], {
+      encoding: "utf8",
+      input: "ls"
+    })
+    assert.deepStrictEqual(
+      { status, stderr, stdout },
+      {
+        status: 2,
+        stderr: "synapse: shell needs a terminal. For commands without one: synapse exec '<command>'\n",
+        stdout: ""
+      }
+    )
+  })
+})
+
+describe.skipIf(!Tmux.isThere)("synapse shell", () => {
+  it("runs commands in one session, and shows the directory and the exit code in its prompt", () =>
+    shell(async ({ line, press, type }) => {
+      await line(plain)
+      type("export A=7; mkdir sub; cd sub; (exit 3)")
+      press("Enter")
+      await line(`~/work/sub NO SANDBOX [3] ${mark}`)
+      type("echo $? $A")
+      press("Enter")
+      await line("3 7")
+      await line(`~/work/sub NO SANDBOX ${mark}`)
+      type("/exit 5")
+      press("Enter")
+      await line("left with 5")
+    }))
+
+  it("ends a command by Ctrl-C and keeps the session; Ctrl-D leaves", () =>
+    shell(async ({ line, press, type, until }) => {
+      await line(plain)
+      type("B=kept; sleep 1000")
+      press("Enter")
+      await until((lines) => lines.some((each) => each.endsWith("sleep 1000")))
+      // The key may come before the command has begun.
+      await until((lines) => {
+        press("C-c")
+        return lines.includes(`~/work NO SANDBOX [130] ${mark}`)
+      })
+      type("echo $B $?")
+      press("Enter")
+      await line("kept 130")
+      await line(plain)
+      press("C-d")
+      await line("left with 0")
+    }))
+
+  it("runs what was typed and pasted meanwhile afterwards, and a paste of several lines as one entry", () =>
+    shell(async ({ line, lines, paste, press, type, until }) => {
+      await line(plain)
+      type("read -t 2 < <(sleep 2); echo first")
+      press("Enter")
+      await until((lines) => lines.some((each) => each.endsWith("echo first")))
+      type("echo sec''ond")
+      press("Enter")
+      await line("second")
+      assert.isTrue(lines().indexOf("first") < lines().indexOf("second"))
+      paste("for i in 1 2\ndo echo line$i\ndone")
+      await until((lines) => lines.some((each) => each.endsWith("done")))
+      assert.notInclude(lines(), "line1")
+      press("Enter")
+      await line("line2")
+    }))
+
+  it("completes commands and paths as the session sees them, and leaves $? alone", () =>
+    shell(async ({ line, press, type, until }, cwd) => {
+      fs.mkdirSync(path.join(cwd, "with blank"))
+      fs.writeFileSync(path.join(cwd, "with blank", "file.txt"), "content\n")
+      await line(plain)
+      type("unusual_name() { echo called $1; }; false")
+      press("Enter")
+      await line(`~/work NO SANDBOX [1] ${mark}`)
+      type("unusual_n")
+      press("Tab")
+      await until((lines) => lines.some((each) => each.endsWith("unusual_name")))
+      type("$?")
+      press("Enter")
+      await line("called 1")
+      type("cat wi")
+      press("Tab")
+      await until((lines) => lines.some((each) => each.endsWith("with\\ blank/")))
+      type("f")
+      press("Tab")
+      await until((lines) => lines.some((each) => each.endsWith("with\\ blank/file.txt")))
+      press("Enter")
+      await line("content")
+    }))
+
+  it("gives a program the terminal, its size too, and takes it back however the program leaves it", () =>
+    shell(async ({ line, press, resize, type, until }, cwd) => {
+      fs.writeFileSync(
+        path.join(cwd, "full"),
+        [
+          "printf '\\e[?1049h\\e[?25l\\e[?2004h\\e[?1000h\\e[?2026hscreen '",
+          "stty size; stty -echo raw; key=$(dd bs=1 count=1 2>/dev/null | od -An -tx1)",
+          'printf \'\\r\\nkey%s\\r\\n\' "$key"; while [[ $(stty size) != "20 70" ]]; do sleep 0.1; done',
+          "printf 'resized\\r\\n'; dd bs=1 count=1 >/dev/null 2>&1; exit 4"
+        ].join("\n")
+      )
+      await line(plain)
+      type("/tty bash full")
+      press("Enter")
+      await line("screen 24 80")
+      press("C-c")
+      await line("key 03")
+      resize(70, 20)
+      await line("resized")
+      type("q")
+      const left = await line(`~/work NO SANDBOX [4] ${mark}`)
+      assert.isFalse(left.some((each) => each.startsWith("screen")))
+      type("echo $? agai''n")
+      press("Enter")
+      await line("4 again")
+      await until((lines) => lines.includes(plain))
+    }))
+
+  it("makes what a terminal would obey visible, in output and in names", () =>
+    shell(async ({ clipboard, line, press, title, type, until }, cwd) => {
+      fs.writeFileSync(path.join(cwd, "\x1b]0;stolen\x07name"), "")
+      await line(plain)
+      type("printf '\\e]52;c;c3RvbGVu\\a\\e[31mred\\e[m\\e[?1049h\\e[2J\\e[?2026hopen\\e]0;stolen'")
+      press("Enter")
+      await line("\\u001b]52;c;c3RvbGVured\\u001b[?1049h\\u001b[2J\\u001b[?2026hopen\\u001b]0;stolen")
+      await line(plain)
+      type("ls")
+      press("Enter")
+      await line("\\u001b]0;stolenname")
+      type("cat ")
+      press("Tab", "Tab")
+      type("; cd 'x")
+      press("C-c")
+      await until((lines) => lines.filter((each) => each === plain).length > 0)
+      assert.notInclude(title(), "stolen")
+      assert.notInclude(clipboard(), "stolen")
+    }))
+
+  it("draws its line anew where the terminal gets another width", () =>
+    shell(async ({ line, press, resize, type, until }) => {
+      await line(plain)
+      type(`echo ${"word ".repeat(12)}end`)
+      await until((lines) => lines.some((each) => each.endsWith("end")))
+      resize(40, 24)
+      type("ing")
+      await until((lines) => lines.some((each) => each.endsWith("ending")))
+      press("Enter")
+      await line(`${"word ".repeat(12)}ending`)
+    }))
+
+  it("answers its own commands, and names the one that was meant", () =>
+    shell(async ({ line, press, type, until }) => {
+      await line(plain)
+      type("/halp")
+      press("Enter")
+      await line("synapse: There is no /halp. Did you mean /help?")
+      type("/bin/echo path")
+      press("Enter")
+      await line("path")
+      type('TodoWrite \'{"todos":[{"content":"Look","activeForm":"Looking","status":"pending"}]}\' >/dev/null')
+      press("Enter")
+      type("/todo")
+      press("Enter")
+      await line("[ ] Look")
+      type("?what is here")
+      press("Enter")
+      await until((lines) => lines.some((each) => each.startsWith("No model is set up. Set ANTHROPIC_API_KEY")))
+    }))
+})
+
+const hasSandbox = process.platform === "linux" && fs.existsSync("/usr/bin/bwrap")
+
+describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () => {
+  it("asks where the policy denies something, and allows what the answer says", () =>
+    shell(
+      async ({ line, press, type, until }, cwd) => {
+        const asked = (count: number) =>
+          until((lines) => lines.filter((each) => each.startsWith("Allow it?") && each.endsWith("]")).length >= count)
+        fs.writeFileSync(path.join(cwd, "denied.txt"), "what it holds\n")
+        await line(`~/work ${mark}`)
+        type("C=kept; cat denied.txt")
+        press("Enter")
+        await asked(1)
+        type("o")
+        press("Enter")
+        await line("what it holds")
+        await line(`~/work ${mark}`)
+        type("cat denied.txt; echo not run")
+        press("Enter")
+        await asked(1)
+        type("n")
+        press("Enter")
+        await line(`~/work [126] ${mark}`)
+        type("echo $? $C")
+        press("Enter")
+        await line("126 kept")
+        type("/policy")
+        press("Enter")
+        await until((lines) => lines.some((each) => each.startsWith("  denied.txt")))
+        type("/allow denied.txt")
+        press("Enter")
+        await until((lines) => lines.some((each) => each.includes("denied.txt can't be allowed: on the blacklist")))
+      },
+      ["--deny", "denied.txt"]
+    ))
+})

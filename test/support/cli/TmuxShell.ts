@@ -1,0 +1,85 @@
+/** A program on a terminal of tmux: what a person would type, and what they would see. */
+import { execFileSync, spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { setTimeout as wait } from "node:timers/promises"
+
+export const isThere = spawnSync("tmux", ["-V"]).status === 0
+
+/** Milliseconds after which what is waited for will not come. */
+const patience = 30_000
+
+export interface Tmux {
+  /** Types a text, as it is. */
+  readonly type: (text: string) => void
+  /** Presses keys by their names: `Enter`, `C-c`, `Tab`. */
+  readonly press: (...keys: ReadonlyArray<string>) => void
+  /** Pastes a text as terminals do. */
+  readonly paste: (text: string) => void
+  readonly resize: (columns: number, rows: number) => void
+  /** The rows of the screen and what has scrolled away, wrapped ones joined, without blanks at their ends. */
+  readonly lines: () => ReadonlyArray<string>
+  /** The title of the terminal. */
+  readonly title: () => string
+  /** The texts that programs have put into the clipboard. */
+  readonly clipboard: () => string
+  /** Waits until what is shown fulfils a test. */
+  readonly until: (test: (lines: ReadonlyArray<string>) => boolean) => Promise<ReadonlyArray<string>>
+  /** Waits for a line that is exactly this. */
+  readonly line: (text: string) => Promise<ReadonlyArray<string>>
+}
+
+export const using = async <A>(
+  options: {
+    readonly directory: string
+    readonly cwd: string
+    readonly command: ReadonlyArray<string>
+    readonly env?: Readonly<Record<string, string>>
+  },
+  use: (tmux: Tmux) => Promise<A>
+): Promise<A> => {
+  const { command, cwd, directory } = options
+  const { CI: _ci, NO_COLOR: _colour, TMUX: _tmux, ...inherited } = process.env
+  const env = { ...inherited, ...options.env }
+  const socket = path.join(directory, "tmux")
+  const config = path.join(directory, "tmux.conf")
+  fs.writeFileSync(
+    config,
+    "set -g default-terminal screen-256color\nset -s set-clipboard on\nset -g history-limit 5000\n"
+  )
+  const run = (...words: ReadonlyArray<string>): string =>
+    execFileSync("tmux", ["-S", socket, "-f", config, ...words], { cwd, encoding: "utf8", env, stdio: "pipe" })
+  const lines = () =>
+    run("capture-pane", "-p", "-J", "-S", "-")
+      .split("\n")
+      .map((line) => line.trimEnd())
+  const until = async (test: (lines: ReadonlyArray<string>) => boolean) => {
+    for (const end = performance.now() + patience; ; await wait(50)) {
+      const now = lines()
+      if (test(now)) return now
+      if (performance.now() > end)
+        throw new Error(`this was not shown in time; the screen:\n${now.join("\n").trimEnd()}`)
+    }
+  }
+  // The pane stays when its program has ended, and shows how.
+  const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
+  run("new-session", "-d", "-x", "80", "-y", "24", `${quoted}; echo "left with $?"; exec sleep 300`)
+  try {
+    return await use({
+      type: (text) => void run("send-keys", "-l", text),
+      press: (...keys) => void run("send-keys", ...keys),
+      paste: (text) => {
+        run("set-buffer", "-b", "paste", text)
+        run("paste-buffer", "-p", "-b", "paste")
+      },
+      resize: (columns, rows) => void run("resize-window", "-x", String(columns), "-y", String(rows)),
+      lines,
+      title: () => run("display-message", "-p", "#{pane_title}").trim(),
+      clipboard: () => run("list-buffers", "-F", "#{buffer_sample}").trim(),
+      until,
+      line: (text) => until((lines) => lines.includes(text))
+    })
+  } finally {
+    spawnSync("tmux", ["-S", socket, "kill-server"])
+  }
+}
