@@ -48,11 +48,15 @@ export const holders = (file: string, reader: number, since: number): ReadonlyAr
   )
 }
 
+/** Tests for a file that no process has but by inheritance from this one: `/dev/null` is everybody's standard input. */
+const isPrivate = (file: string): boolean => /^(socket|pipe):\[\d+\]$/.test(file)
+
 /** The most looks for processes that start others while they are killed. */
 const maxLooks = 20
 
 /**
- * Kills all that hold the standard input of `reader` (`holders`), and returns their names.
+ * Kills all that hold the standard input of `reader` (`holders`), and returns their names. Kills nothing where that is
+ * neither a socket nor a pipe: then `reader` has ended, and its pid may be another's.
  *
  * @since 0.1.0
  * @category signals
@@ -60,7 +64,7 @@ const maxLooks = 20
 export const reserve = (reader: number, since: number): ReadonlyArray<string> => {
   const file = of(reader)
   const names = new Set<string>()
-  for (let look = 0; look < maxLooks && file !== ""; look++) {
+  for (let look = 0; look < maxLooks && isPrivate(file); look++) {
     const found = holders(file, reader, since)
     if (found.length === 0) break
     for (const pid of found) {
