@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs"
 import { defineConfig } from "vitest/config"
 import type { Reporter } from "vitest/node"
 
@@ -10,9 +11,31 @@ const flaky: Reporter = {
   }
 }
 
+const isDeath = (error: { readonly message?: string }) => error.message === "Worker exited unexpectedly"
+
+/**
+ * Names the files whose process has died before all their tests ended; where nothing has failed besides, also to who runs
+ * them again (`test/support/run.mjs`).
+ */
+const unfinished: Reporter = {
+  onTestRunEnd: (modules, errors) => {
+    const dead = modules.filter((one) => ["queued", "pending"].includes(one.state()))
+    for (const one of dead) {
+      const test = Array.from(one.children.allTests()).find((test) => test.result().state === "pending")
+      process.stdout.write(
+        `its process has died: ${one.moduleId}, in or before: ${test?.fullName ?? "its first test"}\n`
+      )
+    }
+    const list = process.env["SYNAPSE_UNFINISHED"]
+    if (list === undefined || dead.length === 0 || !errors.every(isDeath)) return
+    if (modules.some((one) => one.state() === "failed")) return
+    writeFileSync(list, dead.map((one) => one.moduleId).join("\n"))
+  }
+}
+
 export default defineConfig({
   test: {
-    reporters: ["default", flaky],
+    reporters: ["default", flaky, unfinished],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A vitest pool isolates all of its files, or none.
