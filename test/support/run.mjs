@@ -10,6 +10,7 @@ import { join } from "node:path"
 const directory = mkdtempSync(join(tmpdir(), "synapse-tests-"))
 const list = join(directory, "unfinished")
 
+/** @param {ReadonlyArray<string>} files */
 const vitest = (...files) =>
   spawnSync("vitest", ["run", ...files], { stdio: "inherit", env: { ...process.env, SYNAPSE_UNFINISHED: list } })
     .status ?? 1
