@@ -44,6 +44,6 @@ fi
     \builtin exit 1
   }
   \builtin trap - PIPE
-  \builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse"
+  \builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1"
 } 46>@directory@/slot-"$__synapse-ask"
 \builtin exit 126
