@@ -133,6 +133,128 @@ read() {
 `
 
 /**
+ * The file `rest.bash`, without its comments.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const rest = `refuse() {
+  local kind=io
+  words "$2"
+  case $said in
+    'No such file or directory' | 'Not a directory') kind=missing ;;
+    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') kind=denied ;;
+    'Is a directory') kind=directory ;;
+  esac
+  reply "$kind" "\${3-}\${said:-$1}"
+}
+missing() {
+  local at=\${directory%/} chain=()
+  while [[ $at && ! -d $at ]]; do
+    chain+=("$at")
+    if [[ $at != */* ]]; then break; fi
+    at=\${at%/*}
+  done
+  made=("\${chain[@]}" "\${made[@]}")
+}
+elsewhere() {
+  inplace=yes
+  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
+    reply ok
+  else
+    temporary=
+    reply denied 'neither its directory nor the one for temporary files can be written'
+  fi
+}
+written() {
+  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
+}
+unwritten() {
+  local error
+  error=$({ printf . >&44; } 2>&1)
+  discard
+  refuse 'could not be written' "$error"
+}
+alike() {
+  local both
+  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
+    [[ $own && $begun == "$own" ]]; then return; fi
+  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
+  [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
+}
+exchange() {
+  local error
+  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
+  local changed=$temporary
+  if [[ $inplace ]]; then changed=$target; fi
+  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
+    discard
+    refuse 'its mode could not be changed' "$error"
+    return
+  fi
+  if [[ ! $inplace ]]; then
+    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
+      exec 44>&-
+      temporary='' made=()
+      reply ok
+      return
+    fi
+    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
+  fi
+  over
+}
+over() {
+  local error
+  trap '' HUP INT TERM
+  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
+    if [[ $old ]]; then rm -f -- "$old"; fi
+    old=
+    discard
+    refuse 'could not be kept' "\${error-}"
+  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
+    rm -f -- "$old"
+    old=
+    discard
+    reply ok
+  else
+    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
+    rm -f -- "$old"
+    old=
+    discard
+    refuse 'could not be written' "$error"
+  fi
+  trap - HUP INT TERM
+}
+mode() {
+  local known
+  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
+}
+become() {
+  local words=() name='' own=$PATH
+  exec 40<"$slot-down"
+  reply ok
+  mapfile -d '' -t -u 40 words
+  exec 40<&-
+  local count=\${words[0]-0}
+  PATH=\${callers[0]}
+  for name in "\${words[@]:1:count}" ''; do
+    if [[ $name == */* ]]; then
+      if [[ -e $name ]]; then break; fi
+    elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
+  done
+  if [[ ! $name || $name == */* && ( -d $name || ! -x $name ) ]]; then
+    PATH=$own
+    if [[ $name ]]; then reply denied "$name"; else reply missing; fi
+    return
+  fi
+  if [[ \${callers[2]} ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
+  trap - EXIT
+  exec 41<&- 42<&- 43<&- 44>&- 46>&-
+  exec -- "$name" "\${words[@]:count + 1}"
+}
+`
+
+/**
  * The file `several.bash`, without its comments.
  *
  * @since 0.1.0
@@ -364,6 +486,15 @@ what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
+rest() { . @directory@/rest && "$@"; }
+refuse() { rest refuse "$@"; }
+missing() { rest missing; }
+elsewhere() { rest elsewhere; }
+written() { rest written; }
+unwritten() { rest unwritten; }
+exchange() { rest exchange; }
+mode() { rest mode "$@"; }
+become() { rest become; }
 discard() {
   if [[ $temporary ]]; then
     exec 44>&-
@@ -389,16 +520,6 @@ leave() {
   discard
 }
 trap leave EXIT
-refuse() {
-  local kind=io
-  words "$2"
-  case $said in
-    'No such file or directory' | 'Not a directory') kind=missing ;;
-    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') kind=denied ;;
-    'Is a directory') kind=directory ;;
-  esac
-  reply "$kind" "\${3-}\${said:-$1}"
-}
 endless() {
   if [[ $1 -ef /proc/kmsg || \${1##*/} == trace_pipe ]]; then return 0; fi
   if [[ ! -e $1 || -f $1 ]]; then return 1; fi
@@ -551,24 +672,6 @@ masked() {
   exec 40<&-
   umask 077
 }
-missing() {
-  local at=\${directory%/} chain=()
-  while [[ $at && ! -d $at ]]; do
-    chain+=("$at")
-    if [[ $at != */* ]]; then break; fi
-    at=\${at%/*}
-  done
-  made=("\${chain[@]}" "\${made[@]}")
-}
-elsewhere() {
-  inplace=yes
-  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
-    reply ok
-  else
-    temporary=
-    reply denied 'neither its directory nor the one for temporary files can be written'
-  fi
-}
 pour() {
   exec 40<"$slot-down"
   if (( $1 == 44 )); then
@@ -580,27 +683,11 @@ pour() {
   exec 40<&-
   reply ok
 }
-written() {
-  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
-}
-unwritten() {
-  local error
-  error=$({ printf . >&44; } 2>&1)
-  discard
-  refuse 'could not be written' "$error"
-}
 put() {
   if [[ ! $temporary ]]; then
     reply io 'it was not begun'
   elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
-alike() {
-  local both
-  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
-    [[ $own && $begun == "$own" ]]; then return; fi
-  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
-  [[ $both && "\${both%%$'\\n'*}" == "\${both##*$'\\n'}" ]]
-}
 place() {
   local said='' none=()
   if [[ ! $helper || $mode || ! -e $target ]]; then return 1; fi
@@ -611,7 +698,6 @@ place() {
   [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
 } 2>/dev/null
 commit() {
-  local error
   if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
   if [[ ! $inplace ]] && place; then
     exec 44>&-
@@ -619,73 +705,7 @@ commit() {
     reply ok
     return
   fi
-  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
-  local changed=$temporary
-  if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
-    discard
-    refuse 'its mode could not be changed' "$error"
-    return
-  fi
-  if [[ ! $inplace ]]; then
-    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
-      exec 44>&-
-      temporary='' made=()
-      reply ok
-      return
-    fi
-    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
-  fi
-  over
-}
-over() {
-  local error
-  trap '' HUP INT TERM
-  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
-    if [[ $old ]]; then rm -f -- "$old"; fi
-    old=
-    discard
-    refuse 'could not be kept' "\${error-}"
-  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
-    rm -f -- "$old"
-    old=
-    discard
-    reply ok
-  else
-    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
-    rm -f -- "$old"
-    old=
-    discard
-    refuse 'could not be written' "$error"
-  fi
-  trap - HUP INT TERM
-}
-mode() {
-  local known
-  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
-}
-become() {
-  local words=() name='' own=$PATH
-  exec 40<"$slot-down"
-  reply ok
-  mapfile -d '' -t -u 40 words
-  exec 40<&-
-  local count=\${words[0]-0}
-  PATH=\${callers[0]}
-  for name in "\${words[@]:1:count}" ''; do
-    if [[ $name == */* ]]; then
-      if [[ -e $name ]]; then break; fi
-    elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
-  done
-  if [[ ! $name || $name == */* && ( -d $name || ! -x $name ) ]]; then
-    PATH=$own
-    if [[ $name ]]; then reply denied "$name"; else reply missing; fi
-    return
-  fi
-  if [[ \${callers[2]} ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
-  trap - EXIT
-  exec 41<&- 42<&- 43<&- 44>&- 46>&-
-  exec -- "$name" "\${words[@]:count + 1}"
+  exchange
 }
 several() {
   if [[ ! \${isSeveral-} ]]; then

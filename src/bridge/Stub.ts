@@ -30,7 +30,8 @@ export const names = {
   programs: "bin",
   program: "program",
   stub: "stub",
-  several: "several"
+  several: "several",
+  rest: "rest"
 } as const
 
 /**
@@ -81,6 +82,14 @@ export const stub = (directory: string): string => within(directory, BashText.st
  * @category texts
  */
 export const several = (): string => BashText.several
+
+/**
+ * Makes the file `rest`, which `stub` sources for what few calls need: bash reads the stub anew at each call.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const rest = (): string => BashText.rest
 
 /** The body of a function that calls a command by its name. */
 const called = (name: string) => BashText.functions.replace(/^\w+\(\) /, "").replace(' "$@" )\n', ` ${name} "$@" )`)

@@ -62,6 +62,16 @@ next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
+# Calls a function of the file `rest`, which takes the place of the one here.
+rest() { . @directory@/rest && "$@"; }
+refuse() { rest refuse "$@"; }
+missing() { rest missing; }
+elsewhere() { rest elsewhere; }
+written() { rest written; }
+unwritten() { rest unwritten; }
+exchange() { rest exchange; }
+mode() { rest mode "$@"; }
+become() { rest become; }
 discard() {
   if [[ $temporary ]]; then
     exec 44>&-
@@ -89,16 +99,6 @@ leave() {
   discard
 }
 trap leave EXIT
-refuse() {
-  local kind=io
-  words "$2"
-  case $said in
-    'No such file or directory' | 'Not a directory') kind=missing ;;
-    'Permission denied' | 'Read-only file system' | 'Operation not permitted' | 'Device or resource busy') kind=denied ;;
-    'Is a directory') kind=directory ;;
-  esac
-  reply "$kind" "${3-}${said:-$1}"
-}
 # Whether a file may keep its reader waiting for ever: a named pipe, a device, a log of the kernel's. What the caller hands over
 # by its descriptor (`read <(command)`) is waited for, unless only regular files will do.
 endless() {
@@ -265,26 +265,6 @@ masked() {
   exec 40<&-
   umask 077
 }
-# Notes the directories that a directory lacks, to take them away again.
-missing() {
-  local at=${directory%/} chain=()
-  while [[ $at && ! -d $at ]]; do
-    chain+=("$at")
-    if [[ $at != */* ]]; then break; fi
-    at=${at%/*}
-  done
-  made=("${chain[@]}" "${made[@]}")
-}
-# A directory that can't be written, or holds a mount of that name: the content waits in another until it is whole.
-elsewhere() {
-  inplace=yes
-  if temporary=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) && { exec 44>|"$temporary"; } 2>/dev/null; then
-    reply ok
-  else
-    temporary=
-    reply denied 'neither its directory nor the one for temporary files can be written'
-  fi
-}
 # What comes down goes there, to its end.
 pour() {
   exec 40<"$slot-down"
@@ -298,30 +278,12 @@ pour() {
   exec 40<&-
   reply ok
 }
-written() {
-  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
-}
-unwritten() {
-  local error
-  error=$({ printf . >&44; } 2>&1)
-  discard
-  refuse 'could not be written' "$error"
-}
 # A short content comes in the dialog, also where no file could be begun: descriptor 44 may be the caller's own then.
 put() {
   if [[ ! $temporary ]]; then
     reply io 'it was not begun'
   elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
-# As it was, but for its content: the mode, the owner, and what else can be kept. A file with several names is not.
-alike() {
-  local both
-  # Who owns a file can keep all of it.
-  if cp --attributes-only --preserve=mode,ownership,xattr -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&- &&
-    [[ $own && $begun == "$own" ]]; then return; fi
-  both=$(exec stat -c '%a %u %g %h' -- "$target" "$temporary" 2>/dev/null 46>&- 41<&- 42<&-)
-  [[ $both && "${both%%$'\n'*}" == "${both##*$'\n'}" ]]
-}
 # What is done in part only, where the helper has ended, is seen by the temporary file.
 place() {
   local said='' none=()
@@ -333,7 +295,6 @@ place() {
   [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
 } 2>/dev/null
 commit() {
-  local error
   if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
   if [[ ! $inplace ]] && place; then
     exec 44>&-
@@ -341,76 +302,7 @@ commit() {
     reply ok
     return
   fi
-  if [[ ! $inplace && -e $target ]] && ! alike; then inplace=yes; fi
-  local changed=$temporary
-  if [[ $inplace ]]; then changed=$target; fi
-  if [[ $mode ]] && ! error=$(exec chmod -- "$mode" "$changed" 2>&1 46>&- 41<&- 42<&-); then
-    discard
-    refuse 'its mode could not be changed' "$error"
-    return
-  fi
-  if [[ ! $inplace ]]; then
-    if error=$(exec mv -fT -- "$temporary" "$target" 2>&1 46>&- 41<&- 42<&-); then
-      exec 44>&-
-      temporary='' made=()
-      reply ok
-      return
-    fi
-    if [[ $error != *busy* ]]; then discard; refuse 'could not be replaced' "$error"; return; fi
-  fi
-  over
-}
-# Where a file can't be replaced, its content can: with the old one at hand, should that fail. Who asks to end waits for it.
-over() {
-  local error
-  trap '' HUP INT TERM
-  if ! old=$(exec mktemp --tmpdir .synapse.XXXXXXXXXX 2>/dev/null 46>&- 41<&- 42<&-) || ! error=$(exec cp -- "$target" "$old" 2>&1 46>&- 41<&- 42<&-); then
-    if [[ $old ]]; then rm -f -- "$old"; fi
-    old=
-    discard
-    refuse 'could not be kept' "${error-}"
-  elif error=$({ cat -- "$temporary" >|"$target"; } 2>&1 46>&- 41<&- 42<&-); then
-    rm -f -- "$old"
-    old=
-    discard
-    reply ok
-  else
-    cat -- "$old" >|"$target" 46>&- 41<&- 42<&-
-    rm -f -- "$old"
-    old=
-    discard
-    refuse 'could not be written' "$error"
-  fi
-  trap - HUP INT TERM
-}
-mode() {
-  local known
-  if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
-}
-# Becomes a program, as the caller would run it: with its PATH, its locale and its descriptors. What comes down are the number
-# of the names that the program may have, of which the first that is there counts, the names, and its words.
-become() {
-  local words=() name='' own=$PATH
-  exec 40<"$slot-down"
-  reply ok
-  mapfile -d '' -t -u 40 words
-  exec 40<&-
-  local count=${words[0]-0}
-  PATH=${callers[0]}
-  for name in "${words[@]:1:count}" ''; do
-    if [[ $name == */* ]]; then
-      if [[ -e $name ]]; then break; fi
-    elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
-  done
-  if [[ ! $name || $name == */* && ( -d $name || ! -x $name ) ]]; then
-    PATH=$own
-    if [[ $name ]]; then reply denied "$name"; else reply missing; fi
-    return
-  fi
-  if [[ ${callers[2]} ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
-  trap - EXIT
-  exec 41<&- 42<&- 43<&- 44>&- 46>&-
-  exec -- "$name" "${words[@]:count + 1}"
+  exchange
 }
 # The functions for several files.
 several() {
