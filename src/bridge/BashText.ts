@@ -166,9 +166,6 @@ elsewhere() {
     reply denied 'neither its directory nor the one for temporary files can be written'
   fi
 }
-written() {
-  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
-}
 unwritten() {
   local error
   error=$({ printf . >&44; } 2>&1)
@@ -473,6 +470,7 @@ start() {
     print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
       "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
       chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\\n" : "no\\n"' "$list" 46>&- 41<&- 42<&-; }
+  disown "$HELPER_PID"
   asks=\${HELPER[1]-0} tells=\${HELPER[0]-0}
   if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
 }
@@ -490,7 +488,6 @@ rest() { . @directory@/rest && "$@"; }
 refuse() { rest refuse "$@"; }
 missing() { rest missing; }
 elsewhere() { rest elsewhere; }
-written() { rest written; }
 unwritten() { rest unwritten; }
 exchange() { rest exchange; }
 mode() { rest mode "$@"; }
@@ -682,6 +679,9 @@ pour() {
   poured=$! pumps+=($!)
   exec 40<&-
   reply ok
+}
+written() {
+  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
 put() {
   if [[ ! $temporary ]]; then

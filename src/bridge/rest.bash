@@ -30,9 +30,6 @@ elsewhere() {
     reply denied 'neither its directory nor the one for temporary files can be written'
   fi
 }
-written() {
-  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
-}
 unwritten() {
   local error
   error=$({ printf . >&44; } 2>&1)

@@ -46,6 +46,8 @@ start() {
     print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
       "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
       chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\n" : "no\n"' "$list" 46>&- 41<&- 42<&-; }
+  # No word of its end by a signal.
+  disown "$HELPER_PID"
   asks=${HELPER[1]-0} tells=${HELPER[0]-0}
   if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
 }
@@ -67,7 +69,6 @@ rest() { . @directory@/rest && "$@"; }
 refuse() { rest refuse "$@"; }
 missing() { rest missing; }
 elsewhere() { rest elsewhere; }
-written() { rest written; }
 unwritten() { rest unwritten; }
 exchange() { rest exchange; }
 mode() { rest mode "$@"; }
@@ -277,6 +278,10 @@ pour() {
   poured=$! pumps+=($!)
   exec 40<&-
   reply ok
+}
+# Not in `rest`: bash would tell of its end by a signal before it is waited for.
+written() {
+  if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
 }
 # A short content comes in the dialog, also where no file could be begun: descriptor 44 may be the caller's own then.
 put() {
