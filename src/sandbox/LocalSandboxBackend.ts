@@ -19,6 +19,7 @@ import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
+import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
 import * as Resolver from "./denial/Resolver.js"
 import type { SandboxPlatform } from "./platform/SandboxPlatform.js"
@@ -73,6 +74,7 @@ export const make = (
     )
 
     const withheld = new WithheldVariables()
+    const passing = new PassingDenial.PassingDenials()
 
     /** The number of commands that run or wait to run. */
     let busy = 0
@@ -135,7 +137,8 @@ export const make = (
       cwd: string,
       result: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
-      if (!isAsked(result)) return Effect.succeed({ ...result, blocked: false })
+      const asked = isAsked(result)
+      if (!asked && !PassingDenial.isLikely(command, result)) return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
         directories: [cwd, before],
@@ -143,21 +146,27 @@ export const make = (
         stdout: result.stdout,
         resolvesLocally: Resolver.isLocal,
         masks: running.masks(),
-        traffic: running.network()?.settle()
+        // What the counters show is of no matter to a command that succeeded as a whole.
+        traffic: asked ? running.network()?.settle() : undefined
       }
       return Effect.map(
         Slices.run(() => attribute(outcome)),
         (denials) => {
           const denial = Attribution.causeOf(denials, result)
-          if (denial !== undefined) return { ...result, ...blocked(denial) }
+          if (denial !== undefined) {
+            passing.note(denial)
+            return { ...result, ...blocked(denial) }
+          }
           const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
           if (isSilent && denials.some(({ how }) => how === "counter")) {
             return { ...withNotice(result, reached), blocked: false }
           }
           const refused = denials.find(({ access }) => access === "network")
-          return refused === undefined || result.exitCode !== ExitCode.success
-            ? { ...result, blocked: false }
-            : { ...result, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
+          if (result.exitCode !== ExitCode.success) return { ...result, blocked: false }
+          const told = withNotice(result, passing.notice({ ...outcome, denials }))
+          return refused === undefined || !asked
+            ? { ...told, blocked: false }
+            : { ...told, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
         }
       )
     }

@@ -18,7 +18,9 @@ describe("a file that is replaced", () => {
         put("f", "one\n")
         // In the sandbox, nobody else starts processes.
         const last = `sh -c 'echo $$'`
-        const { stdout } = yield* run(`edit f one 1 >shown; a=$(${last}); edit f 1 one >shown; b=$(${last}); echo $((b - a))`)
+        const { stdout } = yield* run(
+          `edit f one 1 >shown; a=$(${last}); edit f 1 one >shown; b=$(${last}); echo $((b - a))`
+        )
         // The last of them is the one that counts.
         assert.strictEqual(stdout, "3\n")
       })

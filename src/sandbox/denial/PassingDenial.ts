@@ -1,0 +1,92 @@
+/**
+ * Tells what was denied to commands that went on, whose exit code says nothing of it: `cat .env | wc -l`, `cp -r . there || true`,
+ * and `git status`, which takes what it can't read for changed.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import type { Mask } from "../platform/SandboxPlatform.js"
+import type { Denial } from "./Denial.js"
+import * as Explanation from "./Explanation.js"
+import * as Wording from "./Wording.js"
+
+/**
+ * A command that succeeded, and what was denied to it.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Passed {
+  readonly command: string
+  /** The directories that relative names may be relative to. */
+  readonly directories: ReadonlyArray<string>
+  readonly stdout: string
+  readonly masks: ReadonlyArray<Mask>
+  readonly denials: ReadonlyArray<Denial>
+}
+
+/** The most characters of standard output that are examined, from its beginning, and the most files of git. */
+const mostExamined = 64 * 1024
+const mostFiles = 200
+
+/** Matches how `git status` names a file that differs from the index, in its long and in its short format. */
+const changed = /^(?:\s+(?:modified|deleted|typechange):\s+|[ MADRCT][MDT] )([^"\n]+)$/gm
+
+const ofGit = /\bgit\b/
+
+const did = { read: "reading", write: "writing", network: "reaching" }
+
+/**
+ * Tests whether something may have been denied to a command that succeeded, as far as its words tell.
+ *
+ * @since 0.1.0
+ */
+export const isLikely = (command: string, { stderr }: { readonly stderr: string }): boolean =>
+  Wording.mentionsRefusal(stderr) || ofGit.test(command)
+
+/**
+ * Tells of each rule once, for the messages of later commands say the rest.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class PassingDenials {
+  private readonly told = new Set<string>()
+
+  /** Notes a rule that a result names anyway. */
+  note({ rule }: Denial): void {
+    this.told.add(rule)
+  }
+
+  /** Returns one line for a rule that nothing has been told of; else undefined. */
+  notice(passed: Passed): string | undefined {
+    const denial = passed.denials.find(
+      ({ access, how, rule }) => how === "verified-text" && access !== "network" && !this.told.has(rule)
+    )
+    if (denial !== undefined) {
+      this.told.add(denial.rule)
+      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.`
+    }
+    const mask = this.seemsChanged(passed)
+    if (mask === undefined) return undefined
+    this.told.add(`git ${mask.rule.pattern}`)
+    return `The sandbox hides ${line(mask.path)} (rule ${line(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+  }
+
+  /** Finds a hidden file that git tells to be changed. */
+  private seemsChanged({ command, directories, masks, stdout }: Passed): Mask | undefined {
+    if (masks.length === 0 || !ofGit.test(command)) return undefined
+    const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
+    let seen = 0
+    for (const [, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {
+      if (++seen > mostFiles) return undefined
+      for (const directory of directories) {
+        const mask = maskAt.get(Path.posix.resolve(directory, name))
+        if (mask !== undefined && !this.told.has(`git ${mask.rule.pattern}`)) return mask
+      }
+    }
+    return undefined
+  }
+}
+
+const line = Explanation.onOneLine

@@ -1,0 +1,41 @@
+/** Against a real sandbox: commands that go on without what was denied to them. */
+import * as ChildProcess from "node:child_process"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { inHouse } from "../../support/toolset/House.js"
+
+describe("a command that goes on without what was denied to it", () => {
+  for (const [what, command, shown] of [
+    ["in a pipe", "f=.en; cat ${f}v | wc -l", "cat: .env: Permission denied\n0\n[cat exited 1]"],
+    ["behind ||", "f=.en; cat ${f}v || true", "cat: .env: Permission denied"],
+    ["in a copy of much", "cp -r . /tmp/copy || :", "cp: cannot open './.env' for reading: Permission denied"]
+  ] as const) {
+    inHouse(`is told so, ${what}, and is no failure`, ({ cwd, handle, put }) =>
+      Effect.gen(function* () {
+        put(".env", "A=1\n")
+        const { isError, output } = yield* handle({ command })
+        const told = `Blocked by the sandbox: reading ${cwd}/.env (rule **/.env); the command went on without it.`
+        assert.deepStrictEqual([output.trimEnd(), isError], [`${shown}\n${told}`, false])
+      })
+    )
+  }
+
+  inHouse("is told why git takes a file for changed", ({ cwd, handle, put }) =>
+    Effect.gen(function* () {
+      put(".env", "A=1\n")
+      const git = (...args: ReadonlyArray<string>) =>
+        ChildProcess.spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd })
+      for (const args of [
+        ["init", "-q"],
+        ["add", "-f", ".env"],
+        ["commit", "-qm", "x"]
+      ])
+        git(...args)
+      const { output } = yield* handle({ command: "git status --short" })
+      assert.strictEqual(
+        output.trimEnd(),
+        ` M .env\nThe sandbox hides ${cwd}/.env (rule **/.env): git can't read it, and takes it for changed.`
+      )
+    })
+  )
+})

@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Denial from "../../../src/sandbox/denial/Denial.js"
+import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
+import type { Rule } from "../../../src/sandbox/policy/SandboxPolicy.js"
+
+const rule: Rule = { pattern: "**/.env", path: "**/.env", kind: "glob", source: "default" }
+const denial = Denial.make({ rule, reason: "on the blacklist" }, "/p/.env", "read", "verified-text")
+const masks = [
+  { path: "/p/.env", kind: "file", rule },
+  { path: "/p/sub/.env", kind: "file", rule }
+] as const
+
+const passed = (passing: Partial<PassingDenial.Passed>): PassingDenial.Passed => ({
+  command: "cat .env | wc -l",
+  directories: ["/p"],
+  stdout: "",
+  masks,
+  denials: [],
+  ...passing
+})
+
+const reading = "Blocked by the sandbox: reading /p/.env (rule **/.env); the command went on without it."
+const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
+
+describe("a denial to a command that went on", () => {
+  it("is told once for each rule", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const notices = [1, 2].map(() => passing.notice(passed({ denials: [denial] })))
+    assert.deepStrictEqual(notices, [reading, undefined])
+  })
+
+  it("is not told where a result has named the rule before", () => {
+    const passing = new PassingDenial.PassingDenials()
+    passing.note(denial)
+    assert.isUndefined(passing.notice(passed({ denials: [denial] })))
+  })
+
+  it("is not told where it is not certain, or of the network", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const denials = [Denial.network("verified-text"), Denial.network("counter"), Denial.socket()]
+    assert.isUndefined(passing.notice(passed({ denials })))
+  })
+
+  for (const [what, stdout] of Object.entries({
+    "git status": "Changes not staged for commit:\n\tmodified:   .env\n",
+    "git status of what seems to be gone": "Changes not staged for commit:\n\tdeleted:    .env\n",
+    "git status --short": "?? new\n M .env\n",
+    "git status --short of what is staged": "AM .env\n"
+  })) {
+    it(`is told for ${what}, once`, () => {
+      const passing = new PassingDenial.PassingDenials()
+      const notices = [1, 2].map(() => passing.notice(passed({ command: "git status", stdout })))
+      assert.deepStrictEqual(notices, [hiding, undefined])
+    })
+  }
+
+  for (const [what, stdout] of Object.entries({
+    "git tells that others are changed": "\tmodified:   .env.example\n M a/.env\n",
+    "a log of git names the file": "commit 1\n\n    remove .env\n M\t.env\n",
+    "the file is only staged": "M  .env\n"
+  })) {
+    it(`is not told where ${what}`, () => {
+      assert.isUndefined(new PassingDenial.PassingDenials().notice(passed({ command: "git status", stdout })))
+    })
+  }
+
+  it("is not told for the output of other programs", () => {
+    const stdout = "\tmodified:   .env\n"
+    assert.isUndefined(new PassingDenial.PassingDenials().notice(passed({ command: "cat notes", stdout })))
+  })
+})
