@@ -79,23 +79,27 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const found = yield* inspect
-    const { blacklist, cwd, environment = [], readonly, whitelist } = found.policy
+    const { blacklist, cwd, environment = [], readonly, toolCache, unixSockets, whitelist } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
           `Rules of your own are in ${found.file}`,
-          ...section("Read and write:", whitelist),
+          ...section("Read and write:", [...whitelist, ...(toolCache === undefined ? [] : [toolCache])]),
           ...section("Never read or written:", blacklist),
           ...(blacklist.some(isAnywhere) ? ["", named] : []),
           ...section("Never written:", readonly),
           ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
           "",
+          ...(unixSockets === true ? [socketsRisk] : []),
           `Everything else can be read. There is no network${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
   }).pipe(run)
+
+const socketsRisk =
+  "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
 
 /** Tests whether the file asks for a network, which no sandbox has. */
 const asksForNetwork = (file: string): boolean =>
