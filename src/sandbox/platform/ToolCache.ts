@@ -11,17 +11,37 @@ import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/** Makes a directory of this user's alone; throws where something else is there. */
-const own = (path: string): void => {
+/** Makes a directory of this user's alone, and tells whether it is new; throws where something else is there. */
+const own = (path: string): boolean => {
+  let isNew = true
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    isNew = false
   }
   const at = Fs.lstatSync(path)
   if (!at.isDirectory() || at.uid !== uid()) throw new Error(`${path} is no directory of yours`)
   // Commands may have changed the rights of what they own.
   if ((at.mode & 0o7777) !== 0o700) Fs.chmodSync(path, 0o700)
+  return isNew
+}
+
+/** Milliseconds after which an empty directory is taken to be of no session that runs. */
+const unusedAfter = 7 * 24 * 3600 * 1000
+const mostSwept = 1000
+
+/** Removes the directories that have stayed empty since long ago. */
+const sweep = (all: string): void => {
+  const before = Date.now() - unusedAfter
+  for (const name of Fs.readdirSync(all).slice(0, mostSwept)) {
+    const path = Path.join(all, name)
+    try {
+      if (Fs.lstatSync(path).mtimeMs < before) Fs.rmdirSync(path)
+    } catch {
+      // It is not empty, or not there any more.
+    }
+  }
 }
 
 /**
@@ -38,7 +58,8 @@ export const open = ({ path }: Rule): string => {
   const { mode, uid: owner } = Fs.statSync(home)
   if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
   own(all)
-  own(path)
+  if (own(path)) sweep(all)
+  else Fs.utimesSync(path, new Date(), new Date())
   return Fs.realpathSync.native(path)
 }
 
@@ -102,7 +123,7 @@ const whereMissing: ReadonlyArray<Place> = [
 const others: Readonly<Record<string, string>> = { GOMODCACHE: "GOPATH" }
 
 /**
- * Returns the variables that lead tools to the directory: those that are not set, and whose usual place can't be written.
+ * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
  *
  * @param environment the variables that the commands have without these
  * @since 0.1.0
@@ -113,9 +134,12 @@ export const variables = (
   isWritable: (path: string) => boolean
 ): Readonly<Record<string, string>> => {
   const home = environment["HOME"] ?? "/"
-  const isUnset = (name: string) => environment[name] === undefined
-  const isFree = ([variable, , usual]: Place) =>
-    isUnset(variable) && isUnset(others[variable] ?? variable) && !isWritable(Path.join(home, usual))
+  const isFree = ([variable, , usual]: Place) => {
+    const place = Path.join(home, usual)
+    const { [variable]: set = place, [others[variable] ?? ""]: other } = environment
+    // What npm starts has its place in a variable, whoever has set one.
+    return set === place && other === undefined && !isWritable(place)
+  }
   const free = [
     ...always.filter(isFree),
     ...whereMissing.filter((place) => isFree(place) && !Fs.existsSync(Path.join(home, place[2])))

@@ -5,6 +5,7 @@
  */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
+import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import type { Indexes } from "./IndexFile.js"
@@ -62,7 +63,7 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
 /**
  * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
  * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user;
- * `toolCache` is the directory for the caches of tools, which is left out where it is masked.
+ * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it.
  *
  * @since 0.1.0
  * @category constructors
@@ -123,7 +124,9 @@ export const make = async (
     masks,
     openings,
     isReadOnly,
-    ...(toolCache === undefined || isMasked(toolCache) ? undefined : { toolCache }),
+    ...(toolCache === undefined || PathRule.make(policy.blacklist).find(toolCache) !== undefined
+      ? undefined
+      : { toolCache }),
     // Directories that hold the sessions are not pinned: the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session, ...others] }).filter(
       (path) => !isMasked(path) && ![sessions, ...others].some((place) => isWithin(path, place))
