@@ -63,7 +63,7 @@ export const toolCache = (title: string, ground: string): void => {
       })
     )
 
-    it.skipIf(!hasPython).live("unix sockets work for who allows them, and for nobody else", () =>
+    it.live.skipIf(!hasPython)("unix sockets work for who allows them, and for nobody else", () =>
       Effect.gen(function* () {
         const denied = yield* sandboxed(({ execute }) => execute(socket))
         assert.deepStrictEqual([denied.stdout, denied.blockedRule], ["", "no unix sockets"])
