@@ -99,7 +99,8 @@ type Place = readonly [variable: string, name: string, usual: string]
 /** Caches that a tool does without: nothing is lost where it has another one. */
 const always: ReadonlyArray<Place> = [
   ["npm_config_cache", "npm", ".npm"],
-  ["pnpm_config_store_dir", "pnpm", ".local/share/pnpm/store"],
+  // Since pnpm 11.
+  ["pnpm_config_store_dir", "pnpm/store", ".local/share/pnpm/store"],
   ["PIP_CACHE_DIR", "pip", ".cache/pip"],
   ["UV_CACHE_DIR", "uv", ".cache/uv"],
   ["GOCACHE", "go-build", ".cache/go-build"],
@@ -111,6 +112,8 @@ const always: ReadonlyArray<Place> = [
  * read.
  */
 const whereMissing: ReadonlyArray<Place> = [
+  // The store of pnpm 10, and the versions of pnpm that were fetched.
+  ["PNPM_HOME", "pnpm", ".local/share/pnpm"],
   ["XDG_CACHE_HOME", "xdg", ".cache"],
   ["CARGO_HOME", "cargo", ".cargo"],
   ["GOMODCACHE", "go-mod", "go/pkg/mod"],

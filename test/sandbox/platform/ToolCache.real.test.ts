@@ -71,6 +71,7 @@ describe("the variables of the caches", () => {
   scoped("leave the places that hold what a tool needs to the user, where there are any", (home) => {
     assert.strictEqual(ToolCache.variables("/c", { HOME: home }, never)["CARGO_HOME"], "/c/cargo")
     assert.strictEqual(ToolCache.variables("/c", { HOME: home, GOPATH: "/go" }, never)["GOMODCACHE"], undefined)
+    assert.strictEqual(ToolCache.variables("/c", { HOME: home }, never)["PNPM_HOME"], "/c/pnpm")
     for (const name of [".cargo", ".cache"]) Fs.mkdirSync(`${home}/${name}`)
     const made = ToolCache.variables("/c", { HOME: home }, never)
     assert.deepStrictEqual(
