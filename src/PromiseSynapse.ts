@@ -133,9 +133,19 @@ const given = <A extends object>(settings: A) =>
 
 const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<SandboxSettings.Settings> => {
   if (typeof sandbox === "boolean") return { enabled: sandbox }
-  const { allow = [], blacklist = [], deny = [], enabled, env = [], home, whitelist = [] } = sandbox
+  const {
+    allow = [],
+    blacklist = [],
+    deny = [],
+    enabled,
+    env = [],
+    home,
+    toolCache,
+    unixSockets,
+    whitelist = []
+  } = sandbox
   return {
-    ...given({ enabled, home: home === undefined ? undefined : Path.resolve(home) }),
+    ...given({ enabled, toolCache, unixSockets, home: home === undefined ? undefined : Path.resolve(home) }),
     whitelist: [...whitelist, ...allow],
     blacklist: [...blacklist, ...deny],
     env

@@ -78,58 +78,52 @@ export const program = `#!/bin/bash -p
  * @since 0.1.0
  * @category texts
  */
-export const read = `__synapse_choose() {
-  if [[ \${1-} == -- ]]; then
-    \\builtin shift
-    if (( ! $# )); then \\builtin return; fi
-    if [[ -e $1 && ! /dev/stdin -ef /dev/null && \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]] &&
-      __synapse_expands "\${BASH_SOURCE[2]}"; then
-      __synapse_own=unclear
-    fi
-  elif [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
-    if [[ /dev/stdin -ef /dev/null ]]; then
+export const read = `{ \\builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \\builtin set +vxeuET; } 2>/dev/null
+case \${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
+if [[ ! $__synapse_own && $* != -- ]]; then
+  if [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
+    if [[ \${1-} != -- && /dev/stdin -ef /dev/null ]]; then
       ( \\builtin set -e; ((0)); \\builtin exit 0 )
-      if (( $? )) || ! __synapse_loops "\${BASH_SOURCE[2]}"; then __synapse_own=yes; fi
-    elif __synapse_expands "\${BASH_SOURCE[2]}"; then
-      __synapse_own=unclear
+      if (( $? )) || ! (
+        before='(^|[;&|({!\`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
+        [[ $(<"\${BASH_SOURCE[2]}") =~ \${before}[[:space:]]*(while|until)[[:space:]] ]]
+      ); then __synapse_own=yes; fi
+    elif [[ \${1-} != -- || -e \${2-} && ! /dev/stdin -ef /dev/null ]]; then
+      \\builtin read -rd '' __synapse_text <"\${BASH_SOURCE[2]}"
+      if [[ $__synapse_text == *read+([[:blank:]])?(--+([[:blank:]]))?(\\")[\\$\\\`]* ]]; then __synapse_own=unclear; fi
     fi
   fi
-  while (( $# )); do
-    if [[ $1 != [a-zA-Z_]* || \${#1} -gt 4095 || \${1%%\\[*\\]} == *[!a-zA-Z0-9_]* ]]; then __synapse_own=yes; fi
-    \\builtin shift
+  if [[ \${1-} == -- ]]; then __synapse_text=2; else __synapse_text=1; fi
+  for __synapse_word in "\${@:__synapse_text}"; do
+    if [[ $__synapse_word != [a-zA-Z_]* || \${#__synapse_word} -gt 4095 || \${__synapse_word%%\\[*\\]} == *[!a-zA-Z0-9_]* ]]; then
+      __synapse_own=yes
+    fi
   done
+fi
+case $__synapse_own in
+  yes) __SYNAPSE_CALL__ ;;
+  unclear)
+    if [[ $1 == -- ]]; then \\builtin shift; fi
+    \\builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\\n' "$1" "$1" "$1" >&2
+    \\builtin return 1 ;;
+  *) \\builtin read "$@" ;;
+esac
+`
+
+/**
+ * The file `reader.bash`, without its comments.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const reader = `read() {
+  if [[ \${1-} == -@([!h-]*|h?*) || " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null && ! -e \${1-} || ! -r @directory@/read ]]; then
+    \\builtin read "$@"
+  else
+    \\. @directory@/read "$@"
+  fi
 }
-__synapse_loops() (
-  before='(^|[;&|({!\`[:cntrl:]]|[[:space:]](do|then|else|elif|if|time)[[:space:]])'
-  [[ $(<"$1") =~ \${before}[[:space:]]*(while|until)[[:space:]] ]]
-)
-__synapse_expands() {
-  \\builtin local __synapse_text
-  \\builtin read -rd '' __synapse_text <"$1"
-  [[ $__synapse_text == *read+([[:blank:]])?(--+([[:blank:]]))?(\\")[\\$\\\`]* ]]
-}
-read() {
-  case \${1-} in
-    -h | --help | --offset* | --limit*) __SYNAPSE_CALL__ ;;
-    -[!-]*) \\builtin read "$@" ;;
-    *)
-      if [[ " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null && ! -e \${1-} ]]; then
-        \\builtin read "$@"
-      else
-        { \\builtin local - __synapse_own=; \\builtin set +vxeuET; } 2>/dev/null
-        __synapse_choose "$@"
-        case $__synapse_own in
-          yes) __SYNAPSE_CALL__ ;;
-          unclear)
-            if [[ $1 == -- ]]; then \\builtin shift; fi
-            \\builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\\n' "$1" "$1" "$1" >&2
-            \\builtin return 1 ;;
-          *) \\builtin read "$@" ;;
-        esac
-      fi ;;
-  esac
-}
-\\builtin export -f read __synapse_choose __synapse_loops __synapse_expands
+\\builtin export -f read
 `
 
 /**

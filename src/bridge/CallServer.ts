@@ -84,6 +84,7 @@ export class CallServer implements OpenBridge {
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.rest), Stub.rest(), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.read), Stub.read(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
     this.programs = new Programs(Path.join(path, Stub.names.programs), commands)

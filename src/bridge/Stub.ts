@@ -31,7 +31,8 @@ export const names = {
   program: "program",
   stub: "stub",
   several: "several",
-  rest: "rest"
+  rest: "rest",
+  read: "read"
 } as const
 
 /**
@@ -91,12 +92,24 @@ export const several = (): string => BashText.several
  */
 export const rest = (): string => BashText.rest
 
+/**
+ * Makes the file `read`, which the function of that name sources where it can't decide at once.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const read = (directory: string): string =>
+  within(
+    directory,
+    BashText.read.replaceAll("__SYNAPSE_CALL__", () => called("read"))
+  )
+
 /** The body of a function that calls a command by its name. */
 const called = (name: string) => BashText.functions.replace(/^\w+\(\) /, "").replace(' "$@" )\n', ` ${name} "$@" )`)
 
 /**
  * Makes the functions by which a shell calls commands: a function takes longer words than a program can. `read` also is
- * a builtin of bash, and its function decides between the two.
+ * a builtin of bash, and its function decides between the two; it alone is exported, for programs have no `read`.
  *
  * @since 0.1.0
  * @category texts
@@ -107,6 +120,6 @@ export const functions = (directory: string, commands: ReadonlyArray<string>): s
     [
       BashText.functions,
       ...commands.filter((name) => /^\w+$/.test(name) && name !== "read").map((name) => `${name}() ${called(name)}\n`),
-      commands.includes("read") ? BashText.read.replaceAll("__SYNAPSE_CALL__", () => called("read")) : ""
+      commands.includes("read") ? BashText.reader : ""
     ].join("")
   )

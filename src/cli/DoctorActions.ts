@@ -15,6 +15,8 @@ import * as LinuxDoctor from "../sandbox/platform/linux/check/Doctor.js"
 import * as Probe from "../sandbox/platform/linux/check/Probe.js"
 import * as WriteRoots from "../sandbox/platform/linux/plan/WriteRoots.js"
 import * as Programs from "../sandbox/platform/linux/start/Programs.js"
+import * as ToolCache from "../sandbox/platform/ToolCache.js"
+import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import { Invocation } from "./Invocation.js"
 import { Stdio } from "./Stdio.js"
@@ -42,13 +44,30 @@ const config = Effect.gen(function* () {
   const policy = yield* Effect.either(Effect.zip(load, build(process.cwd())))
   if (policy._tag === "Left") {
     const { origin, path, reason, remedy } = policy.left
-    return { check: check("config", false, `${origin}: ${path === "" ? "" : `${path}: `}${reason}`, remedy), roots: [] }
+    return {
+      check: check("config", false, `${origin}: ${path === "" ? "" : `${path}: `}${reason}`, remedy),
+      roots: [],
+      cache: []
+    }
   }
   const [{ enabled }, built] = policy.right
   const detail = `${file}${Fs.existsSync(file) ? "" : " is not there: the defaults hold"}`
   const off = enabled ? "" : "; it switches the sandbox OFF"
-  return { check: check("config", true, detail + off), roots: WriteRoots.make(built).roots }
+  const sockets = built.unixSockets === true ? "; it allows unix sockets, and so programs outside of the sandbox" : ""
+  return {
+    check: check("config", true, detail + off + sockets),
+    roots: WriteRoots.make(built).roots,
+    cache: toolCache(built)
+  }
 })
+
+/** Checks the directory for the caches of tools, which commands do without where there is none. */
+const toolCache = ({ toolCache: rule }: SandboxPolicy): ReadonlyArray<Check> => {
+  if (rule === undefined) return []
+  const { directory, obstacle } = ToolCache.examine(rule)
+  const remedy = obstacle === undefined ? "" : "move it away"
+  return [{ ...check("tool caches", obstacle === undefined, obstacle ?? directory, remedy), required: false }]
+}
 
 const firstLine = (text: string) => text.split("\n", 1)[0] ?? ""
 
@@ -108,10 +127,10 @@ export const doctor = (given: { readonly json: boolean }) =>
     const { variables } = yield* SandboxSettings.SandboxSettings
     const stdio = yield* Stdio
     const { setExitCode } = yield* Invocation
-    const { check: configured, roots } = yield* config
+    const { cache, check: configured, roots } = yield* config
     const programs = Programs.find(variables["PATH"] ?? "", roots)
     const [bash, checks, privately] = yield* Effect.all([shell(programs.bash), sandbox(programs), places])
-    const all = [...checks, bash, node, privately, configured]
+    const all = [...checks, bash, node, privately, ...cache, configured]
     const ok = all.every((one) => one.ok || !one.required)
     const { platform } = process
     const text = given.json

@@ -29,6 +29,7 @@ const config = {
   allow: Parameter.repeated(Parameter.option("allow")),
   deny: Parameter.repeated(Parameter.option("deny")),
   env: Parameter.repeated(Parameter.option("env")),
+  allowUnixSockets: Parameter.flag("allow-unix-sockets"),
   ask: Parameter.optional(Parameter.option("ask")),
   json: Parameter.flag("json")
 }
@@ -69,8 +70,8 @@ const isPlain = (words: ReadonlyArray<string>, hasCommand: boolean): boolean => 
 const isPaired = (words: ReadonlyArray<string>): boolean =>
   words.every((word, at) => (word.startsWith("-") ? /^--[a-z]/.test(word) : words[at - 1]?.startsWith("--") === true))
 
-const isUsual = ({ allow, ask, cwd, deny, env, noSandbox, timeout }: SessionOptions.Given): boolean =>
-  !(noSandbox && deny.length > 0) &&
+const isUsual = ({ allow, allowUnixSockets, ask, cwd, deny, env, noSandbox, timeout }: SessionOptions.Given): boolean =>
+  !(noSandbox && (allowUnixSockets || deny.length > 0)) &&
   [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
   env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
   (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&

@@ -50,6 +50,11 @@ export const session = {
     Options.withDescription("A variable that the sandbox would leave out, and commands are to get. May be repeated."),
     Options.repeated
   ),
+  allowUnixSockets: Options.boolean("allow-unix-sockets").pipe(
+    Options.withDescription(
+      "Let commands use unix sockets. Where programs outside listen on one (tmux, an ssh-agent, Docker), commands can have them do anything, with your rights or root's."
+    )
+  ),
   ask: Options.choice("ask", Asking.modes).pipe(
     Options.withDescription(
       "Ask at the terminal where the sandbox denies something, or never. exec and agent ask where stderr is a terminal; call only if told."
@@ -63,10 +68,16 @@ export const session = {
  *
  * @since 0.1.0
  */
-export const check = ({ deny, env, noSandbox }: SessionOptions.Given): Effect.Effect<void, WrongUsage> => {
+export const check = ({
+  allowUnixSockets,
+  deny,
+  env,
+  noSandbox
+}: SessionOptions.Given): Effect.Effect<void, WrongUsage> => {
   const reason = env.map(ShellEnvironment.refusal).find((one) => one !== undefined)
   if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
-  return noSandbox && deny.length > 0
-    ? new WrongUsage({ message: "--deny has no effect with --no-sandbox: leave one of them out." })
+  const idle = deny.length > 0 ? "--deny" : allowUnixSockets ? "--allow-unix-sockets" : undefined
+  return noSandbox && idle !== undefined
+    ? new WrongUsage({ message: `${idle} has no effect with --no-sandbox: leave one of them out.` })
     : Effect.void
 }

@@ -24,6 +24,7 @@ import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
+import * as OwnTemporary from "./OwnTemporary.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import type { Stdio } from "./Stdio.js"
 
@@ -79,23 +80,27 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const found = yield* inspect
-    const { blacklist, cwd, environment = [], readonly, whitelist } = found.policy
+    const { blacklist, cwd, environment = [], readonly, toolCache, unixSockets, whitelist } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
           `Rules of your own are in ${found.file}`,
-          ...section("Read and write:", whitelist),
+          ...section("Read and write:", [...whitelist, ...(toolCache === undefined ? [] : [toolCache])]),
           ...section("Never read or written:", blacklist),
           ...(blacklist.some(isAnywhere) ? ["", named] : []),
           ...section("Never written:", readonly),
           ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
           "",
+          ...(unixSockets === true ? [socketsRisk] : []),
           `Everything else can be read. There is no network${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
   }).pipe(run)
+
+const socketsRisk =
+  "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
 
 /** Tests whether the file asks for a network, which no sandbox has. */
 const asksForNetwork = (file: string): boolean =>
@@ -144,15 +149,18 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const path = Path.resolve(text)
     const access = given.write ? "write" : "read"
     const { enabled, policy } = yield* inspect
-    const verdict = PolicyDecision.make(policy).explain(text, policy.cwd, access)
-    const place = onOneLine(verdict.real === path ? path : `${path} (${verdict.real})`)
+    const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
+    const own = enabled ? OwnTemporary.find(policy, decided) : undefined
+    const verdict = own === undefined ? decided : { ...decided, allowed: false, own }
+    const place = onOneLine(decided.real === path ? path : `${path} (${decided.real})`)
+    const reason = own === undefined ? why(decided) : OwnTemporary.describe(own, access)
     yield* print(
       "stdout",
       given.json
         ? JSON.stringify({ path, access, ...verdict })
-        : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${why(verdict)}`
+        : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${reason}`
     )
-    if (enabled && !verdict.allowed && !given.json && isByName(policy, verdict)) {
+    if (enabled && !decided.allowed && own === undefined && !given.json && isByName(policy, decided)) {
       yield* print(
         "stdout",
         "It lies where commands can't write: the rule refuses those that name it, and hides it from no other."

@@ -20,6 +20,7 @@ export interface Given {
   readonly allow: ReadonlyArray<string>
   readonly deny: ReadonlyArray<string>
   readonly env: ReadonlyArray<string>
+  readonly allowUnixSockets: boolean
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
 }
@@ -57,6 +58,7 @@ export const toSettings = (
     ...(given.noSandbox ? { enabled: false } : {}),
     whitelist: given.allow,
     blacklist: given.deny,
-    env: given.env
+    env: given.env,
+    ...(given.allowUnixSockets ? { unixSockets: true } : {})
   }
 ]

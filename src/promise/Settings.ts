@@ -61,6 +61,13 @@ export interface Sandbox {
   readonly blacklist?: ReadonlyArray<string> | undefined
   /** Names of variables that the sandbox would leave out, and that commands are to get. */
   readonly env?: ReadonlyArray<string> | undefined
+  /**
+   * Lets commands use unix sockets, by which they can have programs outside of the sandbox (tmux, an ssh-agent, Docker) do
+   * anything.
+   */
+  readonly unixSockets?: boolean | undefined
+  /** False leaves commands without a directory for the caches of npm, pip and their like. */
+  readonly toolCache?: boolean | undefined
   /** The directory of Synapse's own files: `$SYNAPSE_HOME`, or `~/.synapse`. */
   readonly home?: string | undefined
 }
@@ -114,6 +121,8 @@ const sandbox: Fields.Fields = {
       Fields.texts.inside?.(value, field) ??
       (value as ReadonlyArray<string>).map(ShellEnvironment.refusal).find((reason) => reason !== undefined)
   },
+  unixSockets: Fields.boolean,
+  toolCache: Fields.boolean,
   home: Fields.text
 }
 

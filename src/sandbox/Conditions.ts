@@ -98,7 +98,10 @@ const ofFile =
       // What a person has allowed since the sandbox was made holds in it too.
       const granted = built.whitelist.filter(({ source }) => source === "runtime")
       return Confinement.Confined({
-        writable: outermost(enforced === undefined ? built.whitelist : [...enforced.whitelist, ...granted])
+        writable: outermost([
+          ...(enforced === undefined ? built.whitelist : [...enforced.whitelist, ...granted]),
+          ...[(enforced ?? built).toolCache].filter((rule) => rule !== undefined)
+        ])
       })
     })
   }

@@ -5,10 +5,10 @@ import { run } from "../support/cli/Program.js"
 
 const usage = [
   "Usage:",
-  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--json] <command>",
-  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--brief] [--json]",
-  "  synapse shell [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal]",
-  "  synapse agent [--model name] [--max-turns n] [--max-tokens n] [--budget amount] [--resume id] [--continue] [--json] [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] <prompt>",
+  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] [--json] <command>",
+  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] [--brief] [--json]",
+  "  synapse shell [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal]",
+  "  synapse agent [--model name] [--max-turns n] [--max-tokens n] [--budget amount] [--resume id] [--continue] [--json] [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] <prompt>",
   "  synapse agent list [--all] [--json]",
   "  synapse agent show [--json] <id>",
   "  synapse agent remove <id>",

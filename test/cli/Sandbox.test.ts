@@ -1,4 +1,5 @@
 import * as Fs from "node:fs"
+import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
@@ -95,6 +96,22 @@ describe("synapse sandbox", () => {
       assert.match(elsewhere, /^denied to read \/opt\/other\/\.env: rule \*\*\/\.env: /)
       if (process.platform === "linux")
         assert.match(elsewhere, /\nIt lies where commands can't write: the rule refuses those that name it/)
+      if (process.platform === "linux" && Os.tmpdir() !== "/var/tmp") {
+        const own = "in the sandbox, /var/tmp is its own, empty at first"
+        assert.deepStrictEqual(yield* sandbox(home, "explain", "--write", "/var/tmp/a/b"), [
+          1,
+          `denied to write /var/tmp/a/b: ${own}: what is written there goes with the session\n`,
+          ""
+        ])
+        assert.deepStrictEqual(yield* sandbox(home, "explain", "/var/tmp"), [
+          1,
+          `denied to read /var/tmp: ${own}: what it holds outside is not seen\n`,
+          ""
+        ])
+        const json = JSON.parse((yield* sandbox(home, "explain", "--json", "/var/tmp"))[1])
+        assert.deepStrictEqual([json.allowed, json.own], [false, "/var/tmp"])
+        assert.match((yield* sandbox(home, "explain", "/var/tmp/.env"))[1], /: rule \*\*\/\.env: /)
+      }
       const [exitCode, stdout] = yield* sandbox(home, "explain", "--json", ".env")
       assert.deepStrictEqual(
         [exitCode, JSON.parse(stdout)],

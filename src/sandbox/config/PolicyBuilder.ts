@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Crypto from "node:crypto"
 import * as Path from "node:path"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,6 +14,7 @@ import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PolicyMerge from "../policy/PolicyMerge.js"
+import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
@@ -99,6 +101,25 @@ const builtIn = (home: string, homes: ReadonlyArray<string>): ReadonlyArray<stri
   ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
 ]
 
+/**
+ * Returns the directory for the caches of tools, of the sessions in one directory: what the commands of one project leave
+ * there reaches no other's.
+ *
+ * @since 0.1.0
+ */
+export const toolCacheOf = (home: string, cwd: string): string =>
+  Path.join(home, "tool-cache", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
+
+/** Returns what the settings, or else the file, switch on besides the lists. */
+const switchesOf = (
+  cwd: string,
+  { policy }: SandboxFile,
+  { home, toolCache = policy.toolCache ?? true, unixSockets = policy.unixSockets ?? false }: Settings
+): Pick<SandboxPolicy, "toolCache" | "unixSockets"> => ({
+  ...(unixSockets ? { unixSockets } : undefined),
+  ...(toolCache ? { toolCache: PolicyMerge.exact(toolCacheOf(home, RealPath.follow(cwd).real), "cache") } : undefined)
+})
+
 /** Returns whether the sandbox can keep a path read-only: on Linux, only a path that exists. */
 const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)
 
@@ -136,9 +157,11 @@ export const merge = (
   }
   return Either.mapLeft(
     Either.flatMap(PolicyMerge.merge(parts), (policy) =>
-      Either.map(variablesOf({ [file]: config.env, "the settings": settings.env }), (environment) =>
-        environment.length === 0 ? policy : { ...policy, environment }
-      )
+      Either.map(variablesOf({ [file]: config.env, "the settings": settings.env }), (environment) => ({
+        ...policy,
+        ...switchesOf(directory, config, settings),
+        ...(environment.length === 0 ? undefined : { environment })
+      }))
     ),
     (objection) => new SandboxConfigError(objection)
   )

@@ -22,7 +22,11 @@ const Network = Schema.Struct({
 })
 const Policy = Schema.Struct({
   filesystem: Schema.optionalWith(Filesystem, { default: () => ({ whitelist: [], blacklist: [] }) }),
-  network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) })
+  network: Schema.optionalWith(Network, { default: () => ({ allowNetwork: false as const }) }),
+  /** True lets commands use unix sockets, and so reach programs outside of the sandbox. */
+  unixSockets: Schema.optional(Schema.Boolean),
+  /** False leaves commands without the directory for the caches of tools. */
+  toolCache: Schema.optional(Schema.Boolean)
 })
 
 /**
@@ -62,10 +66,13 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
  */
 export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
+/** The names of what `policy` switches on and off. */
+const switches: ReadonlyArray<string> = ["unixSockets", "toolCache"]
+
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["enabled", "provider", "policy", "env", "providerOptions"],
-  policy: ["filesystem", "network"],
+  policy: ["filesystem", "network", ...switches],
   "policy.filesystem": ["whitelist", "blacklist"],
   "policy.network": ["allowNetwork"]
 }
@@ -85,6 +92,9 @@ const findMisplaced = (value: unknown, path: ReadonlyArray<string> = []): JsonTe
     const meant = names.find((other) => other.toLowerCase() === name.toLowerCase())
     if (meant !== undefined) return { path: at, reason: `the name is written ${meant}` }
     if (name === "env") return { path: at, reason: "it has no effect here: its place is the top of the file" }
+    if (switches.includes(name)) {
+      return { path: at, reason: `it has no effect here: its place is policy.${name}` }
+    }
     if (/^(?:white|black)list$/i.test(name)) {
       return { path: at, reason: `it has no effect here: its place is policy.filesystem.${name.toLowerCase()}` }
     }

@@ -41,6 +41,10 @@ export interface Settings {
   readonly blacklist: ReadonlyArray<string>
   /** Names of variables that commands get, added to those of `sandbox.json`, secrets or not. */
   readonly env: ReadonlyArray<string>
+  /** Lets commands use unix sockets, or not; where undefined, `sandbox.json` decides. */
+  readonly unixSockets: boolean | undefined
+  /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
+  readonly toolCache: boolean | undefined
 }
 
 /** Returns the directory below the package's root that holds this module (`dist` in the published package). */
@@ -81,6 +85,8 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     whitelist: [],
     blacklist: [],
     env: [],
+    unixSockets: undefined,
+    toolCache: undefined,
     ...settings
   }
 }

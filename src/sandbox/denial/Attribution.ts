@@ -89,19 +89,20 @@ export const steps =
     options: FileDenial.Options = {}
   ): Attribution<Slices.Steps<ReadonlyArray<Denial.Denial>>> =>
   (outcome) =>
-    denialsIn({ ...outcome, stderr: outcome.stderr.slice(-mostExamined) }, decision, options)
+    denialsIn({ ...outcome, stderr: outcome.stderr.slice(-mostExamined) }, decision, options, policy)
 
 function* denialsIn(
   outcome: Outcome,
   decision: PolicyDecision.PolicyDecision,
-  options: FileDenial.Options
+  options: FileDenial.Options,
+  { unixSockets }: SandboxPolicy
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const { command, resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const files = mentionsRefusal(stderr)
     ? yield* ofFiles(outcome, inReport, FileDenial.make(decision, outcome, options))
     : []
-  const socket = yield* SocketDenial.find(command, stderr, inReport)
+  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, stderr, inReport)
   const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr, traffic })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }

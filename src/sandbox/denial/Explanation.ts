@@ -66,10 +66,10 @@ const noDetour = "Do not try to get around it."
 const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
   const { access, resource, rule, source } = denial
   if (policy.unattended === true) return `${noDetour} ${inAnswer(denial, policy)}`
-  if (access === "network") {
-    const what = rule === Denial.unixSockets ? "unix sockets" : "the network"
-    return `${noDetour} No setting allows ${what}; ask the user to do what needs ${what === "the network" ? "it" : "one"}.`
+  if (rule === Denial.unixSockets) {
+    return `${noDetour} If one is needed, ask the user: --allow-unix-sockets allows them, and so lets commands reach programs outside of the sandbox.`
   }
+  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
   if (rule === PolicyDecision.notWhitelisted.pattern) {
     if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
     const { isThere, path } = Remedy.find(resource, policy.cwd)

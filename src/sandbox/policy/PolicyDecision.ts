@@ -81,7 +81,8 @@ const sources: Readonly<Record<RuleSource, string>> = {
   cwd: "the working directory",
   tmp: "the directory for temporary files",
   own: "Synapse itself",
-  trust: "a trusted MCP server"
+  trust: "a trusted MCP server",
+  cache: "the caches of tools"
 }
 
 /**
@@ -96,6 +97,8 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const readonly = PathRule.make(policy.readonly)
   const whitelist = PathRule.make(policy.whitelist)
   const shown = PathRule.make(policy.shown ?? [])
+  const { toolCache } = policy
+  const cache = PathRule.make(toolCache === undefined ? [] : [toolCache])
 
   const findDenied = (path: string, access: Access): Verdict | undefined => {
     const rule = blacklist.find(path)
@@ -114,6 +117,8 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
       const rule = granted.find(path)
       return rule === undefined ? { allowed: true } : { allowed: true, rule }
     }
+    const cached = cache.find(path)
+    if (cached !== undefined) return { allowed: true, rule: cached }
     const own = readonly.find(path)
     if (own !== undefined) return { allowed: false, rule: own, reason: `of ${describeSource(own.source)}: read only` }
     const rule = shown.find(path) === undefined ? whitelist.find(path) : undefined

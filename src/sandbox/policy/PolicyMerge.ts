@@ -67,8 +67,13 @@ const withReal = (rule: Rule): Rule => {
   return real === rule.path ? rule : { ...rule, real }
 }
 
-/** Makes a rule for one path, in which no character has a special meaning. */
-const exact = (path: string, source: RuleSource): Rule =>
+/**
+ * Makes a rule for one path, in which no character has a special meaning.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const exact = (path: string, source: RuleSource): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source })
 
 const realOf = (rule: Rule): string => rule.real ?? rule.path

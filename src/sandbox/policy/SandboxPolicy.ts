@@ -9,12 +9,12 @@
 /**
  * The source of a rule: `default` (built in), `file` (`sandbox.json`), `user` (a setting or a flag), `runtime` (added
  * by the session), `cwd` and `tmp` (the directories that every policy allows), `own` (Synapse's own files), `trust` (files
- * that the user trusts as programs of MCP servers).
+ * that the user trusts as programs of MCP servers), `cache` (the directory for the caches of tools).
  *
  * @since 0.1.0
  * @category models
  */
-export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp" | "own" | "trust"
+export type RuleSource = "default" | "file" | "user" | "runtime" | "cwd" | "tmp" | "own" | "trust" | "cache"
 
 /**
  * A rule for a path, or for all paths that a pattern matches.
@@ -64,6 +64,13 @@ export interface SandboxPolicy {
    */
   readonly shown?: ReadonlyArray<Rule>
   readonly allowNetwork: false
+  /** Tells that commands may use unix sockets, by which they reach programs outside of the sandbox. */
+  readonly unixSockets?: true
+  /**
+   * The directory that commands have for the caches of tools. It may be written although it lies in a directory that may
+   * not, and patterns of the blacklist are not looked for in it: all that it holds was written by commands.
+   */
+  readonly toolCache?: Rule
   /** Tells that no user follows the session, as a sub-agent's: what it can't do, it says in its answer. */
   readonly unattended?: true
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */

@@ -41,7 +41,7 @@ export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxP
 
 /**
  * Returns a policy under which only places of the sandbox's own can be written, and the rest of the policy holds: what was
- * written before is read.
+ * written before is read. It has no unix sockets, by which programs outside could be made to write.
  *
  * @param places the directories that the sandbox can have of its own, by their real paths; those that the policy names as a
  *   place of work are left out
@@ -51,8 +51,9 @@ export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): 
   const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))
   const isWithin = (path: string) => (rule: Rule) =>
     path === realOf(rule) || path.startsWith(realOf(rule) === "/" ? "/" : `${realOf(rule)}/`)
+  const { toolCache: _cache, unixSockets: _sockets, ...others } = policy
   return {
-    ...policy,
+    ...others,
     shown,
     whitelist: places
       .filter((path) => !shown.some(isWithin(path)))

@@ -86,7 +86,7 @@ describe("what a model is told", () => {
       "Blocked by the sandbox: reaching /run/docker.sock (rule no unix sockets: they would reach programs outside of the sandbox)",
       "The command ran, and was refused this.",
       "Allowed: pairs of connected sockets, and TCP to localhost, within the sandbox.",
-      "Do not try to get around it. No setting allows unix sockets; ask the user to do what needs one."
+      "Do not try to get around it. If one is needed, ask the user: --allow-unix-sockets allows them, and so lets commands reach programs outside of the sandbox."
     ]))
 
   it("without a user who could be asked: that the answer is to say it", () => {

@@ -13,6 +13,7 @@ import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
+import * as ToolCache from "../ToolCache.js"
 import * as Cause from "./check/Cause.js"
 import * as Doctor from "./check/Doctor.js"
 import * as Expectation from "./check/Expectation.js"
@@ -96,8 +97,10 @@ const hiding = ({ cwd, others, roots, sessions }: Layout.Layout) =>
   [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
 
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
-const writableOutside = (policy: SandboxPolicy): ReadonlyArray<string> =>
-  WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots
+const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
+  ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
+  ...(toolCache === undefined ? [] : [toolCache.real ?? toolCache.path])
+]
 
 /** Milliseconds after which the sandbox's start keeps this process busy no more. */
 const soon = 2
@@ -166,7 +169,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       )
       const walked = Date.now()
       const resolved = Effect.tryPromise({
-        try: () => Layout.make(policy, directory, [shell.program], indexesFor, places),
+        try: () => Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy)),
         catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
       })
       const [{ isExamined, level: known }, layout] = yield* Effect.all([levelOf(programs), resolved], {
@@ -203,7 +206,13 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
-      const { outside, within } = Environment.divide(variables)
+      const caches =
+        layout.toolCache === undefined
+          ? {}
+          : ToolCache.variables(layout.toolCache, variables, (path) =>
+              layout.roots.some((root) => isWithin(path, root))
+            )
+      const { outside, within } = Environment.divide({ ...variables, ...caches })
       const masksFromOutside = level !== "single"
       const gate = cgroup !== undefined || (masksFromOutside && layout.masks.length > 0)
       yield* attempt("its plan could not be written", () =>
@@ -216,7 +225,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             user,
             environment: within
           }),
-          seccomp: Seccomp.make(machine),
+          seccomp: Seccomp.make(machine, { unixSockets: policy.unixSockets === true }),
           masks: masksFromOutside ? layout.masks : []
         })
       )

@@ -7,8 +7,10 @@ import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as PolicyDecision from "../../policy/PolicyDecision.js"
 import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
+import * as ToolCache from "../ToolCache.js"
 import * as SandboxProfile from "./SandboxProfile.js"
 
 /** The program's path; it is part of every macOS, and can't be installed. */
@@ -52,13 +54,19 @@ export const layer = ({
       isExecutable(program)
         ? Effect.sync(() => {
             const kept = Environment.make(environment, [...variables, ...(policy.environment ?? [])])
+            const toolCache = ToolCache.find(policy)
+            const decision = PolicyDecision.make(policy)
+            const caches =
+              toolCache === undefined
+                ? {}
+                : ToolCache.variables(toolCache, kept, (path) => decision.decide(path, "write").allowed)
             return {
               spawnable: {
                 program,
                 args: ["-p", SandboxProfile.make(policy, directory).text, shell.program, ...shell.args]
               },
               descriptors: [],
-              environment: { ...kept, ...locale },
+              environment: { ...kept, ...caches, ...locale },
               withheld: Environment.withheld(environment, kept),
               // This platform mounts no masks: denials are traced to the policy's rules alone.
               masks: []

@@ -111,11 +111,15 @@ export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile 
     ),
     clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
     ...policy.readonly.map(deny("file-write*", "readonly")),
+    clause("(allow file-write*", policy.toolCache === undefined ? [] : filtersOf(policy.toolCache)),
     // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
     ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
     ...policy.blacklist.map(deny("file-read* file-write*", "blacklist")),
     ...grants(policy),
-    "(deny network*)"
+    "(deny network*)",
+    policy.unixSockets === true
+      ? "(allow network-outbound (remote unix-socket))\n(allow network-bind (local unix-socket))"
+      : ""
   ]
   return { text: `${clauses.filter((each) => each !== "").join("\n")}\n`, rules }
 }

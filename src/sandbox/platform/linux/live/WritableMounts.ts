@@ -17,11 +17,12 @@ import * as MountTable from "../plan/MountTable.js"
  * @since 0.1.0
  */
 export const stray = (
-  { isReadOnly, roots }: Pick<Layout, "isReadOnly" | "roots">,
+  { isReadOnly, roots: given, toolCache }: Pick<Layout, "isReadOnly" | "roots" | "toolCache">,
   hidden: ReadonlyArray<string>,
   outside: ReadonlyArray<MountTable.Mount>,
   inside: ReadonlyArray<MountTable.Mount>
 ): string | undefined => {
+  const roots = toolCache === undefined ? given : [...given, toolCache]
   const devices = new Set<string>()
   for (const root of roots) {
     const expected = MountTable.sourceOf(outside, root)

@@ -116,6 +116,8 @@ export const make = (options: PlanOptions): ReadonlyArray<string> => {
     ...layout.temporary.flatMap((path) => tmpfs(path, 256 * MiB, "1777")),
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, layout.pins))),
     ...layout.readonly.flatMap(bindReadOnly),
+    // Among the read-only files of Synapse's own, so that it comes after them.
+    ...(layout.toolCache === undefined ? [] : bind(layout.toolCache)),
     ...masks.flatMap(({ kind, path }) => ["--ro-bind", directory.placeholders[kind], path]),
     ...layout.openings.flatMap(opening),
     ...(gate ? arriving(layout.sessions) : []),

@@ -5,6 +5,7 @@
  */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
+import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import type { Indexes } from "./IndexFile.js"
@@ -31,6 +32,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly openings: ReadonlyArray<Opening>
   /** Directories that can't be renamed, the outermost first. */
   readonly pins: ReadonlyArray<string>
+  /** The directory for the caches of tools, which can be written wherever it lies. */
+  readonly toolCache?: string
   /** True where the roots are only read. */
   readonly isReadOnly: boolean
   /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
@@ -59,7 +62,8 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /**
  * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
- * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user.
+ * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user;
+ * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it.
  *
  * @since 0.1.0
  * @category constructors
@@ -69,7 +73,8 @@ export const make = async (
   session: string,
   needed: ReadonlyArray<string> = [],
   indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined,
-  places: ReadonlyArray<string> = []
+  places: ReadonlyArray<string> = [],
+  toolCache?: string
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
   const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
@@ -119,6 +124,9 @@ export const make = async (
     masks,
     openings,
     isReadOnly,
+    ...(toolCache === undefined || PathRule.make(policy.blacklist).find(toolCache) !== undefined
+      ? undefined
+      : { toolCache }),
     // Directories that hold the sessions are not pinned: the host opens files in them by name.
     pins: Masks.pins(policy, { roots, readonly: [...readonly, session, ...others] }).filter(
       (path) => !isMasked(path) && ![sessions, ...others].some((place) => isWithin(path, place))
@@ -130,7 +138,8 @@ export const make = async (
       ...temporary,
       ...policy.readonly.map(placeOf),
       ...policy.blacklist.filter((rule) => rule.kind === "path").map(placeOf),
-      ...openings.map(({ mask }) => mask.path)
+      ...openings.map(({ mask }) => mask.path),
+      ...(toolCache === undefined ? [] : [toolCache])
     ],
     temporary,
     sessions,

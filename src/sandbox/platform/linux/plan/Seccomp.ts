@@ -70,13 +70,14 @@ const setUserId = 0o4000
 const makesFile = 0o20000100
 
 /**
- * Allows IPv4, IPv6 and NETLINK_ROUTE sockets. Unix sockets can be reached through a read-only file system, vsock and
- * bluetooth through a network namespace; the other families are of no use here, and are old code in the kernel.
+ * Allows IPv4, IPv6 and NETLINK_ROUTE sockets, and `others`. Unix sockets can be reached through a read-only file system:
+ * abstract ones can't, but a filter sees no address, and so can't tell them apart. Vsock and bluetooth can be reached through
+ * a network namespace; the other families are of no use here, and are old code in the kernel.
  */
-const judgeSocket: ReadonlyArray<Instruction> = [
+const judgeSocket = (others: ReadonlyArray<number>): ReadonlyArray<Instruction> => [
   loadArgument(0),
   ...when(AF_NETLINK, [loadArgument(2), ...unlessAnyOf([NETLINK_ROUTE], notPermitted)]),
-  ...unlessAnyOf([AF_INET, AF_INET6], notPermitted)
+  ...unlessAnyOf([AF_INET, AF_INET6, ...others], notPermitted)
 ]
 
 /**
@@ -113,7 +114,18 @@ const judgeRequest: ReadonlyArray<Instruction> = [
   allow
 ]
 
-const program = (machine: Syscall.Machine): ReadonlyArray<Instruction> => {
+/**
+ * The options of `make`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  /** True allows unix sockets. */
+  readonly unixSockets: boolean
+}
+
+const program = (machine: Syscall.Machine, { unixSockets }: Options): ReadonlyArray<Instruction> => {
   const { clone, ioctl, socket, socketpair, unshare } = Syscall.judgedOn(machine)
   return [
     load(4),
@@ -125,8 +137,8 @@ const program = (machine: Syscall.Machine): ReadonlyArray<Instruction> => {
     ...Object.values(Syscall.modesOn(machine)).flatMap((call) => when(call.number, judgeMode(call))),
     ...when(ioctl, judgeRequest),
     ...when(clone, judgeBits(0, newNamespaces)),
-    ...when(socket, judgeSocket),
-    ...when(socketpair, judgePair),
+    ...when(socket, judgeSocket(unixSockets ? [AF_UNIX] : [])),
+    ...when(socketpair, unixSockets ? [loadArgument(0), ...unlessAnyOf([AF_UNIX], notPermitted)] : judgePair),
     ...when(unshare, judgeBits(0, newNamespaces | newTime)),
     ...Object.values(Syscall.absent).flatMap((number) => when(number, [notThere])),
     ...Object.values(Syscall.deniedOn(machine)).flatMap((number) => when(number, [notPermitted])),
@@ -140,8 +152,8 @@ const program = (machine: Syscall.Machine): ReadonlyArray<Instruction> => {
  * @since 0.1.0
  * @category constructors
  */
-export const make = (machine: Syscall.Machine): Uint8Array => {
-  const instructions = program(machine)
+export const make = (machine: Syscall.Machine, options: Options = { unixSockets: false }): Uint8Array => {
+  const instructions = program(machine, options)
   const bytes = new Uint8Array(instructions.length * 8)
   const view = new DataView(bytes.buffer)
   instructions.forEach(([code, ifTrue, ifFalse, operand], index) => {

@@ -1,0 +1,151 @@
+/**
+ * The directory that commands have for the caches of tools, whose usual places they may not write. It lies among Synapse's
+ * own files, where no command can put a link in its place, and each working directory has one of its own: what a session
+ * writes there reaches no session of another project, and no program outside reads it.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+
+const uid = (): number => process.getuid?.() ?? 0
+
+/** Makes a directory of this user's alone, and tells whether it is new; throws where something else is there. */
+const own = (path: string): boolean => {
+  let isNew = true
+  try {
+    Fs.mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    isNew = false
+  }
+  const at = Fs.lstatSync(path)
+  if (!at.isDirectory() || at.uid !== uid()) throw new Error(`${path} is no directory of yours`)
+  // Commands may have changed the rights of what they own.
+  if ((at.mode & 0o7777) !== 0o700) Fs.chmodSync(path, 0o700)
+  return isNew
+}
+
+/** Milliseconds after which an empty directory is taken to be of no session that runs. */
+const unusedAfter = 7 * 24 * 3600 * 1000
+const mostSwept = 1000
+
+/** Removes the directories that have stayed empty since long ago. */
+const sweep = (all: string): void => {
+  const before = Date.now() - unusedAfter
+  for (const name of Fs.readdirSync(all).slice(0, mostSwept)) {
+    const path = Path.join(all, name)
+    try {
+      if (Fs.lstatSync(path).mtimeMs < before) Fs.rmdirSync(path)
+    } catch {
+      // It is not empty, or not there any more.
+    }
+  }
+}
+
+/**
+ * Makes the directory where it is missing, and returns its real path; throws where there can be none that is this user's
+ * alone.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const open = ({ path }: Rule): string => {
+  const all = Path.dirname(path)
+  const home = Path.dirname(all)
+  Fs.mkdirSync(home, { recursive: true, mode: 0o700 })
+  const { mode, uid: owner } = Fs.statSync(home)
+  if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
+  own(all)
+  if (own(path)) sweep(all)
+  else Fs.utimesSync(path, new Date(), new Date())
+  return Fs.realpathSync.native(path)
+}
+
+/**
+ * Returns the directory of all of them, with the reason why there can be none where that can be seen without an attempt.
+ *
+ * @since 0.1.0
+ */
+export const examine = ({ path }: Rule): { readonly directory: string; readonly obstacle?: string } => {
+  const directory = Path.dirname(path)
+  try {
+    const at = Fs.lstatSync(directory, { throwIfNoEntry: false })
+    if (at === undefined || (at.isDirectory() && at.uid === uid())) return { directory }
+  } catch {
+    // It can't be reached.
+  }
+  return { directory, obstacle: `${directory} is no directory of yours` }
+}
+
+/**
+ * Opens the directory of a policy; undefined where it has none, or there can be none: commands do without it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const find = ({ toolCache }: Pick<SandboxPolicy, "toolCache">): string | undefined => {
+  try {
+    return toolCache === undefined ? undefined : open(toolCache)
+  } catch {
+    return undefined
+  }
+}
+
+/** A variable that names the place of a cache, the name of that cache, and the place in the home where it usually lies. */
+type Place = readonly [variable: string, name: string, usual: string]
+
+/** Caches that a tool does without: nothing is lost where it has another one. */
+const always: ReadonlyArray<Place> = [
+  ["npm_config_cache", "npm", ".npm"],
+  // Since pnpm 11.
+  ["pnpm_config_store_dir", "pnpm/store", ".local/share/pnpm/store"],
+  ["PIP_CACHE_DIR", "pip", ".cache/pip"],
+  ["UV_CACHE_DIR", "uv", ".cache/uv"],
+  ["GOCACHE", "go-build", ".cache/go-build"],
+  ["CCACHE_DIR", "ccache", ".cache/ccache"]
+]
+
+/**
+ * Places that hold what a tool needs as well, which nothing can bring anew without a network: where the user has one, it is
+ * read.
+ */
+const whereMissing: ReadonlyArray<Place> = [
+  // The store of pnpm 10, and the versions of pnpm that were fetched.
+  ["PNPM_HOME", "pnpm", ".local/share/pnpm"],
+  ["XDG_CACHE_HOME", "xdg", ".cache"],
+  ["CARGO_HOME", "cargo", ".cargo"],
+  ["GOMODCACHE", "go-mod", "go/pkg/mod"],
+  ["DENO_DIR", "deno", ".cache/deno"],
+  ["GRADLE_USER_HOME", "gradle", ".gradle"],
+  ["NUGET_PACKAGES", "nuget", ".nuget/packages"]
+]
+
+/** Variables that move a place as well. */
+const others: Readonly<Record<string, string>> = { GOMODCACHE: "GOPATH" }
+
+/**
+ * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
+ *
+ * @param environment the variables that the commands have without these
+ * @since 0.1.0
+ */
+export const variables = (
+  directory: string,
+  environment: Readonly<Record<string, string>>,
+  isWritable: (path: string) => boolean
+): Readonly<Record<string, string>> => {
+  const home = environment["HOME"] ?? "/"
+  const isFree = ([variable, , usual]: Place) => {
+    const place = Path.join(home, usual)
+    const { [variable]: set = place, [others[variable] ?? ""]: other } = environment
+    // What npm starts has its place in a variable, whoever has set one.
+    return set === place && other === undefined && !isWritable(place)
+  }
+  const free = [
+    ...always.filter(isFree),
+    ...whereMissing.filter((place) => isFree(place) && !Fs.existsSync(Path.join(home, place[2])))
+  ]
+  return Object.fromEntries(free.map(([variable, name]) => [variable, Path.join(directory, name)]))
+}

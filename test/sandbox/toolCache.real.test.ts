@@ -1,0 +1,9 @@
+import { describe } from "@effect/vitest"
+import * as Ground from "../support/escape/Ground.js"
+import { toolCache } from "./toolCache.suite.js"
+
+const ground = Ground.take("root")
+
+describe.skipIf(ground === undefined)("the sandbox of root", () => {
+  toolCache("and the caches of tools", ground ?? "")
+})
