@@ -216,7 +216,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             user,
             environment: within
           }),
-          seccomp: Seccomp.make(machine),
+          seccomp: Seccomp.make(machine, isRoot),
           masks: masksFromOutside ? layout.masks : []
         })
       )
