@@ -3,6 +3,7 @@ import { benign } from "./benign.js"
 import { environment } from "./environment.js"
 import { host } from "./host.js"
 import { kernel } from "./kernel.js"
+import { links } from "./links.js"
 import { network } from "./network.js"
 import { paths } from "./paths.js"
 import { policy } from "./policy.js"
@@ -15,6 +16,7 @@ export const all = (ground: string): void => {
   paths(ground)
   kernel(ground)
   writes(ground)
+  links(ground)
   network(ground)
   processes(ground)
   environment(ground)

@@ -13,12 +13,14 @@ import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import * as PolicyMerge from "../policy/PolicyMerge.js"
+import * as RealPath from "../policy/RealPath.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as TrustedFiles from "./TrustedFiles.js"
+import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /**
  * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
@@ -132,7 +134,12 @@ export const merge = (
     file,
     home,
     own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)],
-    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf)
+    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf),
+    entered: enteredBy(directory, variables),
+    doubt: (path) => {
+      const found = WrittenPlaces.doubt(home, path)
+      return found && { reason: WrittenPlaces.describe(found), real: found.real }
+    }
   }
   return Either.mapLeft(
     Either.flatMap(PolicyMerge.merge(parts), (policy) =>
@@ -143,6 +150,12 @@ export const merge = (
     (objection) => new SandboxConfigError(objection)
   )
 }
+
+/** Returns the path by which the user's shell has entered a directory, where it is another than its real one. */
+const enteredBy = (directory: string, { PWD: path }: Settings["variables"]): string | undefined =>
+  path !== undefined && path !== directory && Path.isAbsolute(path) && RealPath.follow(path).real === directory
+    ? path
+    : undefined
 
 /** Checks the names of variables that are let through, by their origins. */
 const variablesOf = (
