@@ -1,6 +1,7 @@
 /** Every family of attacks. */
 import { benign } from "./benign.js"
 import { environment } from "./environment.js"
+import { holding } from "./holders.js"
 import { host } from "./host.js"
 import { kernel } from "./kernel.js"
 import { links } from "./links.js"
@@ -21,6 +22,7 @@ export const all = (ground: string): void => {
   processes(ground)
   environment(ground)
   host(ground)
+  holding(ground)
   policy(ground)
   servers(ground)
   privateDirectories(ground)
