@@ -144,7 +144,11 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       Effect.provide(
         Layer.merge(
           house.layer(
-            ...SessionOptions.toSettings({ ...given, cwd: Option.some(cwd) }, SessionOptions.goesOn),
+            // As it was named: the sandbox judges the links on the way.
+            ...SessionOptions.toSettings(
+              { ...given, cwd: Option.orElseSome(given.cwd, () => cwd) },
+              SessionOptions.goesOn
+            ),
             permission
           ),
           Layer.provide(AgentLoop.layer, AgentSettings.layerFromEnv)

@@ -24,6 +24,8 @@ export interface AttemptDoor {
   readonly directory: string
   /** Adds a grant to the policy of every sandbox that is made from now on. */
   readonly remember: (grant: Grant) => void
+  /** Run before a sandbox gets a grant, be it for one command. */
+  readonly onGrant: (grant: Grant) => Effect.Effect<void>
   /** Called when a command begins. */
   readonly onBegin: () => void
   /** Writes a grant into `sandbox.json`. */
@@ -60,7 +62,7 @@ const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && err
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ current, directory, onBegin, remember, rememberForGood }: AttemptDoor): Attempts => {
+export const make = ({ current, directory, onBegin, onGrant, remember, rememberForGood }: AttemptDoor): Attempts => {
   let notices: Array<string> = []
   /** The attempts that wait for their sandbox or their turn, in their order, and those that were given up. */
   const waiting = new Set<object>()
@@ -106,10 +108,13 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
     grants: ReadonlyArray<Grant>,
     use: Effect.Effect<A, CommandError>
   ): Effect.Effect<A, CommandError> =>
-    withGrants(turn, grants, use, ({ resource }) =>
-      retire(
-        backend,
-        `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+    Effect.zipRight(
+      Effect.forEach(grants, onGrant, { discard: true }),
+      withGrants(turn, grants, use, ({ resource }) =>
+        retire(
+          backend,
+          `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+        )
       )
     )
 
@@ -178,7 +183,7 @@ export const make = ({ current, directory, onBegin, remember, rememberForGood }:
         const kept = Effect.sync(() => remember(grant))
         const given = yield* backend
           .exclusive((turn) =>
-            turn.grant(grant).pipe(
+            Effect.zipRight(onGrant(grant), turn.grant(grant)).pipe(
               Effect.zipLeft(kept),
               Effect.catchTag("ExecutionFailed", () =>
                 Effect.zipRight(

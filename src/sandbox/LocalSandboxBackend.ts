@@ -14,6 +14,7 @@ import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
+import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
@@ -68,16 +69,19 @@ export const make = (
     const decision = PolicyDecision.make(policy)
     const preflight = Preflight.steps(policy, decision)
     const attribute = Attribution.steps(policy, decision)
-    const running = yield* RunningSandbox.make(policy)
+    /** The number of commands that run or wait to run, and since when there are any, in clock ticks since boot. */
+    let busy = 0
+    let since = 0
+    const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(policy, () => {
+      // What the command that runs has just made, it may go on writing; older processes are in the background.
+      runFork(running.evict(busy === 0 ? undefined : since), { scope })
+    })
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
     )
 
     const withheld = new WithheldVariables()
     const passing = new PassingDenial.PassingDenials()
-
-    /** The number of commands that run or wait to run. */
-    let busy = 0
 
     /**
      * Renews the masks over what the host has replaced or made before the next command; where that fails, a new shell
@@ -179,7 +183,7 @@ export const make = (
       notice?: string
     ) =>
       Effect.suspend(() => {
-        busy++
+        if (busy++ === 0) since = ProcessTable.ticksAt(performance.now())
         return execute(command, options)
       }).pipe(
         Effect.onExit((exit) =>
@@ -190,6 +194,7 @@ export const make = (
           })
         ),
         Effect.zipLeft(rescan),
+        Effect.zipLeft(Effect.suspend(() => running.evict())),
         Effect.flatMap((result) => {
           const failure = unsearched
           unsearched = undefined

@@ -39,7 +39,12 @@ export interface RunningSandbox {
   readonly withheld: () => ReadonlyArray<string>
   /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
   readonly network: () => NetworkMeter | undefined
-  /** Returns, once, a sentence on how the masks are kept in place, where that is not as usual. */
+  /**
+   * Ends the processes that hold open what has been masked meanwhile; `notice` tells of them. With `before`, in clock ticks
+   * since boot, only those that are older.
+   */
+  readonly evict: (before?: number) => Effect.Effect<void>
+  /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
   readonly notice: () => string | undefined
   /**
    * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
@@ -86,6 +91,9 @@ const checkAtLast = 100
 /** The part of that pause after which the masks may be checked in passing, so that the next command finds it done. */
 const ahead = 0.75
 
+/** The most sentences that wait for the next result. */
+const mostNotices = 5
+
 const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
 
 /**
@@ -102,10 +110,14 @@ export const unchangeable = (): ExecutionFailed =>
 /**
  * Makes the launcher for a policy, and follows the sandbox that it starts.
  *
+ * @param onMasked called when something has been masked while the sandbox runs
  * @since 0.1.0
  * @category constructors
  */
-export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
+export const make = (
+  policy: SandboxPolicy,
+  onMasked?: () => void
+): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
   Effect.gen(function* () {
     const platform = yield* SandboxPlatform
     /** Held by whoever changes the mounts. */
@@ -113,6 +125,7 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
     let running: Running | undefined
     let withheld: ReadonlyArray<string> = []
     let isTold = false
+    let evictions: ReadonlyArray<string> = []
 
     const isGranted = (now: Running | undefined, path: string) =>
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
@@ -130,7 +143,11 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
         const began = performance.now()
         const watch =
           live?.canChange === true
-            ? yield* live.watch({ isGranted: (path) => isGranted(ours, path), exclusive: mounting.withPermits(1) })
+            ? yield* live.watch({
+                isGranted: (path) => isGranted(ours, path),
+                exclusive: mounting.withPermits(1),
+                ...(onMasked === undefined ? {} : { onMasked })
+              })
             : undefined
         ours = {
           live,
@@ -187,7 +204,18 @@ export const make = (policy: SandboxPolicy): Effect.Effect<RunningSandbox, never
       masks: () => masksOf(running),
       withheld: () => withheld,
       network: () => running?.network,
+      evict: (before) =>
+        Effect.suspend(() =>
+          Effect.map(running?.watch?.evict(before) ?? Effect.succeed([]), (said) => {
+            evictions = [...evictions, ...said].slice(-mostNotices)
+          })
+        ),
       notice: () => {
+        if (evictions.length > 0) {
+          const said = evictions.join(" ")
+          evictions = []
+          return said
+        }
         if (isTold || running?.watch?.isPolling() !== true) return undefined
         isTold = true
         return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."

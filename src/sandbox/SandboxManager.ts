@@ -24,10 +24,12 @@ import { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
 import type { SandboxConfigError } from "./config/SandboxConfigError.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
+import * as WrittenPlaces from "./config/WrittenPlaces.js"
 import * as Negotiation from "./Negotiation.js"
 import { Permission } from "./permission/Permission.js"
 import * as PathGlob from "./policy/PathGlob.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
+import * as RealPath from "./policy/RealPath.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
@@ -212,6 +214,10 @@ export const layer: Layer.Layer<
         return before === undefined ? Effect.void : (setStatus?.(before) ?? Effect.void)
       })
 
+    /** Remembers the places of a policy, unless they are the sandbox's own. */
+    const remembered = ({ shown, whitelist }: SandboxPolicy) =>
+      shown === undefined ? config.remember(whitelist.map(({ path, real = path }) => real)) : Effect.void
+
     const current = CurrentSandbox.make((cwd) =>
       Effect.gen(function* () {
         if (!(yield* isEnabled))
@@ -221,7 +227,7 @@ export const layer: Layer.Layer<
         yield* config.claim(policy)
         const { create, destroy } = yield* providers.find(provider)
         enforcer = provider
-        return { create: withStatus(create(policy)), destroy }
+        return { create: withStatus(Effect.zipLeft(create(policy), remembered(policy))), destroy }
       })
     )
     const { get: getSandbox, shutdown } = current
@@ -265,6 +271,7 @@ export const layer: Layer.Layer<
     const attempts = Attempt.make({
       current,
       directory,
+      onGrant: ({ access, resource }) => (access === "write" ? config.remember([resource]) : Effect.void),
       onBegin: () => {
         begun++
       },
@@ -346,7 +353,13 @@ export const layer: Layer.Layer<
         Effect.gen(function* () {
           const backend = yield* getSandbox(current.peek()?.cwd ?? directory)
           if (backend.policy === undefined) return
-          const { now } = yield* attempts.keep(backend, { resource: path, access: "write" }, false)
+          const doubt = WrittenPlaces.doubt(settings.home, path)
+          if (doubt !== undefined) {
+            const reason = `${WrittenPlaces.describe(doubt)}; if that is what is meant, allow ${doubt.real}`
+            return yield* new ExecutionFailed({ kind: "sandbox", reason })
+          }
+          const resource = RealPath.follow(path).real
+          const { now } = yield* attempts.keep(backend, { resource, access: "write" }, false)
           if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
         }),
       addPermanentWhitelist,

@@ -1,8 +1,10 @@
 /** Every family of attacks. */
 import { benign } from "./benign.js"
 import { environment } from "./environment.js"
+import { holding } from "./holders.js"
 import { host } from "./host.js"
 import { kernel } from "./kernel.js"
+import { links } from "./links.js"
 import { network } from "./network.js"
 import { paths } from "./paths.js"
 import { policy } from "./policy.js"
@@ -15,10 +17,12 @@ export const all = (ground: string): void => {
   paths(ground)
   kernel(ground)
   writes(ground)
+  links(ground)
   network(ground)
   processes(ground)
   environment(ground)
   host(ground)
+  holding(ground)
   policy(ground)
   servers(ground)
   privateDirectories(ground)

@@ -96,6 +96,23 @@ PY`
   ["busybox", "busybox chmod 4755 s"]
 ]
 
+/** By each of these routes, root would leave a program that runs with the rights of root's group. */
+const setGroupId: ReadonlyArray<readonly [tool: string, script: string]> = [
+  ...setUserId.map(
+    ([tool, script]) =>
+      [
+        tool,
+        script
+          .replaceAll(/4755|6755|7777/g, "2755")
+          .replaceAll("u+s", "g+s")
+          .replaceAll("test -u", "test -g")
+      ] as const
+  ),
+  ["mkdir", "mkdir -m 2775 d; mkdir e; chmod g+s e; chmod 2000 e"],
+  ["cp", `cp -p "$(find /usr/bin /usr/sbin /bin -perm -2000 -type f 2>/dev/null | head -n 1)" t; chmod 2755 s`],
+  ["setpriv", "setpriv --regid 0 --clear-groups chmod 2755 s; umask 0; chmod a+rwxs s"]
+]
+
 export const host = (ground: string): void => {
   describe("the host meanwhile", () => {
     between(
@@ -219,5 +236,37 @@ export const host = (ground: string): void => {
           })
       )
     }
+    for (const [tool, script] of setGroupId) {
+      scene(
+        ground,
+        `root's command can't make a file of its own set-gid: ${tool}`,
+        { needs: [tool] },
+        ({ attack, project }) =>
+          Effect.gen(function* () {
+            const { stderr } = yield* attack(`cp /bin/true s; chmod 755 s; ${script}\ntest -g s && echo BREACH`)
+            assert.match(stderr, /not permitted/)
+            for (const name of Fs.readdirSync(project)) {
+              assert.strictEqual(Fs.statSync(`${project}/${name}`).mode & 0o2000, 0, name)
+            }
+          }),
+        process.getuid?.() === 0 ? undefined : "ordinary users' groups are their own"
+      )
+    }
+    scene(
+      ground,
+      "LIMIT: a directory made in a set-gid one is set-gid too, by the kernel",
+      {
+        prepare: ({ project }) => {
+          Fs.mkdirSync(`${project}/shared`)
+          Fs.chmodSync(`${project}/shared`, 0o2775)
+        }
+      },
+      ({ attack, project }) =>
+        Effect.gen(function* () {
+          yield* attack("mkdir shared/d; touch shared/f; install -m 755 /bin/true shared/t")
+          const isSetGroup = (name: string) => (Fs.statSync(`${project}/shared/${name}`).mode & 0o2000) !== 0
+          assert.deepStrictEqual(["d", "f", "t"].map(isSetGroup), [true, false, false])
+        })
+    )
   })
 }

@@ -178,6 +178,10 @@ const mounts: ReadonlyArray<Attack> = [
   call("reboot", denied["reboot"], 0xfee1dead, 672274793, 0, 0),
   call("syslog", denied["syslog"], 3, "my $log = qq(\\0) x 512", 512),
   call("swapon", denied["swapon"], text("README"), 0),
+  call("fcntl F_SETLEASE", judged.fcntl, "do { open(F, q(>), q(leased)); fileno(F) }", 1024, 1),
+  call("fcntl F_SETLEASE with more bits", judged.fcntl, 0, "0x100000400", 0),
+  call("fcntl F_NOTIFY", judged.fcntl, "do { open(F, q(<), q(.)); fileno(F) }", 1026, 4),
+  call("fcntl F_SETDELEG", judged.fcntl, "do { open(F, q(<), q(.)); fileno(F) }", 1040, "my $deleg = qq(\\0) x 16"),
   call("ioctl TIOCSTI", judged.ioctl, 0, 0x5412, text("x")),
   call("ioctl TIOCSTI with more bits", judged.ioctl, 0, "0x100005412", text("x")),
   call("ioctl TIOCLINUX", judged.ioctl, 0, 0x541c, text("x"))

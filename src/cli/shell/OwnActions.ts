@@ -79,7 +79,7 @@ const allow = (house: ShellHouse.ShellHouse, written: string) =>
     if (verdict.allowed) return `Commands may write to ${shown} already.`
     if (!PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
-    yield* sandbox.allow(real)
+    yield* sandbox.allow(path)
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
     return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
   })

@@ -21,6 +21,7 @@ import { SandboxConfigError } from "./SandboxConfigError.js"
 import type { SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as TrustedFiles from "./TrustedFiles.js"
+import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /**
  * The rules that the session adds. Entries are read like those of `sandbox.json`: an exact path has to be escaped with
@@ -153,7 +154,12 @@ export const merge = (
     file,
     home,
     own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)],
-    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf)
+    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf),
+    entered: enteredBy(directory, variables),
+    doubt: (path) => {
+      const found = WrittenPlaces.doubt(home, path)
+      return found && { reason: WrittenPlaces.describe(found), real: found.real }
+    }
   }
   return Either.mapLeft(
     Either.flatMap(PolicyMerge.merge(parts), (policy) =>
@@ -166,6 +172,12 @@ export const merge = (
     (objection) => new SandboxConfigError(objection)
   )
 }
+
+/** Returns the path by which the user's shell has entered a directory, where it is another than its real one. */
+const enteredBy = (directory: string, { PWD: path }: Settings["variables"]): string | undefined =>
+  path !== undefined && path !== directory && Path.isAbsolute(path) && RealPath.follow(path).real === directory
+    ? path
+    : undefined
 
 /** Checks the names of variables that are let through, by their origins. */
 const variablesOf = (

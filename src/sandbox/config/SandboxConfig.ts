@@ -22,6 +22,7 @@ import type { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as SandboxStore from "./SandboxStore.js"
+import * as WrittenPlaces from "./WrittenPlaces.js"
 
 /**
  * Reads and edits `sandbox.json`.
@@ -44,6 +45,11 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
      */
     readonly claim: (policy: SandboxPolicy) => Effect.Effect<void>
     /**
+     * Remembers real paths that commands can write from now on: later sessions follow no link out of them. A failure is
+     * ignored.
+     */
+    readonly remember: (places: Iterable<string>) => Effect.Effect<void>
+    /**
      * Allows writing to an absolute path permanently: to its real path, and what lies below it. No character in it has
      * a special meaning. Returns whether the entry is new. Fails with InvalidUsage for a path that no whitelist may
      * hold.
@@ -65,7 +71,8 @@ export class SandboxConfig extends Context.Tag("synapse/SandboxConfig")<
 /** Makes the service over a store, be it a file or memory. */
 const over = (
   { change, file, load, make, peek }: SandboxStore.SandboxStore,
-  settings: Settings
+  settings: Settings,
+  remember: Context.Tag.Service<SandboxConfig>["remember"]
 ): Context.Tag.Service<SandboxConfig> => {
   const add = (list: SandboxFile.List, entry: string, cwd: string) =>
     Either.match(PathEntry.parse(entry, { ...settings, cwd }, list), {
@@ -84,9 +91,17 @@ const over = (
         const isOpen = HostPath.isMissing(real) && PathRule.make(whitelist).find(real) !== undefined
         return isOpen ? Effect.ignore(make) : Effect.void
       }),
+    remember,
     addWhitelist: (path) =>
       Path.isAbsolute(path)
-        ? add("whitelist", PathGlob.escape(RealPath.follow(path).real), "/")
+        ? Effect.suspend(() => {
+            const doubt = WrittenPlaces.doubt(settings.home, path)
+            return doubt === undefined
+              ? add("whitelist", PathGlob.escape(RealPath.follow(path).real), "/")
+              : new InvalidUsage({
+                  reason: `${WrittenPlaces.describe(doubt)}. If that is what is meant, allow ${doubt.real}`
+                })
+          })
         : new InvalidUsage({ reason: `${JSON.stringify(path)} can't be on the whitelist: it is not absolute.` }),
     addBlacklist: (entry) => add("blacklist", entry, "/"),
     forget: Effect.fn("SandboxConfig.forget")(function* (entry, cwd) {
@@ -108,7 +123,9 @@ export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | Sa
   SandboxConfig,
   Effect.gen(function* () {
     const settings = yield* SandboxSettings
-    return over(SandboxStore.make(yield* FileSystem.FileSystem, settings.home), settings)
+    return over(SandboxStore.make(yield* FileSystem.FileSystem, settings.home), settings, (places) =>
+      Effect.ignore(Effect.try(() => WrittenPlaces.remember(settings.home, places)))
+    )
   })
 )
 
@@ -140,7 +157,8 @@ export const layerMemory = (
           change,
           make: Effect.void
         },
-        settings
+        settings,
+        () => Effect.void
       )
     })
   )

@@ -65,6 +65,8 @@ export interface WatchOptions {
   readonly isGranted: (path: string) => boolean
   /** Runs a change of the mounts while no other change is made. */
   readonly exclusive: <A, E>(change: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Called when something has been masked while the sandbox runs, which its processes may hold open. */
+  readonly onMasked?: () => void
 }
 
 /**
@@ -76,6 +78,11 @@ export interface WatchOptions {
 export interface MaskWatch {
   /** Masks again whatever is not masked and should be. */
   readonly refresh: Effect.Effect<void, ExecutionFailed>
+  /**
+   * Ends the processes that hold open what has been masked while the sandbox ran; returns a sentence for each mask. With
+   * `before`, in clock ticks since boot, only those that are older.
+   */
+  readonly evict: (before?: number) => Effect.Effect<ReadonlyArray<string>>
   /** Returns all masks that the sandbox should have, as of now. */
   readonly masks: () => ReadonlyArray<Mask>
   /** Adds masks that were found by a scan, and keeps them in place. */

@@ -46,6 +46,23 @@ export interface Parts {
   readonly own: ReadonlyArray<string>
   /** Further real paths that stay read-only, where they lie below a whitelisted path. */
   readonly trusted?: ReadonlyArray<string>
+  /** The path by which the user has entered the directory of `expansion.cwd`. */
+  readonly entered?: string | undefined
+  /** Finds a link on the way to a path that commands of an earlier session may have made; by default, there is none. */
+  readonly doubt?: (path: string) => Doubt | undefined
+}
+
+/**
+ * A path that must not be followed.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Doubt {
+  /** The reason, which names the link. */
+  readonly reason: string
+  /** The real path that it leads to. */
+  readonly real: string
 }
 
 /**
@@ -94,25 +111,33 @@ const ledElsewhere = ({ kind, path, source }: Rule): string | undefined => {
     : `${link} is a symbolic link, and leads to ${real}: if that is what is meant, allow ${real}`
 }
 
+/** Returns the reason why a path that was allowed for this session is not followed. */
+const inDoubt = ({ kind, path, source }: Rule, { doubt }: Parts): string | undefined => {
+  const found = source === "file" || kind === "glob" ? undefined : doubt?.(path)
+  return found && `${found.reason}: if that is what is meant, allow ${found.real}`
+}
+
 const toRules = (
   entry: string,
   list: List,
   source: RuleSource,
-  expansion: PathEntry.Expansion
+  parts: Parts
 ): Either.Either<ReadonlyArray<Rule>, string> =>
-  Either.flatMap(PathEntry.parse(entry, expansion, list), (meanings) => {
+  Either.flatMap(PathEntry.parse(entry, parts.expansion, list), (meanings) => {
     const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }))
     const reason = rules.map((rule) =>
-      list === "whitelist" ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule)) : undefined
+      list === "whitelist"
+        ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule) ?? inDoubt(rule, parts))
+        : undefined
     )[0]
     return reason === undefined ? Either.right(rules) : Either.left(reason)
   })
 
-const rulesOf = (list: List, { expansion, layers }: Parts): Either.Either<ReadonlyArray<Rule>, Objection> => {
-  const rules = layers.flatMap((layer) =>
+const rulesOf = (list: List, parts: Parts): Either.Either<ReadonlyArray<Rule>, Objection> => {
+  const rules = parts.layers.flatMap((layer) =>
     (layer[list] ?? []).map((entry, at) =>
       Either.mapLeft(
-        toRules(entry, list, layer.source, expansion),
+        toRules(entry, list, layer.source, parts),
         (reason): Objection => ({
           origin: layer.origin,
           path: `${layer.prefix}${list}[${at}]`,
@@ -158,7 +183,30 @@ const readonlyOf = (parts: Parts, whitelist: ReadonlyArray<Rule>): ReadonlyArray
   return distinct([...rules, ...(isElsewhere ? [config] : []), ...trustedOf(parts, whitelist)])
 }
 
-const objectionTo = (policy: SandboxPolicy, { file, home }: Parts): Objection | undefined => {
+/** Objects to a directory that is reached by a link which may be a command's. */
+const objectionToLinks = ({ doubt, entered, expansion, temporary }: Parts): Objection | undefined => {
+  const places = [
+    [expansion.cwd, (real: string) => `name it: --cwd ${real}`],
+    [entered, (real: string) => `enter it by that name: cd ${real}`],
+    [temporary, (real: string) => `name it: TMPDIR=${real}`]
+  ] as const
+  for (const [path, remedy] of places) {
+    const found = path === undefined ? undefined : doubt?.(path)
+    if (path === undefined || found === undefined) continue
+    return {
+      origin: path,
+      path: "",
+      reason: found.reason,
+      remedy: `If ${found.real} is what is meant, ${remedy(found.real)}`
+    }
+  }
+  return undefined
+}
+
+const objectionTo = (policy: SandboxPolicy, parts: Parts): Objection | undefined => {
+  const { file, home } = parts
+  const led = objectionToLinks(parts)
+  if (led !== undefined) return led
   const decision = PolicyDecision.make(policy)
   const loose = [file, home]
     .flatMap((path) => RealPath.follow(path).links)

@@ -75,6 +75,7 @@ const build = (ground: string): Places => {
   write(`${places.home}/.synapse/sandbox.json`, '{ "keep": "me" }\n')
   write(`${places.home}/.synapse/settings.json`, `{ "providers": { "anthropic": { "apiKey": "${places.secret}" } } }\n`)
   write(`${places.home}/.synapse/sessions/old.jsonl`, `"${places.secret}"\n`)
+  Fs.mkdirSync(`${places.home}/.synapse/places`, { mode: 0o700 })
   write(`${places.home}/notes`, "notes\n")
   write(`${places.project}/.env`, text)
   write(`${places.project}/pkg/.env`, text)
@@ -85,9 +86,13 @@ const build = (ground: string): Places => {
   return places
 }
 
+/** Where Synapse itself remembers the places of sessions. */
+const remembered = /\/\.synapse\/places$/
+
 /** Everything below a directory: kind, rights, owner, size and text, without following anything. */
 export const snapshot = (directory: string): ReadonlyArray<string> =>
   Fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    if (remembered.test(directory)) return []
     const path = Path.join(directory, entry.name)
     const { gid, mode, mtimeMs, nlink, uid } = Fs.lstatSync(path)
     const text = entry.isFile() ? Fs.readFileSync(path, "utf8") : entry.isSymbolicLink() ? Fs.readlinkSync(path) : ""

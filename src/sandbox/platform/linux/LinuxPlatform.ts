@@ -225,7 +225,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             user,
             environment: within
           }),
-          seccomp: Seccomp.make(machine, { unixSockets: policy.unixSockets === true }),
+          seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
           masks: masksFromOutside ? layout.masks : []
         })
       )

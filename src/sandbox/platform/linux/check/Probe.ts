@@ -93,13 +93,16 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
     ...["--ro-bind", "/", "/", "--dev", "/dev", "--perms", "1777", "--size", "4096", "--tmpfs", "/dev/shm"],
     ...["--proc", "/proc", "--seccomp", "3", "--", bwrap, "--version"]
   ]
-  return Effect.flatMap(run(bwrap, args, Seccomp.make(machine)), (ended): Effect.Effect<Tried> => {
-    const version = versionOf(ended.stdout)
-    // A program that succeeds without printing the version is not bubblewrap.
-    return ended.ok && version !== undefined
-      ? Effect.succeed({ ...ended, version })
-      : Effect.map(run(bwrap, ["--version"]), ({ stdout }) => ({ ...ended, ok: false, version: versionOf(stdout) }))
-  })
+  return Effect.flatMap(
+    run(bwrap, args, Seccomp.make(machine, { isRoot: process.getuid?.() === 0, unixSockets: false })),
+    (ended): Effect.Effect<Tried> => {
+      const version = versionOf(ended.stdout)
+      // A program that succeeds without printing the version is not bubblewrap.
+      return ended.ok && version !== undefined
+        ? Effect.succeed({ ...ended, version })
+        : Effect.map(run(bwrap, ["--version"]), ({ stdout }) => ({ ...ended, ok: false, version: versionOf(stdout) }))
+    }
+  )
 }
 
 /**

@@ -19,6 +19,7 @@ import * as PlanDirectory from "../plan/PlanDirectory.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
+import * as Eviction from "./Eviction.js"
 import * as SandboxProcess from "./SandboxProcess.js"
 import * as WritableMounts from "./WritableMounts.js"
 
@@ -51,6 +52,8 @@ export interface LiveNamespace {
    */
   readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
+  readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
 
 const { isWithin } = MountTable
@@ -185,6 +188,10 @@ export const make = (options: {
     isMounted,
     areMounted,
     lost,
+    evict: (masks, before) => {
+      inner ??= SandboxProcess.find(pid)
+      return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
+    },
     addMasks,
     removeMask: (path) =>
       Effect.gen(function* () {

@@ -93,13 +93,16 @@ export const make = (options: {
   readonly watcher?: DirectoryWatch.Watcher
   readonly isGranted?: WatchOptions["isGranted"]
   readonly exclusive?: WatchOptions["exclusive"]
+  readonly onMasked?: WatchOptions["onMasked"]
 }): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { awaited = () => [], door, exclusive = (change) => change, isGranted = () => false, policy } = options
-    const { roots = () => [] } = options
+    const { onMasked = () => {}, roots = () => [] } = options
     const known = new Map(options.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
+    /** The masks since whose mounting nobody has looked for processes that hold them open. */
+    const fresh = new Map<string, Mask>()
     const events = yield* Queue.sliding<void>(1)
 
     const places = new Places(policy, known.keys())
@@ -123,8 +126,24 @@ export const make = (options: {
     const refresh = Effect.suspend(() => {
       for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
       if (lost().length === 0) return Effect.void
-      return exclusive(Effect.suspend(() => door.addMasks(lost())))
+      return exclusive(
+        Effect.suspend(() => {
+          const missing = lost()
+          return Effect.map(door.addMasks(missing), () => {
+            // What is masked because it can't be searched is not what a rule names.
+            for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
+            if (fresh.size > 0) onMasked()
+          })
+        })
+      )
     })
+
+    const evict = (before?: number) =>
+      Effect.suspend(() => {
+        const masks = [...fresh.values()].filter(({ path }) => !isGranted(path))
+        if (before === undefined) fresh.clear()
+        return masks.length === 0 ? Effect.succeed([]) : door.evict(masks, before)
+      })
 
     const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
     const watch = yield* DirectoryWatch.make(see, options.watcher)
@@ -138,6 +157,7 @@ export const make = (options: {
     )
     return {
       refresh,
+      evict,
       masks: () => [...known.values()],
       learn: (found) =>
         Effect.suspend(() => {

@@ -4,10 +4,11 @@
  *
  * Allowed on purpose: ptrace and process_vm_* (for debuggers; the PID namespace holds only the sandbox's own
  * processes), NETLINK_ROUTE (for getifaddrs; the network namespace holds only the sandbox's own interfaces), connected
- * kinds of socketpair, and the set-group-ID bit, which ordinary directories have (`git init --shared`, `mkdir -m 2775`,
- * `cp -a`) and which no filter can tell from that of a file. The set-user-ID bit is refused: whoever ran such a file
- * outside of the sandbox would become the launcher's user, or root. Unpacking an archive with such a file therefore
- * fails for that file.
+ * kinds of socketpair, and, except for root, the set-group-ID bit, which ordinary directories have (`git init --shared`,
+ * `mkdir -m 2775`, `cp -a`) and which no filter can tell from that of a file. The set-user-ID bit is refused: whoever ran
+ * such a file outside of the sandbox would become the launcher's user, or root; and root the bit for the group too.
+ * Unpacking an archive with such a file therefore fails for that file. Leases are refused: the kernel stops whoever opens
+ * the file outside of the sandbox until the lease is given back.
  *
  * @since 0.1.0
  */
@@ -66,6 +67,9 @@ const TIOCSTI = 0x5412
 const TIOCLINUX = 0x541c
 const x32 = 0x40000000
 const setUserId = 0o4000
+const setGroupId = 0o2000
+/** F_SETLEASE, F_NOTIFY and F_SETDELEG: the kernel signals, or stops, by what others do with a file or directory. */
+const leases = [1024, 1026, 1040]
 /** O_CREAT, and the bit that is O_TMPFILE's alone. */
 const makesFile = 0o20000100
 
@@ -101,10 +105,16 @@ const judgeBits = (argument: number, forbidden: number): ReadonlyArray<Instructi
   allow
 ]
 
-/** Refuses the set-user-ID bit in a mode; where no file is made, the mode argument is ignored. */
-const judgeMode = ({ flags, mode }: Syscall.ModeCall): ReadonlyArray<Instruction> => [
+/** Refuses bits in a mode; where no file is made, the mode argument is ignored. */
+const judgeMode = ({ flags, mode }: Syscall.ModeCall, forbidden: number): ReadonlyArray<Instruction> => [
   ...(flags === undefined ? [] : [loadArgument(flags), [jumpIfAnyBit, 1, 0, makesFile] as const, allow]),
-  ...judgeBits(mode, setUserId)
+  ...judgeBits(mode, forbidden)
+]
+
+const judgeFileCommand: ReadonlyArray<Instruction> = [
+  loadArgument(1),
+  ...leases.flatMap((command) => when(command, [notPermitted])),
+  allow
 ]
 
 const judgeRequest: ReadonlyArray<Instruction> = [
@@ -121,12 +131,15 @@ const judgeRequest: ReadonlyArray<Instruction> = [
  * @category models
  */
 export interface Options {
+  /** True where the commands run as root, whose files may set the group no more than the user. */
+  readonly isRoot: boolean
   /** True allows unix sockets. */
   readonly unixSockets: boolean
 }
 
-const program = (machine: Syscall.Machine, { unixSockets }: Options): ReadonlyArray<Instruction> => {
-  const { clone, ioctl, socket, socketpair, unshare } = Syscall.judgedOn(machine)
+const program = (machine: Syscall.Machine, { isRoot, unixSockets }: Options): ReadonlyArray<Instruction> => {
+  const { clone, fcntl, ioctl, socket, socketpair, unshare } = Syscall.judgedOn(machine)
+  const forbidden = isRoot ? setUserId | setGroupId : setUserId
   return [
     load(4),
     [jumpIfEqual, 1, 0, Syscall.auditOf(machine)],
@@ -134,7 +147,8 @@ const program = (machine: Syscall.Machine, { unixSockets }: Options): ReadonlyAr
     load(0),
     [jumpIfAtLeast, 0, 1, x32],
     kill,
-    ...Object.values(Syscall.modesOn(machine)).flatMap((call) => when(call.number, judgeMode(call))),
+    ...Object.values(Syscall.modesOn(machine)).flatMap((call) => when(call.number, judgeMode(call, forbidden))),
+    ...when(fcntl, judgeFileCommand),
     ...when(ioctl, judgeRequest),
     ...when(clone, judgeBits(0, newNamespaces)),
     ...when(socket, judgeSocket(unixSockets ? [AF_UNIX] : [])),
@@ -152,7 +166,7 @@ const program = (machine: Syscall.Machine, { unixSockets }: Options): ReadonlyAr
  * @since 0.1.0
  * @category constructors
  */
-export const make = (machine: Syscall.Machine, options: Options = { unixSockets: false }): Uint8Array => {
+export const make = (machine: Syscall.Machine, options: Options): Uint8Array => {
   const instructions = program(machine, options)
   const bytes = new Uint8Array(instructions.length * 8)
   const view = new DataView(bytes.buffer)

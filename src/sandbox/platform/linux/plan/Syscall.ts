@@ -133,8 +133,8 @@ export const absent = {
 
 /** System calls whose arguments decide. */
 const judged = {
-  x64: { clone: 56, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
-  arm64: { clone: 220, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
+  x64: { clone: 56, fcntl: 72, ioctl: 16, socket: 41, socketpair: 53, unshare: 272 },
+  arm64: { clone: 220, fcntl: 25, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
 } as const
 
 /**

@@ -34,6 +34,7 @@ const absent = new Set(["clone3", "openat2", "io_uring_setup", "io_uring_enter",
 const judged: Readonly<Record<string, ReadonlyArray<number>>> = {
   clone: [0x10000000],
   unshare: [0x10000000],
+  fcntl: [0, 1024],
   ioctl: [0, 0x5412],
   socket: [1, 1, 0],
   socketpair: [1, 2, 0],
@@ -78,8 +79,13 @@ const machines = [
   }
 ] as const
 
-describe.each(machines)("the filter for $machine", ({ arch, machine, ...rest }) => {
-  const program = Seccomp.make(machine)
+const users = machines.flatMap((machine) =>
+  [false, true].map((isRoot) => ({ ...machine, isRoot, who: isRoot ? "root" : "an ordinary user" }))
+)
+
+describe.each(users)("the filter for $machine and $who", ({ arch, isRoot, machine, ...rest }) => {
+  const program = Seccomp.make(machine, { isRoot, unixSockets: false })
+  const forbidden = isRoot ? 0o6000 : 0o4000
   const calls = callsOf(machine)
   const modes: ReadonlyArray<{ readonly name: string; readonly mode: number; readonly flags?: number }> = rest.modes
   const ask = (call: string | number, ...args: ReadonlyArray<bigint | number>) => {
@@ -123,7 +129,7 @@ describe.each(machines)("the filter for $machine", ({ arch, machine, ...rest }) 
     )
   })
 
-  it("gives no file the bit that sets the user", () => {
+  it("gives no file the bit that sets the user, and none of root's that for the group", () => {
     const making = FastCheck.constantFrom(0o100, 0o101, 0o102, 0o20200002)
     FastCheck.assert(
       FastCheck.property(
@@ -135,7 +141,7 @@ describe.each(machines)("the filter for $machine", ({ arch, machine, ...rest }) 
           const args = Array.from({ length: 6 }, (_, at) =>
             at === call.mode ? BigInt(mode) | high : at === call.flags ? BigInt(flags) | high : high
           )
-          assert.strictEqual(ask(call.name, ...args), (mode & 0o4000) === 0 ? allow : notPermitted)
+          assert.strictEqual(ask(call.name, ...args), (mode & forbidden) === 0 ? allow : notPermitted)
           // What makes no file has no mode.
           if (call.flags !== undefined) assert.strictEqual(ask(call.name, ...args.with(call.flags, 2n)), allow)
         }
@@ -171,12 +177,39 @@ describe.each(machines)("the filter for $machine", ({ arch, machine, ...rest }) 
     )
   })
 
+  it("makes unix sockets, and pairs of any kind, where they are allowed, and no further family", () => {
+    const open = Seccomp.make(machine, { isRoot, unixSockets: true })
+    const verdict = (call: string, ...args: ReadonlyArray<bigint>) =>
+      Bpf.run(open, { number: calls.get(call) ?? assert.fail(call), arch, args })
+    FastCheck.assert(
+      FastCheck.property(FastCheck.nat(45), FastCheck.nat(15), above, (family, type, high) => {
+        const one = verdict("socket", BigInt(family) | high, BigInt(type), 1n)
+        const pair = verdict("socketpair", BigInt(family) | high, BigInt(type), 0n)
+        assert.deepStrictEqual(
+          [one, pair],
+          [[1, 2, 10].includes(family) ? allow : notPermitted, family === 1 ? allow : notPermitted]
+        )
+      })
+    )
+  })
+
   it("makes connected pairs of sockets only", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.nat(64), FastCheck.nat(15), above, (family, type, high) => {
         const flags = 0o2004000n
         const verdict = ask("socketpair", BigInt(family) | high, BigInt(type) | flags | high)
         assert.strictEqual(verdict, family === 1 && (type === 1 || type === 5) ? allow : notPermitted)
+      })
+    )
+  })
+
+  it("takes no leases, and allows all else that fcntl does", () => {
+    FastCheck.assert(
+      FastCheck.property(FastCheck.nat(63), above, (number, high) => {
+        for (const command of [number, 1024 + number]) {
+          const isLease = [1024, 1026, 1040].includes(command)
+          assert.strictEqual(ask("fcntl", 3, BigInt(command) | high, 0), isLease ? notPermitted : allow)
+        }
       })
     )
   })

@@ -1,0 +1,103 @@
+/**
+ * Ends the processes of a sandbox that hold open what has been masked since: what its user writes there later would
+ * otherwise be theirs to read.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as ProcessFiles from "../../../../session/ProcessFiles.js"
+import * as ProcessTable from "../../../../session/ProcessTable.js"
+import type { Mask } from "../../SandboxPlatform.js"
+import * as FileHolders from "./FileHolders.js"
+
+/** The most looks for what the shells have started meanwhile, which are not stopped. */
+const mostRounds = 5
+
+/** The walks after which the whole sandbox is ended, where its processes can't be stopped. */
+const mostWalks = 500
+
+/** Milliseconds between two looks. */
+const pause = 2
+
+const send = (pid: number, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Returns the sandbox's oldest process besides the first, and its children: the keeper of its shells, and the shells. */
+const shellsOf = (inner: number): ReadonlyArray<number> => {
+  const [keeper] = ProcessFiles.mainChildren(inner) ?? []
+  return keeper === undefined ? [] : [keeper, ...(ProcessFiles.mainChildren(keeper) ?? [])]
+}
+
+const below = (pid: number): ReadonlyArray<number> =>
+  ProcessFiles.children(pid).flatMap((child) => [child, ...below(child)])
+
+/**
+ * Stops all processes below the first one, except those that are spared. Returns those that were stopped; undefined where
+ * new ones begin faster than they can be stopped.
+ */
+const stopAll = (inner: number, isSpared: (pid: number) => boolean): ReadonlySet<number> | undefined => {
+  const stopped = new Set<number>()
+  for (let walk = 0, calm = 0; walk < mostWalks; walk++) {
+    calm++
+    for (const pid of below(inner)) {
+      const state = stopped.has(pid) || isSpared(pid) ? undefined : ProcessFiles.stat(pid)?.state
+      // What its user has stopped goes on being so.
+      if (state === undefined || state === "T" || state === "t") continue
+      send(pid, "SIGSTOP")
+      stopped.add(pid)
+      calm = 0
+    }
+    if (calm > 2) return stopped
+  }
+  return undefined
+}
+
+/**
+ * Ends them, and returns a sentence for each mask that any of them held something from.
+ *
+ * @param inner the first process of the sandbox
+ * @param before the time, in clock ticks since boot, at which a command has begun that still runs: its processes and the
+ *   shells go on, for they may be writing the file
+ * @since 0.1.0
+ */
+export const evict = (
+  inner: number,
+  masks: ReadonlyArray<Mask>,
+  before?: number
+): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const isSpared = (pid: number, shells: ReadonlyArray<number>): boolean =>
+        before !== undefined &&
+        (shells.includes(pid) || (ProcessFiles.stat(pid)?.started ?? before) >= before - ProcessTable.early)
+      const ended = new Map<string, { readonly mask: Mask; readonly names: Set<string> }>()
+      const endAll = () => {
+        const { holders, isSure } = FileHolders.find(inner, masks)
+        const found = holders.filter(({ pid }) => !isSpared(pid, shells))
+        for (const { mask, pid } of found) {
+          const { names } = ended.get(mask.path) ?? { names: new Set<string>() }
+          ended.set(mask.path, { mask, names: names.add(FileHolders.nameOf(pid)) })
+          send(pid, "SIGKILL")
+        }
+        return isSure && found.length === 0
+      }
+      const shells = shellsOf(inner)
+      // A process that goes on could hand on what it holds, and end before it is looked at.
+      const stopped = stopAll(inner, (pid) => shells.includes(pid) || isSpared(pid, shells))
+      if (stopped === undefined) send(inner, "SIGKILL")
+      else {
+        for (let round = 0; round < mostRounds && !endAll(); round++) yield* Effect.sleep(pause)
+        for (const pid of stopped) send(pid, "SIGCONT")
+      }
+      return [...ended.values()].map(({ mask, names }) => {
+        const [name = "", ...others] = names
+        const who = others.length === 0 ? name : `${name} and others`
+        return `${who} held ${mask.path} open, which the blacklist denies, and ${others.length === 0 ? "was" : "were"} ended (rule ${mask.rule.pattern}).`
+      })
+    })
+  )

@@ -1,0 +1,134 @@
+/** What a command keeps open of a file that a glob names, before its user fills it in. */
+import * as Fs from "node:fs"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { scene } from "../support/escape/Attack.js"
+import { processesWith, type Shape } from "../support/escape/World.js"
+
+const name = "fresh/credentials.json"
+
+/** Python that holds it as `take` does, and copies what `read` gets of it to `loot` for as long as it lives. */
+const holder = (take: string, read: string) => `
+import ctypes, mmap, os, sys, threading, time
+name = "${name}"
+os.mkdir("fresh"); open(name, "wb").write(b"\\0" * 4096)
+ready = os.path.abspath("ready")
+loot = os.open("loot", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+${take}
+open(ready, "w")
+while True:
+    try: os.write(loot, ${read})
+    except OSError: pass
+    time.sleep(0.005)
+`
+
+const holders: Readonly<Record<string, readonly [take: string, read: string]>> = {
+  "a descriptor": ["f = os.open(name, os.O_RDONLY)", "os.pread(f, 4096, 0)"],
+  "a descriptor to write, which is opened again": [
+    "f = os.open(name, os.O_WRONLY)",
+    'os.read(os.open(f"/proc/self/fd/{f}", os.O_RDONLY), 4096)'
+  ],
+  "a descriptor of the path alone": [
+    "f = os.open(name, os.O_PATH)",
+    'os.read(os.open(f"/proc/self/fd/{f}", os.O_RDONLY), 4096)'
+  ],
+  "a mapping without a descriptor": [
+    "f = os.open(name, os.O_RDWR); libc = ctypes.CDLL(None); libc.mmap.restype = ctypes.c_void_p; m = libc.mmap(None, ctypes.c_size_t(4096), 1, 1, f, ctypes.c_long(0)); os.close(f)",
+    "ctypes.string_at(m, 4096)"
+  ],
+  "a file that was given the name later": [
+    'os.rename(name, "plain"); f = os.open("plain", os.O_RDONLY); os.rename("plain", name)',
+    "os.pread(f, 4096, 0)"
+  ],
+  "another hard link of it": [
+    'os.link(name, "plain"); f = os.open("plain", os.O_RDONLY); os.unlink("plain")',
+    "os.pread(f, 4096, 0)"
+  ],
+  "a descriptor of one thread alone": [
+    `def work():
+    if ctypes.CDLL(None).unshare(0x400) != 0: os._exit(1)
+    f = os.open(name, os.O_RDONLY); open("ready", "w")
+    while True: os.write(loot, os.pread(f, 4096, 0)); time.sleep(0.005)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)`,
+    'b""'
+  ],
+  "processes that follow one another": [
+    `f = os.open(name, os.O_RDONLY)
+def on():
+    if os.fork(): os._exit(0)`,
+    "(on(), os.pread(f, 4096, 0))[1]"
+  ],
+  "the directory itself": [
+    "os.unlink(name); os.mkdir(name); os.chdir(name)",
+    'os.read(os.open("key", os.O_RDONLY), 4096)'
+  ]
+}
+
+const fill = ({ project, secret }: Shape) =>
+  Effect.sync(() => {
+    const path = `${project}/${name}`
+    const isDirectory = Fs.statSync(path).isDirectory()
+    Fs.writeFileSync(isDirectory ? `${path}/key` : path, secret, isDirectory ? {} : { flag: "r+" })
+  })
+
+/** Waits until no process of it has been there for a while: of those that follow one another, a look may miss each. */
+const isOver = (world: Shape) =>
+  Effect.gen(function* () {
+    for (let looks = 0, none = 0; looks < 500 && none < 12; looks++) {
+      none = processesWith(world.mark).length === 0 ? none + 1 : 0
+      yield* Effect.sleep(10)
+    }
+  })
+
+export const holding = (ground: string): void => {
+  for (const [title, [take, read]] of Object.entries(holders)) {
+    scene(ground, `what a rule names is not kept open by ${title}`, { needs: ["python3"] }, (world) =>
+      Effect.gen(function* () {
+        Fs.writeFileSync(`${world.project}/hold.py`, holder(take, read))
+        const laid = yield* world.attack(
+          `python3 hold.py ${world.mark} >/dev/null 2>&1 & until [ -e ready ]; do sleep 0.01; done`
+        )
+        assert.match(laid.stdout, /^RAN$/m)
+        const before = Fs.statSync(`${world.project}/${name}`)
+        // A second command, as agents give them: what is new is looked for after each.
+        yield* world.execute("true")
+        yield* isOver(world)
+        assert.deepStrictEqual(processesWith(world.mark), [])
+        yield* fill(world)
+        yield* Effect.sleep(50)
+        const next = yield* world.attack(`cat ${name} ${name}/key`)
+        assert.notInclude(JSON.stringify(next), world.secret)
+        assert.notInclude(Fs.readFileSync(`${world.project}/loot`, "latin1"), world.secret)
+        assert.strictEqual(Fs.statSync(`${world.project}/${name}`).ino, before.ino)
+      })
+    )
+  }
+
+  scene(ground, "who writes a file that a rule names, and ends, is let alone, and is told nothing", {}, (world) =>
+    Effect.gen(function* () {
+      const said = yield* world.execute(
+        "for i in {1..40}; do echo $i; sleep 0.01; done >.env.local; (for i in {1..40}; do echo $i; sleep 0.01; done) >.envrc; echo end"
+      )
+      assert.strictEqual(said.stdout, "end\n")
+      assert.deepStrictEqual(said.notices ?? [], [])
+      for (const name of [".env.local", ".envrc"]) {
+        assert.lengthOf(Fs.readFileSync(`${world.project}/${name}`, "utf8").trim().split("\n"), 40)
+      }
+    })
+  )
+
+  scene(ground, "who is ended is told, with the rule", { needs: ["tail"] }, (world) =>
+    Effect.gen(function* () {
+      yield* world.execute("state=kept")
+      yield* world.attack(`: >.envrc; tail -f .envrc ${world.project}/README >/dev/null 2>&1 &`)
+      let notices: ReadonlyArray<string> = []
+      for (let at = 0; at < 200 && notices.length === 0; at++) {
+        notices = (yield* world.execute("sleep 0.02; echo $state")).notices ?? []
+      }
+      assert.deepStrictEqual(notices, [
+        `tail held ${world.project}/.envrc open, which the blacklist denies, and was ended (rule **/.envrc).`
+      ])
+    })
+  )
+}

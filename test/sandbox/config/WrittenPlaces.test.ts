@@ -1,0 +1,84 @@
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as WrittenPlaces from "../../../src/sandbox/config/WrittenPlaces.js"
+
+const inDirectory = (test: (base: string, home: string) => void) => () => {
+  const base = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "places-")))
+  try {
+    for (const name of ["project", "other/deep"]) Fs.mkdirSync(`${base}/${name}`, { recursive: true })
+    test(base, `${base}/.synapse`)
+  } finally {
+    Fs.rmSync(base, { recursive: true })
+  }
+}
+
+describe("places that commands could write", () => {
+  it(
+    "are remembered by path and by identity, in files that only their user reads",
+    inDirectory((base, home) => {
+      assert.isUndefined(WrittenPlaces.doubt(home, `${base}/project`))
+      WrittenPlaces.remember(home, [`${base}/project`, `${base}/missing`])
+      WrittenPlaces.remember(home, [`${base}/project`])
+      assert.lengthOf(Fs.readdirSync(`${home}/places`), 3)
+      assert.strictEqual(Fs.statSync(`${home}/places`).mode & 0o777, 0o700)
+      Fs.symlinkSync("../other", `${base}/project/link`)
+      const doubt = {
+        link: `${base}/project/link`,
+        target: `${base}/other`,
+        place: `${base}/project`,
+        real: `${base}/other/deep`
+      }
+      assert.deepStrictEqual(WrittenPlaces.doubt(home, `${base}/project/link/deep`), doubt)
+      Fs.renameSync(`${base}/project`, `${base}/moved`)
+      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/moved/link`)?.place, `${base}/moved`)
+      Fs.mkdirSync(`${base}/project`)
+      Fs.symlinkSync("../new", `${base}/project/link`)
+      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/project/link`)?.real, `${base}/new`)
+    })
+  )
+
+  it(
+    "are left by links only where these lie in them and lead out of them",
+    inDirectory((base, home) => {
+      WrittenPlaces.remember(home, [`${base}/project`])
+      Fs.symlinkSync("deep", `${base}/other/near`)
+      Fs.mkdirSync(`${base}/project/a`)
+      Fs.symlinkSync("a", `${base}/project/b`)
+      Fs.symlinkSync("project", `${base}/way`)
+      for (const path of ["other/near", "project/b", "way/a", "project/missing/x"]) {
+        assert.isUndefined(WrittenPlaces.doubt(home, `${base}/${path}`), path)
+      }
+      Fs.symlinkSync("../projects", `${base}/project/c`)
+      assert.strictEqual(WrittenPlaces.doubt(home, `${base}/way/c`)?.link, `${base}/project/c`)
+    })
+  )
+
+  it(
+    "are as many as are kept, of which the oldest go",
+    inDirectory((base, home) => {
+      WrittenPlaces.remember(home, [`${base}/project`])
+      const [old = ""] = Fs.readdirSync(`${home}/places`)
+      for (let at = 0; at < 17_000; at++) Fs.closeSync(Fs.openSync(`${home}/places/${at}`, "w"))
+      Fs.utimesSync(`${home}/places/${old}`, 1, 1)
+      WrittenPlaces.remember(
+        home,
+        Array.from({ length: 2000 }, (_, at) => `${base}/missing/${at}`)
+      )
+      const left = Fs.readdirSync(`${home}/places`)
+      assert.isAtMost(left.length, 16_384)
+      assert.notInclude(left, old)
+    })
+  )
+
+  it(
+    "are not remembered where nothing can be written, which harms nobody",
+    inDirectory((base) => {
+      Fs.writeFileSync(`${base}/file`, "")
+      assert.throws(() => WrittenPlaces.remember(`${base}/file`, [`${base}/project`]))
+      assert.doesNotThrow(() => WrittenPlaces.remember("relative", [`${base}/project`]))
+      assert.isUndefined(WrittenPlaces.doubt(`${base}/file`, `${base}/project`))
+    })
+  )
+})
