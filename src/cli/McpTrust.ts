@@ -113,7 +113,15 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, 
     return /^y(?:es)?$/i.test(answer.value.trim())
   })
 
+/** Says which servers can't be used though their files are trusted. */
+const loose = ({ found }: Reading): ReadonlyArray<string> =>
+  found.flatMap(({ entry: { server }, state }) =>
+    state === "loose" ? [`${server.name} can't be used: ${server.problem}`] : []
+  )
+
 const nothing = (reading: Reading, root: string): Effect.Effect<number, never, Stdio> => {
+  const unusable = loose(reading)
+  if (unusable.length > 0) return complain(unusable.join("\nsynapse: "))
   const file = ServerFile.inProject(root)
   const broken = reading.found.find(({ entry, server }) => server === undefined && entry.server.name === file)
   if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.entry.server.problem}`)
@@ -145,5 +153,7 @@ export const trust = ({ yes }: { readonly yes: boolean }) =>
     }
     yield* TrustFile.add(home, files)
     yield* print("stdout", `trusted: ${files.map(({ path }) => inFull(path)).join(", ")}`)
+    const left = loose(yield* read)
+    if (left.length > 0) yield* complain(left.join("\nsynapse: "))
     return ExitCode.success
   }).pipe(run)
