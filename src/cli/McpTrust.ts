@@ -34,14 +34,14 @@ const whatRuns = (server: Server): ReadonlyArray<string> => {
   if (server.definition === undefined) return []
   return Definition.Definition.$match(server.definition, {
     Stdio: ({ args, command, cwd, env }) => [
-      row("runs", [command, ...args].map(word).join(" ")),
+      row("runs", [command, ...args.map(Definition.withoutSecrets)].map(word).join(" ")),
       ...Either.match(server.expanded, {
         onLeft: () => (cwd === undefined ? [] : [row("in", word(cwd))]),
         onRight: (expanded) => (expanded._tag === "Stdio" ? [row("in", inFull(expanded.cwd))] : [])
       }),
       ...names("variables", env)
     ],
-    Http: ({ headers, url }) => [row("address", word(url)), ...names("headers", headers)]
+    Http: ({ headers, url }) => [row("address", word(Definition.withoutSecrets(url))), ...names("headers", headers)]
   })
 }
 
