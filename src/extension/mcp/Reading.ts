@@ -187,10 +187,10 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
       }
       return undefined
     }
-    // Trust does not help against it.
-    const lasting = loose(false)
-    if (lasting !== undefined) return lasting
     const strange = files.find((file) => trustIn(file) !== "trusted")
+    // Trust does not help against it; that a trusted file has changed is told first.
+    const lasting = strange !== undefined && trustIn(strange) === "changed" ? undefined : loose(false)
+    if (lasting !== undefined) return lasting
     if (strange !== undefined) return untrusted(strange.path, trustIn(strange), true)
     const passing = loose(true)
     if (passing !== undefined) return passing
