@@ -18,7 +18,9 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as FileFailure from "../files/FileFailure.js"
+import { FileError } from "../files/Files.js"
 import { FileTurns } from "../files/FileTurns.js"
+import type { OutputFiles } from "../session/OutputFiles.js"
 import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./BridgeCall.js"
 import type { BridgeCommands } from "./BridgeCommands.js"
@@ -59,10 +61,17 @@ export const make = Effect.fnUntraced(function* (
   return {
     names: () => callable().names,
     prefixed: () => callable().prefixed,
-    run: (call, request, around) => {
+    run: (call, request, around, output) => {
       const fiber = Runtime.runFork(runtime)(
         Effect.locally(
-          within(run(registry.find(request.name), call, toCommandCall(call, request, around, turns), registry.list())),
+          within(
+            run(
+              registry.find(request.name),
+              call,
+              toCommandCall(call, request, around, { output, turns }),
+              registry.list()
+            )
+          ),
           CommandListener.current,
           CommandListener.ofProgress(around.listener ?? {})
         )
@@ -156,7 +165,7 @@ const toCommandCall = (
   call: BridgeCall,
   request: CallRequest,
   { input, room }: Surroundings,
-  turns: FileTurns
+  { output, turns }: { readonly output: OutputFiles; readonly turns: FileTurns }
 ): CommandCall => ({
   name: request.name,
   args: request.args,
@@ -168,8 +177,18 @@ const toCommandCall = (
       Effect.tryPromise(() => call.put(chunk)),
       () => Effect.interrupt
     ),
-  files: BridgeFiles.make(call, turns)
+  files: BridgeFiles.make(call, turns),
+  ...(output.isAllowed ? { keep: keeping(output) } : undefined)
 })
+
+const keeping =
+  (output: OutputFiles): NonNullable<CommandCall["keep"]> =>
+  (prefix, ending, content) =>
+    Effect.try({
+      try: () => output.keep(prefix, ending, content),
+      catch: (error) =>
+        new FileError({ path: `${prefix}*.${ending}`, kind: "io", reason: error instanceof Error ? error.message : "" })
+    })
 
 interface CallOutput extends CallEnding {
   readonly stdout: string

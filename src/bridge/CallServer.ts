@@ -152,7 +152,7 @@ export class CallServer implements OpenBridge {
     let call: BridgeCall
     try {
       call = new BridgeCall(this.directory.path, slot, this.budget, (request) =>
-        this.commands.run(call, request, this.around())
+        this.commands.run(call, request, this.around(), this.directory.output)
       )
     } catch {
       // A command has deleted the FIFOs: the next command gets new ones.

@@ -24,7 +24,13 @@ import * as TrustFile from "../extension/mcp/TrustFile.js"
 import { complain, print } from "./Answer.js"
 import { run } from "./McpServices.js"
 
-const states = { ready: "ready", broken: "broken", untrusted: "not trusted", disabled: "disabled" } as const
+const states = {
+  ready: "ready",
+  broken: "broken",
+  untrusted: "not trusted",
+  loose: "not usable",
+  disabled: "disabled"
+} as const
 
 /** The most characters of a target in the table. */
 const widest = 100

@@ -34,14 +34,14 @@ const whatRuns = (server: Server): ReadonlyArray<string> => {
   if (server.definition === undefined) return []
   return Definition.Definition.$match(server.definition, {
     Stdio: ({ args, command, cwd, env }) => [
-      row("runs", [command, ...args].map(word).join(" ")),
+      row("runs", [command, ...args.map(Definition.withoutSecrets)].map(word).join(" ")),
       ...Either.match(server.expanded, {
         onLeft: () => (cwd === undefined ? [] : [row("in", word(cwd))]),
         onRight: (expanded) => (expanded._tag === "Stdio" ? [row("in", inFull(expanded.cwd))] : [])
       }),
       ...names("variables", env)
     ],
-    Http: ({ headers, url }) => [row("address", word(url)), ...names("headers", headers)]
+    Http: ({ headers, url }) => [row("address", word(Definition.withoutSecrets(url))), ...names("headers", headers)]
   })
 }
 
@@ -113,7 +113,15 @@ export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, 
     return /^y(?:es)?$/i.test(answer.value.trim())
   })
 
+/** Says which servers can't be used though their files are trusted. */
+const loose = ({ found }: Reading): ReadonlyArray<string> =>
+  found.flatMap(({ entry: { server }, state }) =>
+    state === "loose" ? [`${server.name} can't be used: ${server.problem}`] : []
+  )
+
 const nothing = (reading: Reading, root: string): Effect.Effect<number, never, Stdio> => {
+  const unusable = loose(reading)
+  if (unusable.length > 0) return complain(unusable.join("\nsynapse: "))
   const file = ServerFile.inProject(root)
   const broken = reading.found.find(({ entry, server }) => server === undefined && entry.server.name === file)
   if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.entry.server.problem}`)
@@ -145,5 +153,7 @@ export const trust = ({ yes }: { readonly yes: boolean }) =>
     }
     yield* TrustFile.add(home, files)
     yield* print("stdout", `trusted: ${files.map(({ path }) => inFull(path)).join(", ")}`)
+    const left = loose(yield* read)
+    if (left.length > 0) yield* complain(left.join("\nsynapse: "))
     return ExitCode.success
   }).pipe(run)

@@ -8,7 +8,7 @@ import type * as Stream from "effect/Stream"
 import type { CommandLine } from "../bash/CommandLine.js"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
-import type { Files } from "../files/Files.js"
+import type { FileError, Files } from "../files/Files.js"
 
 /**
  * The name, the summary and the usage of a command.
@@ -68,6 +68,11 @@ export interface CommandCall {
    */
   readonly room?: number
   readonly files: Files
+  /**
+   * Keeps a file for as long as the session lasts, `<prefix><number>.<ending>`, among its files of output, of which the
+   * oldest go first; returns its path, by which commands read it. Undefined where a session keeps none.
+   */
+  readonly keep?: (prefix: string, ending: string, content: Uint8Array) => Effect.Effect<string, FileError>
   /**
    * Has the shell call a command of ours, by its name and words, for a result that needs the shell: files to write, or
    * more output than fits. What it returns is the result of this call. Undefined where the shell has made this call.

@@ -1,6 +1,6 @@
 /**
- * The files of a session's output: those with all of an output that was cut, and those with what is printed in the
- * background. Together they have a limit, over which the oldest are removed.
+ * The files of a session's output: those with all of an output that was cut, those with what is printed in the
+ * background, and those that commands of ours keep. Together they have a limit, over which the oldest are removed.
  *
  * A command without the sandbox can change their directory: it is held by a descriptor, and links are not followed.
  *
@@ -58,12 +58,35 @@ export class OutputFiles {
     private readonly limit: number
   ) {}
 
-  /** Makes a new file, `<prefix><number>.txt`; throws the file system's error. */
-  make(prefix: string): OutputFile {
-    const entry: Entry = { name: `${prefix}${++this.made}.txt`, bytes: 0, isOpen: true }
+  /** Makes a new file, `<prefix><number>.<ending>`; throws the file system's error. */
+  make(prefix: string, ending = "txt"): OutputFile {
+    const entry: Entry = { name: `${prefix}${++this.made}.${ending}`, bytes: 0, isOpen: true }
     const fd = this.openIn(entry.name, O_RDWR | O_CREAT | O_EXCL)
     this.entries.push(entry)
     return this.file(entry, fd)
+  }
+
+  /** Makes a new file with this content; returns its path. Throws the file system's error, and then keeps nothing. */
+  keep(prefix: string, ending: string, content: Uint8Array): string {
+    if (content.length > this.limit / 2) throw new Error(`it is larger than ${this.limit / 2} bytes`)
+    const file = this.make(prefix, ending)
+    try {
+      Fs.writeFileSync(file.fd, content)
+      file.grew(content.length)
+      file.settle()
+      return file.path
+    } catch (error) {
+      const entry = this.entries.find((one) => this.pathOf(one.name) === file.path)
+      if (entry !== undefined) this.removeOne(entry)
+      throw error
+    } finally {
+      Fs.closeSync(file.fd)
+    }
+  }
+
+  /** True where it may make files. */
+  get isAllowed(): boolean {
+    return this.limit > 0
   }
 
   /** Opens one of its files again, to append to it; undefined where it was removed or replaced. */

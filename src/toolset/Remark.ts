@@ -18,6 +18,7 @@ import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as ExtensionName from "./ExtensionName.js"
+import * as ForeignToolCall from "./ForeignTool.shell.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
@@ -178,9 +179,15 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
   }
   const here = sameHere(name, commands)
   if (here !== undefined) return `here it is: ${here}`
+  const isLines = name === line.name
+  const tool = isLines ? ForeignToolCall.ofWords(name, line, offersIn(commands)) : undefined
+  if (tool !== undefined) return `here it is: ${tool}`
   const extension =
-    name === line.name && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
-  if (extension !== undefined) return didYouMean(extension)
+    isLines && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
+  if (extension !== undefined) {
+    const isTool = name.startsWith("mcp__") && !extension.includes(" ")
+    return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
+  }
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
@@ -217,8 +224,15 @@ const ofFunctionCall = ({ command, commands, result: { exitCode, stderr } }: Fac
   if (exitCode !== 2 || !commands.includes("mcp:*") || !stderr.includes("syntax error")) return undefined
   const meant = ExtensionName.ofFunctionCall(command)
   if (meant?.startsWith("task:") === true && !commands.includes("task:*")) return undefined
-  return meant === undefined ? undefined : `it takes words, as every command: ${meant}`
+  if (meant !== undefined) return `it takes words, as every command: ${meant}`
+  const tool = ForeignToolCall.ofFunctionCall(command, offersIn(commands))
+  return tool === undefined ? undefined : `here it is: ${tool}`
 }
+
+const offersIn =
+  (commands: ReadonlyArray<string>) =>
+  (command: string): boolean =>
+    commands.includes(command.split(" ", 1).join()) || commands.includes(command.replace(/:.*/s, ":*"))
 
 /** Names the compound commands that bash misses the ends of. */
 const ofOpen = ({ command, result: { exitCode, stderr } }: Facts): string | undefined => {

@@ -99,6 +99,30 @@ describe("synapse mcp", () => {
       assert.deepStrictEqual(Object.keys(servers(home)), ["web"])
     }))
 
+  it("says where it is trusted and listed that a server would not be started", () =>
+    using(async ({ cwd, file, mcp, write }) => {
+      const linked = ["shared.py", "own.py"].map((name) => path.join(cwd, name)) as [string, string]
+      for (const one of linked) fs.writeFileSync(one, "1")
+      fs.linkSync(linked[0], path.join(cwd, "second.py"))
+      const python = (name: string) => ({ command: process.execPath, args: [name] })
+      write("project/mcp_servers.json", { mcpServers: { own: python("own.py"), shared: python("shared.py") } })
+      const why = `it runs what commands may write: ${linked[0]} has a second name (a hard link), by which commands can change it: put a copy in its place`
+      const [code, said, complaint] = await mcp("trust", "--yes")
+      assert.strictEqual(code, 0, complaint)
+      assert.include(said, `trusted: ${file}`)
+      assert.strictEqual(complaint, `synapse: shared can't be used: ${why}\n`)
+      const listed = (await mcp("list"))[1]
+      assert.match(listed, /^own +project {2}ready +\S/m)
+      assert.match(listed, /^shared +project {2}not usable +\S/m)
+      assert.include(listed, `\nshared: ${why}\n`)
+      assert.deepStrictEqual(await mcp("trust", "--yes"), [1, "", `synapse: shared can't be used: ${why}\n`])
+      // As it says.
+      fs.rmSync(path.join(cwd, "second.py"))
+      assert.match((await mcp("list"))[1], /^shared +project {2}(?:ready|not trusted) /m)
+      await mcp("trust", "--yes")
+      assert.match((await mcp("list"))[1], /^shared +project {2}ready /m)
+    }))
+
   it("says how it is used where it is used wrongly", () =>
     using(async ({ mcp }) => {
       for (const [args, reason] of [

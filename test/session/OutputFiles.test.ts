@@ -54,6 +54,31 @@ describe("OutputFiles", () => {
       complete(open)
     }))
 
+  it("keeps a content under a name of its own, and the newest within the limit", () =>
+    withFiles(100, (files) => {
+      assert.isTrue(files.isAllowed)
+      const paths = ["a", "b", "c"].map((name) => files.keep(`${name}-`, "png", Buffer.alloc(40, name)))
+      assert.deepStrictEqual(names(), ["b-2.png", "c-3.png"])
+      assert.strictEqual(Fs.readFileSync(paths[2] ?? "", "utf8"), "c".repeat(40))
+      assert.strictEqual(Fs.statSync(paths[2] ?? "").mode & 0o777, 0o600)
+      assert.throws(() => files.keep("d-", "png", Buffer.alloc(51)), "it is larger than 50 bytes")
+      // A name that would lead elsewhere is none.
+      assert.throws(() => files.keep("../e-", "/x", Buffer.alloc(1)))
+      assert.deepStrictEqual(names(), ["b-2.png", "c-3.png"])
+    }))
+
+  it("leaves nothing of a content that can't be written whole", () =>
+    withFiles(100, (files) => {
+      const content = Buffer.from("x")
+      Object.defineProperty(content, "byteLength", {
+        get: () => {
+          throw new Error("no space")
+        }
+      })
+      assert.throws(() => files.keep("a-", "png", content))
+      assert.deepStrictEqual(names(), [])
+    }))
+
   it("never removes the file that grows, however long it gets", () =>
     withFiles(10, (files) => {
       const file = files.make("")

@@ -44,7 +44,13 @@ const rows: ReadonlyArray<Row> = [
     advice: missing("gerp")
   },
   { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
-  { command: "Read a", remark: "[exit 127] did you mean read?", advice: missing("Read") },
+  { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: missing("Read") },
+  {
+    command: 'mcp__gh__list --state "open now"',
+    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
+    advice: missing("mcp__gh__list")
+  },
+  { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },
   { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
   // A directory of PATH that may not be read would make it 126.

@@ -41,7 +41,9 @@ export const help = (tool: CallableTool): string => {
       : ["                   A call without it never reads standard input."]),
     ...(tool.parameters.length === 0 || tool.isFree
       ? []
-      : ["  --               What follows are values, in the order above, also where they begin with a dash."]),
+      : [
+          "  --               What follows are values, in the order of the first line, also where they begin with a dash."
+        ]),
     "  -h, --help       This text.",
     ...reserved(tool),
     ""
@@ -57,32 +59,33 @@ const reserved = ({ parameters }: CallableTool): ReadonlyArray<string> =>
 
 const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   if (tool.isFree) return ["", "PARAMETERS", "  The server does not say which: they are given with --json."]
-  const shown = tool.parameters.slice(0, mostParameters)
-  const left = tool.parameters.length - shown.length
+  const listed = tool.parameters.slice(0, mostParameters)
+  // The signature has the name and the type of the first ones already.
+  const shown = listed.flatMap((parameter, at) => described(tool, parameter, at < Signature.mostParameters))
+  const left = tool.parameters.length - listed.length
   const { unread } = tool.fields
-  if (shown.length === 0 && tool.rest === undefined) return ["", "PARAMETERS", "  none"]
-  return [
-    "",
-    "PARAMETERS (in the order of values without a name)",
-    ...shown.flatMap((parameter) => described(tool, parameter)),
+  const rows = [
+    ...shown,
     ...(left > 0 ? [`  … and ${left} more`] : []),
     ...(unread === 0 ? [] : [`  … and ${unread} that are not read here: --<name> takes their values, unchecked`]),
     ...(tool.rest === undefined || unread > 0 ? [] : ["  --<any name>: further ones as the server knows them"])
   ]
+  return rows.length === 0 ? [] : ["", "PARAMETERS", ...rows]
 }
 
 /** Tests whether `--no-<name>` is a parameter of its own. */
 const isOwn = (tool: CallableTool, name: string): boolean =>
   Either.match(Option.find(tool, `--no-${name}`), { onLeft: () => true, onRight: (option) => option?.isOff !== true })
 
-const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<string> => {
+/** Describes a parameter; nothing where all is said of it already. */
+const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolean): ReadonlyArray<string> => {
   const { isFlag, isList, isRequired, name, schema } = parameter
   const { description } = tool.reader.resolved(schema)
-  const preset = Signature.defaultOf(tool, parameter)
+  const preset = isTyped ? undefined : Signature.defaultOf(tool, parameter)
   const label = ForeignText.word(name)
   const facts = [
-    Type.print(tool.reader, schema),
-    ...(isRequired ? ["required"] : []),
+    ...(isTyped ? [] : [Type.print(tool.reader, schema)]),
+    ...(isRequired && !isTyped ? ["required"] : []),
     ...(preset === undefined ? [] : [`by default ${preset}`]),
     ...(isFlag ? [`${isOwn(tool, name) ? `--${label}=false` : `--no-${label}`} turns it off`] : []),
     ...(isList ? ["may be repeated"] : [])
@@ -91,5 +94,6 @@ const described = (tool: CallableTool, parameter: ToolParameter): ReadonlyArray<
     typeof description === "string" && description.trim() !== ""
       ? ForeignText.block(description, `  ${margin}`, { characters: 600, lines: 12 })
       : []
-  return [`  ${name === "json" ? "" : "--"}${label}  ${facts.join(", ")}`, ...words]
+  if (isTyped && facts.length === 0 && words.length === 0) return []
+  return [`  ${name === "json" ? "" : "--"}${label}${facts.length === 0 ? "" : `  ${facts.join(", ")}`}`, ...words]
 }

@@ -11,6 +11,7 @@ import type { CommandCall } from "../../command/CommandHandler.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
+import type { FileError } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as ImageSize from "../../files/ImageSize.js"
 
@@ -41,27 +42,30 @@ export interface Saved {
 }
 
 /** The ends of files' names by their types. */
-const extensions: Readonly<Record<string, string>> = {
-  "application/gzip": "gz",
-  "application/json": "json",
-  "application/pdf": "pdf",
-  "application/zip": "zip",
-  "audio/mpeg": "mp3",
-  "audio/ogg": "ogg",
-  "audio/wav": "wav",
-  "audio/webm": "webm",
-  "image/gif": "gif",
-  "image/jpeg": "jpg",
-  "image/png": "png",
-  "image/svg+xml": "svg",
-  "image/webp": "webp",
-  "text/html": "html",
-  "text/plain": "txt",
-  "video/mp4": "mp4"
-}
+const extensions: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "application/gzip": "gz",
+    "application/json": "json",
+    "application/pdf": "pdf",
+    "application/zip": "zip",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/webm": "webm",
+    "image/gif": "gif",
+    "image/jpeg": "jpg",
+    "image/png": "png",
+    "image/svg+xml": "svg",
+    "image/webp": "webp",
+    "text/html": "html",
+    "text/plain": "txt",
+    "video/mp4": "mp4"
+  })
+)
 
 /**
- * Saves attachments in one directory for temporary files, with the rights of whoever calls.
+ * Saves attachments among the session's files of output. Where it has none, for it ends at once, they stay in a directory
+ * for temporary files, written with the rights of whoever calls.
  *
  * @since 0.1.0
  * @category models
@@ -72,7 +76,7 @@ export class Attachments {
 
   /** Saves an attachment. Where that is not possible, the text says why. */
   readonly save = (
-    { files, room }: Pick<CommandCall, "files" | "room">,
+    call: Pick<CommandCall, "files" | "keep" | "room">,
     attachment: Attachment
   ): Effect.Effect<Saved> => {
     const { base64, mediaType = "unknown type", what } = attachment
@@ -83,12 +87,11 @@ export class Attachments {
         text: `[${what} not saved: ${base64 === "" ? "it is empty" : "its data is no base64"} ${facts}]`
       })
     }
-    const path = Path.join(this.directory, this.nameOf(attachment))
-    return Effect.match(files.write<never>(path, bytes, { mode: "600" }), {
+    return Effect.match(this.write(call, attachment, bytes), {
       onFailure: ({ path, reason }): Saved => ({ text: `[${what} not saved: ${path}: ${reason} ${facts}]` }),
-      onSuccess: () => {
+      onSuccess: (path) => {
         const text = `[${what} saved: ${FileFailure.printable(path)} ${facts}]`
-        const shown = room === undefined ? undefined : shownType(bytes)
+        const shown = call.room === undefined ? undefined : shownType(bytes)
         return shown === undefined
           ? { text }
           : { text, image: { path, mediaType: shown, base64: bytes.toString("base64") } }
@@ -96,15 +99,28 @@ export class Attachments {
     })
   }
 
-  private nameOf({ mediaType = "", name }: Attachment): string {
-    const [, base = "", given] = /^(.*?)(?:\.([A-Za-z0-9]{1,8}))?$/s.exec(name) ?? []
-    const plain = base
-      .replace(/[^A-Za-z0-9_-]+/g, "-")
-      .replace(/^-+|-+$/g, "")
-      .slice(0, 60)
-    const [type = ""] = mediaType.toLowerCase().split(";")
-    return `${plain === "" ? "file" : plain}-${++this.count}.${extensions[type.trim()] ?? given ?? "bin"}`
+  /** Writes the file; returns its path. */
+  private write(
+    { files, keep }: Pick<CommandCall, "files" | "keep">,
+    attachment: Attachment,
+    bytes: Uint8Array
+  ): Effect.Effect<string, FileError> {
+    const [prefix, ending] = partsOf(attachment)
+    if (keep !== undefined) return keep(prefix, ending, bytes)
+    const path = Path.join(this.directory, `${prefix}${++this.count}.${ending}`)
+    return Effect.as(files.write<never>(path, bytes, { mode: "600" }), path)
   }
+}
+
+/** Returns what the name of an attachment's file begins and ends with. */
+const partsOf = ({ mediaType = "", name }: Attachment): readonly [prefix: string, ending: string] => {
+  const [, base = "", given] = /^(.*?)(?:\.([A-Za-z0-9]{1,8}))?$/s.exec(name) ?? []
+  const plain = base
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60)
+  const [type = ""] = mediaType.toLowerCase().split(";")
+  return [`${plain === "" ? "file" : plain}-`, extensions.get(type.trim()) ?? given ?? "bin"]
 }
 
 /** Returns the type of an image that models take, by its bytes. */

@@ -9,8 +9,13 @@ import * as ForeignText from "../../domain/ForeignText.js"
 import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
 import * as Type from "./Mcp.type.js"
 
-/** The most parameters of a signature. */
-const mostParameters = 40
+/**
+ * The most parameters of a signature.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const mostParameters = 40
 
 /** The most optional parameters of a usage that are named. */
 const mostOptions = 6

@@ -51,8 +51,9 @@ const patience = 30_000
 const longestSummary = 120
 const longestNote = 300
 
-/** The most notes. */
+/** The most notes of one search, and those that are remembered. */
 const mostNotes = 20
+const mostSaid = 10_000
 
 /**
  * Makes the handler of `command:search`.
@@ -64,13 +65,14 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
   const registry = yield* CommandRegistry
   const sandbox = yield* SandboxManager
   const entriesOf = Entry.maker()
+  const unsaid = sayOnce()
 
   return CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ limit, patterns, refresh, type }) {
       const words = Rank.wordsOf(patterns)
       const wanted = registry.list().filter((handler) => isOf(handler, type))
-      const notes = yield* look(wanted, refresh)
+      const notes = unsaid(yield* look(wanted, refresh), refresh)
       // Programs have no descriptions, and hardly one has a name that several words fit.
       const isNative = type === "native" || (type === "all" && words.length === 1)
       const around = isNative ? yield* seen(sandbox) : undefined
@@ -125,11 +127,26 @@ const look = (handlers: ReadonlyArray<Handler>, refresh: boolean): Effect.Effect
         ),
       { concurrency: "unbounded" }
     ),
-    (notes) => {
-      const all = notes.flat().map((note) => ForeignText.line(note, longestNote))
-      return all.length > mostNotes ? [...all.slice(0, mostNotes), `… ${all.length - mostNotes} more like these`] : all
-    }
+    (notes) => notes.flat().map((note) => ForeignText.line(note, longestNote))
   )
+}
+
+/** Makes the function that leaves out of notes those that were said before, and says how many they are. */
+const sayOnce = (): ((notes: ReadonlyArray<string>, again: boolean) => ReadonlyArray<string>) => {
+  const said = new Set<string>()
+  return (notes, again) => {
+    const fresh = again ? notes : notes.filter((note) => !said.has(note))
+    const left = fresh.length - mostNotes
+    const shown = fresh.slice(0, mostNotes)
+    if (said.size + notes.length > mostSaid) said.clear()
+    for (const note of notes) said.add(note)
+    const old = notes.length - fresh.length
+    return [
+      ...shown,
+      ...(left > 0 ? [`… ${left} more like these`] : []),
+      ...(old > 0 ? [`${old} could not be searched, as said before; --refresh asks anew`] : [])
+    ]
+  }
 }
 
 /** Returns the programs around the shell; makes the sandbox where there is none yet, for it tells what can be seen. */

@@ -128,9 +128,31 @@ export const encode = Definition.$match({
   })
 })
 
-/** Replaces what is secret in an address: the password, and the values of the query. */
-const withoutSecrets = (url: string): string =>
-  url.replace(/^([a-z]+:\/\/)[^/?#@]*@/i, "$1…@").replace(/([?&][^=&#]*=)(?!\$\{)[^&#]+/g, "$1…")
+/**
+ * Replaces what is secret in an address: the password, and the values of the query. Nothing that a shell or an interpreter
+ * would run is replaced; any other text stays as it is.
+ *
+ * @since 0.1.0
+ * @category printing
+ */
+export const withoutSecrets = (text: string): string =>
+  /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)
+    ? text
+        .replace(/^([a-z][a-z0-9+.-]*:\/\/)[\w.~%+,:=-]*@/i, "$1…@")
+        .replace(/([?&][\w.~%-]*=)[\w.~%+/:,=@-]+/g, "$1…")
+    : text
+
+/** Matches the names of options whose values are secret. */
+const secret = /key|token|secret|passw|credential|auth|cookie/i
+
+/** Replaces what is secret in the words of a program: in addresses, and behind options that are called so. */
+const wordsWithoutSecrets = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
+  args.map((word, at) => {
+    const before = args[at - 1] ?? ""
+    if (/^-{1,2}[\w-]+$/.test(before) && secret.test(before) && !/^-|\$\{/.test(word)) return "…"
+    const [, name = "", value = ""] = /^(-{0,2}[\w-]+=)(.+)$/s.exec(word) ?? []
+    return secret.test(name) && !value.includes("${") ? `${name}…` : withoutSecrets(word)
+  })
 
 /**
  * Shows the program and its words, or the address, on one line and with its variables as they are written.
@@ -139,7 +161,14 @@ const withoutSecrets = (url: string): string =>
  * @category printing
  */
 export const target = Definition.$match({
-  Stdio: ({ args, command }) => ForeignText.word([command, ...args].map(Quote.word).join(" "), longest),
+  Stdio: ({ args, command }) =>
+    ForeignText.word(
+      [
+        Quote.word(command),
+        ...wordsWithoutSecrets(args).map((word, at) => (word === args[at] ? Quote.word(word) : word))
+      ].join(" "),
+      longest
+    ),
   Http: ({ url }) => ForeignText.word(withoutSecrets(url), longest)
 })
 

@@ -50,8 +50,8 @@ const withoutTrust = (policy: SandboxPolicy): SandboxPolicy => ({
   readonly: policy.readonly.filter(({ source }) => source !== "trust")
 })
 
-/** @param looseness undefined where trusted content is enough */
-const make = Effect.fnUntraced(function* (looseness?: () => HeldFiles.HeldFiles | undefined) {
+/** @param looseness returns undefined where trusted content is enough */
+const make = Effect.fnUntraced(function* (looseness: () => HeldFiles.HeldFiles | undefined) {
   const settings = yield* SandboxSettings
   const session = yield* SessionSettings
   const policies = yield* PolicyBuilder
@@ -88,30 +88,43 @@ const make = Effect.fnUntraced(function* (looseness?: () => HeldFiles.HeldFiles 
     if (last?.stamps.areCurrent() === true) return last.reading
     const stamps = FileStamps.make(now)
     stamps.add(sandboxFile)
-    const reading = Reading.read({ ...places, isWritable: writableBy(), looseness: looseness?.() }, stamps)
+    const reading = Reading.read({ ...places, isWritable: writableBy(), looseness: looseness() }, stamps)
     last = { reading, stamps }
     return reading
   })
   return McpReading.of({ read, home: settings.home, root })
 })
 
-/** Looks at what is trusted now, before any sandbox of the session has started. */
+/** Looks at what is trusted, without a sandbox at nothing: then nothing is read-only for commands. */
 const holding = Effect.gen(function* () {
   const settings = yield* SandboxSettings
   const session = yield* SessionSettings
   const config = yield* SandboxConfig
   const policies = yield* PolicyBuilder
-  const policy = Either.map(policies.peek(Path.resolve(session.cwd ?? process.cwd())), PolicyDecision.make)
-  const held = HeldFiles.make(TrustedFiles.read(settings.home), (path) =>
-    Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
-  )
-  // Without a sandbox, nothing is read-only for commands, and nothing keeps them from what a server does.
-  return () => {
-    const isEnabled =
-      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
-    return isEnabled === false ? undefined : held
+  const look = (tell: typeof HeldFiles.make): HeldFiles.HeldFiles => {
+    const policy = Either.map(policies.peek(Path.resolve(session.cwd ?? process.cwd())), PolicyDecision.make)
+    return tell(TrustedFiles.read(settings.home), (path) =>
+      Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
+    )
   }
+  const isEnabled = (): boolean =>
+    settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
+  return { look, isEnabled }
 })
+
+/** Looks before any sandbox of the session has started. */
+const holdingSince = Effect.map(holding, ({ isEnabled, look }) => {
+  const held = look(HeldFiles.make)
+  return () => (isEnabled() ? held : undefined)
+})
+
+/** Looks each time, as a session that starts then would. */
+const holdingNext = Effect.map(
+  holding,
+  ({ isEnabled, look }) =>
+    () =>
+      isEnabled() ? look(HeldFiles.makeNext) : undefined
+)
 
 /**
  * A layer which reads the files with all that the command line shows.
@@ -119,8 +132,11 @@ const holding = Effect.gen(function* () {
  * @since 0.1.0
  * @category layers
  */
-export const layerReading: Layer.Layer<McpReading, never, PolicyBuilder | SandboxSettings | SessionSettings> =
-  Layer.effect(McpReading, make())
+export const layerReading: Layer.Layer<
+  McpReading,
+  never,
+  PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings
+> = Layer.effect(McpReading, Effect.flatMap(holdingNext, make))
 
 /**
  * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
@@ -132,7 +148,7 @@ export const layerReading: Layer.Layer<McpReading, never, PolicyBuilder | Sandbo
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
   Layer.effect(
     McpConfig,
-    Effect.map(Effect.flatMap(holding, make), ({ home, read, root }) => {
+    Effect.map(Effect.flatMap(holdingSince, make), ({ home, read, root }) => {
       let last: Reading.Reading | undefined
       let entries: ReadonlyArray<McpEntry> = []
       return McpConfig.of({

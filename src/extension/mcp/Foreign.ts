@@ -84,6 +84,15 @@ const definitionOf = (
   })
 }
 
+/** Returns the first key of a file that should hold servers, and does not. */
+const misshapen = (content: unknown, format: Format): string | undefined => {
+  const keys = format === "codex" ? ["mcp_servers"] : format === "vscode" ? ["servers", "mcpServers"] : ["mcpServers"]
+  return keys.find((key) => {
+    const value = own(content, key)
+    return value !== undefined && value !== null && !Predicate.isReadonlyRecord(value)
+  })
+}
+
 const serversIn = (content: unknown, format: Format, workspace: string): Fields => {
   if (format === "codex") return fieldsOf(own(content, "mcp_servers"))
   if (format === "vscode") return { ...fieldsOf(own(content, "servers")), ...fieldsOf(own(content, "mcpServers")) }
@@ -117,14 +126,12 @@ export const parse = async (
   workspace: string
 ): Promise<Either.Either<Servers, string>> => {
   const parsed = format === "codex" ? await parsedToml(text) : parsedJson(text)
-  return Either.map(
-    parsed,
-    (content) =>
-      new Map(
-        Object.entries(serversIn(content, format, workspace)).map(([name, written]) => [
-          name,
-          definitionOf(name, written, format, workspace)
-        ])
-      )
-  )
+  return Either.flatMap(parsed, (content) => {
+    const wrong = misshapen(content, format)
+    if (wrong !== undefined) return Either.left(`its ${wrong} is no object`)
+    const servers = Object.entries(serversIn(content, format, workspace))
+    return Either.right(
+      new Map(servers.map(([name, written]) => [name, definitionOf(name, written, format, workspace)]))
+    )
+  })
 }

@@ -9,13 +9,25 @@ import { printable } from "../../sandbox/permission/PermissionPrompt.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
 
 /**
- * Tells of a file why commands of the session can still change it, as a sentence without its subject; undefined where they
- * can't.
+ * A reason why commands can still change a file.
  *
  * @since 0.1.0
  * @category models
  */
-export type HeldFiles = (path: string) => string | undefined
+export interface Looseness {
+  /** A sentence without its subject. */
+  readonly why: string
+  /** True where a new session puts an end to it. */
+  readonly isLate: boolean
+}
+
+/**
+ * Tells of a file why commands of the session can still change it; undefined where they can't.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type HeldFiles = (path: string) => Looseness | undefined
 
 /** The most names of a path, and of the links in it, that are followed. */
 const mostNames = 10_000
@@ -39,6 +51,25 @@ const look = (path: string): Place | undefined => {
   }
 }
 
+const shared: Looseness = {
+  why: "has a second name (a hard link), by which commands can change it: put a copy in its place",
+  isLate: false
+}
+
+const late: Looseness = {
+  why: "was trusted or put there after this session began, whose commands can still write it: start a new session",
+  isLate: true
+}
+
+/** Says that commands can write one of the ways to a file, or the file itself. */
+const writable = (way: string, { ways }: Place): Looseness => ({
+  why:
+    way === ways.at(-1)
+      ? "can't be made read-only for commands, which can write it: put it elsewhere"
+      : `is reached by a symbolic link, ${printable(way)}, which commands can lead to another file: name the file that it leads to`,
+  isLate: false
+})
+
 /**
  * Looks at the trusted files as they are when a session is made.
  *
@@ -51,17 +82,27 @@ export const make = (trusted: Iterable<string>, isWritable: (path: string) => bo
   const loose = new Map([...known].map(([path, place]) => [path, place?.ways.find(isWritable)] as const))
   return (path) => {
     const now = look(path)
+    if (now?.isAlone === false) return shared
     const before = known.get(path)
-    if (now?.isAlone === false) {
-      return "has a second name (a hard link), by which commands can change it: put a copy in its place"
-    }
-    if (before === undefined || before.identity !== now?.identity) {
-      return "was trusted or put there after this session began, whose commands can still write it: start a new session"
-    }
+    if (before === undefined || before.identity !== now?.identity) return late
     const way = loose.get(path)
-    if (way === undefined) return undefined
-    return way === before.ways.at(-1)
-      ? "can't be made read-only for commands, which can write it: put it elsewhere"
-      : `is reached by a symbolic link, ${printable(way)}, which commands can lead to another file: name the file that it leads to`
+    return way === undefined ? undefined : writable(way, before)
+  }
+}
+
+/**
+ * Tells what a session that is made now would tell; of a file that is not trusted yet, as far as trust can't help.
+ *
+ * @param isWritable as that of `make`
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeNext = (trusted: Iterable<string>, isWritable: (path: string) => boolean): HeldFiles => {
+  const known = new Set(trusted)
+  return (path) => {
+    const place = look(path)
+    if (place?.isAlone === false) return shared
+    const way = known.has(path) ? place?.ways.find(isWritable) : undefined
+    return way === undefined || place === undefined ? undefined : writable(way, place)
   }
 }

@@ -26,7 +26,7 @@ export interface Found {
   /** Undefined for a file that can't be read. */
   readonly server: Server.Server | undefined
   readonly entry: McpEntry
-  readonly state: "ready" | "broken" | "untrusted" | "disabled"
+  readonly state: "ready" | "broken" | "untrusted" | "loose" | "disabled"
   /** The files that it names, with the content that they have now. */
   readonly files: ReadonlyArray<NamedFiles.NamedFile>
 }
@@ -161,13 +161,13 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     const deny = (denial: Denial): Found => ({
       server,
       entry: denied(known, fingerprint, { ...denial, why: denial.why + inPlaceOf(other) }),
-      state: "untrusted",
+      state: denial.reason,
       files
     })
     const untrusted = (file: string, trust: Trust, isRun: boolean): Found => {
       const why = whyUntrusted(trust, trustProblem)
       // Commands of this session can write what was not trusted when it began.
-      const isLate = isRun && around.looseness?.(file) !== undefined
+      const isLate = isRun && around.looseness?.(file)?.isLate === true
       const remedy = `${McpPlaces.howToTrust(around.root)}${isLate ? ", and start a new session" : ""}`
       return deny({
         reason: "untrusted",
@@ -180,12 +180,20 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     if (isDisabled) return say("disabled", `it is disabled in ${origin.file}`)
     if (Either.isLeft(expanded)) return say("broken", `${expanded.left} (in ${origin.file})`)
     if (Either.isLeft(named)) return say("broken", named.left)
-    const strange = files.find((file) => trustIn(file) !== "trusted")
-    if (strange !== undefined) return untrusted(strange.path, trustIn(strange), true)
-    for (const { path: file } of files) {
-      const why = around.looseness?.(file)
-      if (why !== undefined) return deny({ reason: "loose", file, why, isRun: true })
+    const loose = (isLate: boolean): Found | undefined => {
+      for (const { path: file } of files) {
+        const found = around.looseness?.(file)
+        if (found?.isLate === isLate) return deny({ reason: "loose", file, why: found.why, isRun: true })
+      }
+      return undefined
     }
+    const strange = files.find((file) => trustIn(file) !== "trusted")
+    // Trust does not help against it; that a trusted file has changed is told first.
+    const lasting = strange !== undefined && trustIn(strange) === "changed" ? undefined : loose(false)
+    if (lasting !== undefined) return lasting
+    if (strange !== undefined) return untrusted(strange.path, trustIn(strange), true)
+    const passing = loose(true)
+    if (passing !== undefined) return passing
     return { server, entry: usable(known, fingerprint, expanded.right, { paths, files }), state: "ready", files }
   }
 

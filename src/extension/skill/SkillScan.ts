@@ -31,6 +31,8 @@ const longest = 1024 ** 2
 const headLength = 64 * 1024
 /** The most skills of a directory. */
 const mostSkills = 2000
+/** The most directories in one that is no skill that are looked into. */
+const mostInner = 50
 
 /** The most characters of a name. */
 const longestName = 100
@@ -50,6 +52,8 @@ const unusable = "it can't be used: "
  * @since 0.1.0
  */
 export const isUsable = ({ problem }: Skill): boolean => problem?.startsWith(unusable) !== true
+
+const missing = `${unusable}it has no SKILL.md`
 
 const outside = `${unusable}it is a link that leads out of the project`
 
@@ -112,7 +116,10 @@ export class SkillScan {
   }
 
   /** Returns the first of the skills of a name: the same object for as long as they are the same. */
-  private first([first, ...others]: ReadonlyArray<Skill>): Skill | undefined {
+  private first(all: ReadonlyArray<Skill>): Skill | undefined {
+    const skills = all.filter(({ problem }) => problem?.startsWith(missing) !== true)
+    // A directory that is no skill hides none.
+    const [first, ...others] = skills.length === 0 ? all.slice(0, 1) : skills
     if (first === undefined || others.length === 0) return first
     const hides = others.map(({ directory }) => directory)
     const known = this.hiding.get(first)
@@ -148,12 +155,12 @@ export class SkillScan {
   ): Entry | undefined {
     const directory = `${root.directory}/${name}`
     const file = markdownOf(directory)
-    if (file === undefined) return undefined
+    if (file === undefined && !isDirectory(directory)) return undefined
     const known = isFresh ? undefined : this.entries.get(directory)
     if (known !== undefined && (!known.isRough || parser === undefined)) {
-      if (known.stamp === stampOf(file, directory, known.directories)) return known
+      if (known.stamp === stampOf(file ?? "", directory, known.directories)) return known
     }
-    return entryFrom(root, name, directory, file, parser)
+    return file === undefined ? emptyEntry(root, name, directory) : entryFrom(root, name, directory, file, parser)
   }
 }
 
@@ -181,6 +188,34 @@ const markdownOf = (directory: string): string | undefined => {
     }
   }
   return undefined
+}
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  } catch {
+    return false
+  }
+}
+
+/** Says what a directory without instructions has instead: a file of another case or ending, or skills of its own. */
+const insteadIn = (directory: string): string => {
+  try {
+    const names = Fs.readdirSync(directory).slice(0, mostSkills).sort()
+    const file = names.find((name) => /^skills?\.(?:md|markdown|mdx|txt)$/i.test(name))
+    if (file !== undefined) return `, but ${file}`
+    const inner = names.slice(0, mostInner).find((name) => markdownOf(`${directory}/${name}`) !== undefined)
+    return inner === undefined ? "" : `, but ${inner}/SKILL.md, which lies one level too deep`
+  } catch {
+    return ", or it can't be read"
+  }
+}
+
+const emptyEntry = (root: Root, name: string, directory: string): Entry => {
+  const real = SkillFile.realOf(directory) ?? directory
+  const problem = leadsOut(real, root) ? outside : `${missing}${insteadIn(directory)}`
+  const skill: Skill = { name, description: "", directory, source: root.source, tools: [], problem }
+  return { stamp: stampOf("", directory, []), skill, isRough: false, directories: [] }
 }
 
 /** Changes where one of these files does. */

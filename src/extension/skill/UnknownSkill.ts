@@ -7,6 +7,7 @@ import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
 import * as Similar from "../../domain/Similar.js"
+import * as SkillScan from "./SkillScan.js"
 import type { Skill } from "./SkillStore.js"
 
 /**
@@ -21,7 +22,7 @@ export const make = (name: string, skills: ReadonlyArray<Skill>, command = `skil
     command,
     kind: "skill",
     name,
-    known: skills.map((skill) => skill.name),
+    known: skills.filter(SkillScan.isUsable).map((skill) => skill.name),
     advice: [adviceOn(name, command)]
   })
 

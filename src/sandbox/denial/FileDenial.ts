@@ -7,7 +7,7 @@ import * as Path from "node:path"
 import type { Steps } from "../../domain/Slices.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
-import type { PolicyDecision } from "../policy/PolicyDecision.js"
+import { describeSource, type PolicyDecision } from "../policy/PolicyDecision.js"
 import * as RealPath from "../policy/RealPath.js"
 import * as Denial from "./Denial.js"
 import type { Mention } from "./Mention.js"
@@ -63,7 +63,7 @@ const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
  * @category constructors
  */
 export const make = (
-  { decide, explain }: PolicyDecision,
+  { decide, explain, held }: PolicyDecision,
   { directories, masks }: Surroundings,
   { oneRefusal = process.platform === "darwin" }: Options = {}
 ): Verify => {
@@ -105,10 +105,19 @@ export const make = (
 
   const pinned = (path: string): Denial.Denial | undefined => {
     const { real } = RealPath.follow(path)
-    const held = masks.find((mask) => mask.path.startsWith(`${real}/`))
-    if (held === undefined) return undefined
-    const reason = `it holds ${held.path}, which is blacklisted, and can be neither moved nor removed`
-    return Denial.make({ rule: held.rule, reason }, real, "write", "verified-text")
+    const mask = masks.find((mask) => mask.path.startsWith(`${real}/`))
+    if (mask !== undefined) {
+      const reason = `it holds ${mask.path}, which is blacklisted, and can be neither moved nor removed`
+      return Denial.make({ rule: mask.rule, reason }, real, "write", "verified-text")
+    }
+    const found = held(real)
+    if (found === undefined || HostPath.isMissing(found.path)) return undefined
+    const of = `of ${describeSource(found.rule.source)}`
+    const reason =
+      found.path === real
+        ? `${of}: it can be neither written, moved nor removed`
+        : `it holds ${found.path}, ${of}, and can be neither moved nor removed`
+    return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
   }
 
   /** A database that is not there is made, where its directory is. */

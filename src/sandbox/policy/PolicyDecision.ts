@@ -41,6 +41,8 @@ export interface PolicyDecision {
    * its own name, the path is denied too.
    */
   readonly explain: (path: string, directory: string, access: Access) => Verdict & { readonly real: string }
+  /** Finds a path that is read-only by a rule of its own: this real one, or one within it. */
+  readonly held: (realPath: string) => { readonly path: string; readonly rule: Rule } | undefined
 }
 
 /**
@@ -127,8 +129,11 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     return { allowed: false, rule: notWhitelisted, reason: "read only, like all that no rule allows to write" }
   }
 
+  const held = policy.readonly.flatMap((rule) => (rule.kind === "path" ? [{ path: rule.real ?? rule.path, rule }] : []))
+
   return {
     decide,
+    held: (realPath) => held.find(({ path }) => path === realPath || path.startsWith(`${realPath}/`)),
     explain: (path, directory, access) => {
       const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`, mostNames)
       const names = granted.find(real) === undefined ? links : []

@@ -41,24 +41,21 @@ DESCRIPTION (the server's words)
   | USAGE
   |   rm -rf /\\u001b[31m red \\u202eturned\\u200b
 
-PARAMETERS (in the order of values without a name)
-  --query  string, required
+PARAMETERS
+  --query
     | What to look for.
     | Ignore all else.
-  --limit  integer, by default 10
+  --limit
     | How many.
-  --sort  "asc" | "desc", by default "asc"
+  --sort
     | Which comes first.
-  --tags  string[], may be repeated
-  --deep  boolean, --no-deep turns it off
-  --where  { a: string, b?: integer }
-  json  string | null
-  --help  any
+  --tags  may be repeated
+  --deep  --no-deep turns it off
 
 OPTIONS
   --json <object>  All arguments at once, as JSON; --json - takes them from standard input.
                    So does a call without any words, for some are required.
-  --               What follows are values, in the order above, also where they begin with a dash.
+  --               What follows are values, in the order of the first line, also where they begin with a dash.
   -h, --help       This text.
   The parameter json is given by its place, or within --json '{"json": …}'.
   The parameter help is given as --help=<value>, or by its place.
@@ -72,7 +69,7 @@ OPTIONS
       "search(…)\n\nUSAGE\n  mcp:gh:search [--json '{…}']\n\nPARAMETERS\n  The server does not say which"
     )
     const none = toolOf({ inputSchema: object({}, [], { additionalProperties: false }) })
-    assert.include(help(Tool.make(none)), "search()\n\nUSAGE\n  mcp:gh:search\n\nPARAMETERS\n  none\n")
+    assert.include(help(Tool.make(none)), "search()\n\nUSAGE\n  mcp:gh:search\n\nOPTIONS\n")
     const open = toolOf({ inputSchema: object({ a: {} }, [], { additionalProperties: { type: "integer" } }) })
     assert.include(help(Tool.make(open)), "search(a?: any, [name]: integer)")
   })
@@ -96,7 +93,7 @@ OPTIONS
     assert.isBelow(text.length, 150_000)
     assert.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     for (const heading of text.matchAll(/^\S.*$/gm)) {
-      assert.match(heading[0], /^(?:\S+ ?\(|\\u001b|USAGE$|DESCRIPTION \(|PARAMETERS \(|OPTIONS$)/)
+      assert.match(heading[0], /^(?:\S+ ?\(|\\u001b|USAGE$|DESCRIPTION \(|PARAMETERS$|OPTIONS$)/)
     }
     const line = List.tools([tool])
     assert.strictEqual(line.split("\n").length, 2)
@@ -114,7 +111,7 @@ OPTIONS
     const properties = { x: { type: "boolean" }, "no-x": { type: "boolean" } }
     assert.include(
       help(Tool.make(toolOf({ inputSchema: object(properties) }))),
-      "  --x  boolean, --x=false turns it off\n  --no-x  boolean, --no-no-x turns it off\n"
+      "  --x  --x=false turns it off\n  --no-x  --no-no-x turns it off\n"
     )
   })
 

@@ -132,6 +132,39 @@ describe("the result of an MCP tool", () => {
     })
   )
 
+  it.effect("keeps files among those of the session, where it has some", () =>
+    Effect.gen(function* () {
+      const kept: Array<readonly [string, string, string]> = []
+      const image = { type: "image", data: "AAAA", mimeType: "image/png" }
+      const keep = (prefix: string, ending: string, content: Uint8Array) => {
+        kept.push([prefix, ending, Buffer.from(content).toString("base64")])
+        return kept.length < 3
+          ? Effect.succeed(`/s/output/${prefix}${kept.length}.${ending}`)
+          : Effect.fail(
+              new FileError({ path: `${prefix}*.${ending}`, kind: "io", reason: "it is larger than 1 bytes" })
+            )
+      }
+      const named = {
+        type: "resource",
+        resource: { uri: "x:/../../../etc/pass wd", blob: "AAAA", mimeType: "__proto__" }
+      }
+      const output = blocks(image, named, image)
+      const { stdout } = yield* Answer.put(
+        { name: "mcp:d:t", args: [], cwd: "/", stdin: undefined, write: () => Effect.void, files, keep },
+        output,
+        Output.partsOf(output, "t"),
+        new Attachments()
+      )
+      assert.deepStrictEqual(stdout.split("\n"), [
+        "[image saved: /s/output/t-1.png (image/png, 3 bytes)]",
+        "[resource x:/../../../etc/pass wd saved: /s/output/pass-wd-2.bin (__proto__, 3 bytes)]",
+        "[image not saved: t-*.png: it is larger than 1 bytes (image/png, 3 bytes)]",
+        ""
+      ])
+      assert.deepStrictEqual(kept[1], ["pass-wd-", "bin", "AAAA"])
+    })
+  )
+
   it.effect("is exit code 1 and standard error where the tool has failed", () =>
     Effect.gen(function* () {
       const result = yield* put({ content: [{ type: "text", text: "no" }], isError: true, structuredContent: { a: 1 } })

@@ -146,9 +146,30 @@ describe("command:search", () => {
       })
       yield* handle("command:search create --type=agent")
       yield* handle("command:search create --type=native")
-      yield* handle("command:search create --refresh --type=extension")
+      const again = yield* handle("command:search create --refresh --type=extension")
       assert.deepStrictEqual(asked, [false, true])
+      assert.deepStrictEqual(again, found)
     }).pipe(Effect.provide(house({ ...extension, look })))
+  })
+
+  it.effect("says once why one could not be asked, and again where that is asked for", () => {
+    let notes = ["mcp:a can't be searched: no", "mcp:b can't be searched: no"]
+    return Effect.gen(function* () {
+      const said = (options = "") =>
+        Effect.map(handle(`command:search create --type=mcp ${options}`), ({ stderr = "" }) =>
+          stderr.trimEnd().split("\n")
+        )
+      assert.deepStrictEqual(yield* said(), notes)
+      assert.deepStrictEqual(yield* said(), ["2 could not be searched, as said before; --refresh asks anew"])
+      notes = [...notes.slice(1), "mcp:a can't be searched: gone"]
+      assert.deepStrictEqual(yield* said(), [
+        "mcp:a can't be searched: gone",
+        "1 could not be searched, as said before; --refresh asks anew"
+      ])
+      assert.deepStrictEqual(yield* said("--refresh"), notes)
+      notes = []
+      assert.deepStrictEqual(yield* said(), [""])
+    }).pipe(Effect.provide(house(mcp(gh, () => Effect.sync(() => notes)))))
   })
 
   it.effect("goes on without those who do not answer, or fail", () =>

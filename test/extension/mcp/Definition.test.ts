@@ -81,6 +81,40 @@ describe("the definition of a server", () => {
       target({ command: "a b", args: ["-y", "x\x1b[31m\n\u202e"], env: { S: "s3cret" } }),
       "'a b' -y 'x\\u001b[31m\\n\\u202e'"
     )
+    const args = [
+      "postgresql://me:pw@db/prod?sslkey=s3cret",
+      "--api-key",
+      "s3cret",
+      "--token=s3cret",
+      "-e",
+      "GH_TOKEN=s3cret",
+      "--key",
+      "${KEY}",
+      "--auth",
+      "--verbose",
+      "a key=b"
+    ]
+    assert.strictEqual(
+      target({ command: "npx", args }),
+      "npx postgresql://…@db/prod?sslkey=… --api-key … --token=… -e GH_TOKEN=… --key '${KEY}' --auth --verbose 'a key=b'"
+    )
+  })
+
+  it("is shown with all that could be run, where a person is asked", () => {
+    for (const text of [
+      "node",
+      "x=`id`",
+      "http://a/?x=$(id)",
+      "a://;id@b",
+      "http://`id`@a",
+      "a://b?c='d'",
+      "http://a b?c=d",
+      "eval?a=b",
+      "--token=evil.js"
+    ])
+      assert.strictEqual(Definition.withoutSecrets(text), text)
+    assert.strictEqual(Definition.withoutSecrets("a://b?x=a;id"), "a://b?x=…;id")
+    assert.strictEqual(Definition.withoutSecrets("git+https://u:p@h/x?k=v&l=w"), "git+https://…@h/x?k=…&l=…")
   })
 
   it("never throws, and what it takes it writes so that it takes that as the same", () => {

@@ -97,9 +97,12 @@ describe("the servers of other programs", () => {
   })
 
   it("are none in a file of another shape, and nothing throws", async () => {
-    for (const text of ["[]", "5", '"x"', "{}", '{"mcpServers":[]}', '{"projects":{"/work":5}}']) {
+    for (const text of ["[]", "5", '"x"', "{}", '{"mcpServers":null}', '{"projects":{"/work":5}}']) {
       assert.deepStrictEqual(await parse(text, "claude"), {})
     }
+    assert.strictEqual(await parse('{"mcpServers":[1]}', "claude"), "its mcpServers is no object")
+    assert.strictEqual(await parse('{"servers":"x"}', "vscode"), "its servers is no object")
+    assert.strictEqual(await parse("mcp_servers = 3", "codex"), "its mcp_servers is no object")
     assert.strictEqual(await parse("{", "mcpServers"), "it is no JSON")
     assert.strictEqual(await parse("", "vscode"), "it is no JSON")
     assert.strictEqual(await parse("[", "codex"), "it is no TOML")

@@ -134,6 +134,38 @@ describe("the skills of this machine", () => {
     })
   )
 
+  inPlace("a directory without instructions is told, and is in nobody's way", ({ home, project, put, skill }, store) =>
+    Effect.gen(function* () {
+      const at = `${project}/.claude/skills`
+      for (const name of ["empty", "real"]) Fs.mkdirSync(`${at}/${name}`, { recursive: true })
+      skill(`${home}/skills/real`)
+      skill(`${at}/bundle/pdf`)
+      put(`${at}/cased/Skill.MD`, "x")
+      put(`${at}/README.md`, "no directory")
+      put(`${home}/secret/SKILL.txt`, "x")
+      Fs.symlinkSync(`${home}/secret`, `${at}/out`)
+      Fs.symlinkSync("/nowhere", `${at}/dangling`)
+      const problems = (yield* store.list).map(({ name, problem }) => [name, problem])
+      assert.deepStrictEqual(problems, [
+        ["bundle", "it can't be used: it has no SKILL.md, but pdf/SKILL.md, which lies one level too deep"],
+        ["cased", "it can't be used: it has no SKILL.md, but Skill.MD"],
+        ["empty", "it can't be used: it has no SKILL.md"],
+        ["out", "it can't be used: it is a link that leads out of the project"],
+        ["real", undefined]
+      ])
+      const { directory, hides } = yield* store.find("real")
+      assert.deepStrictEqual([directory, hides], [`${home}/skills/real`, undefined])
+      assert.strictEqual(
+        (yield* Effect.flip(store.load("empty"))).message,
+        "empty: it can't be used: it has no SKILL.md."
+      )
+      assert.notMatch((yield* Effect.flip(store.find("emptyy"))).message, /empty[^y]/)
+      // It becomes one.
+      skill(`${at}/empty`)
+      assert.isUndefined((yield* store.list).find(({ name }) => name === "empty")?.problem)
+    })
+  )
+
   inPlace("no name leads out of their directory", ({ home, project, skill }, store) =>
     Effect.gen(function* () {
       skill(`${home}/skills/in`)

@@ -85,6 +85,30 @@ describe("attribution", () => {
       ])
     }))
 
+  it("knows why what the policy protects, or what holds it, can be neither moved nor removed", () =>
+    withWorld((world) => {
+      const own = { pattern: "trusted", path: `${world.project}/src/main.py`, kind: "path", source: "trust" } as const
+      const policy = { ...world.policy, readonly: [own, { ...own, path: `${world.project}/gone/x` }] }
+      const told = (text: string) =>
+        attribute({ ...world, policy }, text).map(({ reason, resource, rule }) => [
+          rule,
+          resource.slice(world.project.length),
+          reason.replace(world.project, "")
+        ])
+      const itself = "of a trusted MCP server: it can be neither written, moved nor removed"
+      const held = "it holds /src/main.py, of a trusted MCP server, and can be neither moved nor removed"
+      const busy = "Device or resource busy"
+      assert.deepStrictEqual(told(`rm: cannot remove 'src/main.py': ${busy}`), [["trusted", "/src/main.py", itself]])
+      assert.deepStrictEqual(told(`mv: cannot move 'a.txt' to './src/main.py': ${busy}`), [
+        ["trusted", "/src/main.py", itself]
+      ])
+      assert.deepStrictEqual(told(`mv: cannot move 'src' to 'away': ${busy}`), [["trusted", "/src", held]])
+      // Busy for a reason of its own.
+      for (const path of ["a.txt", "gone", "src/main.py.bak", "sr", "../elsewhere"]) {
+        assert.deepStrictEqual(told(`rm: cannot remove '${path}': ${busy}`), [], path)
+      }
+    }))
+
   it("does not claim what the user could not do without the sandbox", () =>
     withWorld((world) => {
       Fs.mkdirSync(`${world.root}/locked`, { mode: 0o555 })

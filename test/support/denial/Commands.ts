@@ -53,6 +53,7 @@ const files: Readonly<Record<string, string>> = {
   "project/broken.c": "int main(void) {\n",
   "project/load.py": "with open('.env') as file:\n    print(file.read())\n",
   "project/run-env.sh": "echo reading\ncat .env\n",
+  "project/mcp_servers.json": '{"mcpServers": {}}\n',
   "project/some.patch": "--- there.txt\n+++ there.txt\n@@ -1 +1 @@\n-there\n+here\n",
   "project/Makefile": "fail:\n\t@echo failing; false\n",
   "project/package.json":
