@@ -15,6 +15,10 @@ const mostForeign = 400
 const tooLong =
   /prompt is too long|(?:maximum|exceeds?\b.{0,40}) context|context (?:length|window|size)|too many (?:input )?tokens/i
 
+/** Matches the words of a server whose model takes no images. */
+const noImages =
+  /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
+
 /**
  * An answer that is none.
  *
@@ -39,7 +43,9 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   const body = bodyOf(text)
   const error = typeof body["error"] === "string" ? { message: body["error"] } : objectOf(body["error"] ?? body)
   const said = textOf(error["message"]) || textOf(error["detail"]) || (Object.keys(body).length === 0 ? text : "")
-  const kind = kindOf(status, error, tooLong.test(said))
+  // Some servers call it an error of their own that their model takes no images.
+  const isForImages = status >= 500 && noImages.test(said)
+  const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
   const words = ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign)
   const facts = words === "" ? String(status) : `${status}: ${words}`
   const wait = retryAfter(headers, now)

@@ -41,7 +41,9 @@ export const Provider = Schema.Struct({
   /** The most tokens of an answer. */
   maxOutput: Schema.optional(count),
   /** False for a server that can't stream its answers. */
-  stream: Schema.optional(Schema.Boolean)
+  stream: Schema.optional(Schema.Boolean),
+  /** False for a model that takes no images. */
+  images: Schema.optional(Schema.Boolean)
 })
 
 /**

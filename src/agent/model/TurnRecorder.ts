@@ -101,8 +101,9 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
       }
       case "tool-params-delta": {
         const call = blocks.get(`call/${part.id}`)
-        if (call !== undefined) call.text += part.delta
-        return Effect.succeed([])
+        if (call === undefined || part.delta === "") return Effect.succeed([])
+        call.text += part.delta
+        return Effect.succeed([TurnPart.Arguments({ delta: part.delta })])
       }
       case "tool-call": {
         if (part.providerExecuted) return Effect.succeed([])
@@ -187,12 +188,15 @@ const paramsOf = (text: string): object => {
 
 const tokensOf = (characters: number): number => Math.ceil(characters / 4)
 
+/** An image has few tokens for its bytes. */
+const withoutImages = (key: string, value: unknown): unknown => (key === "base64" ? "" : value)
+
 const usageOf = (usage: Response.Usage, prompt: Prompt.Prompt, blocks: ReadonlyArray<Block>): Usage => {
   const told = (count: number | undefined) =>
     count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined
   const [input, output] = [told(usage.inputTokens), told(usage.outputTokens)]
   return {
-    input: input ?? tokensOf(JSON.stringify(prompt.content).length),
+    input: input ?? tokensOf(JSON.stringify(prompt.content, withoutImages).length),
     output: output ?? tokensOf(blocks.reduce((sum, { text }) => sum + text.length, 0)),
     cached: Math.min(told(usage.cachedInputTokens) ?? 0, input ?? 0),
     isEstimated: input === undefined || output === undefined

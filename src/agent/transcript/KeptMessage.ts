@@ -1,5 +1,5 @@
 /**
- * Makes messages fit to be kept: a transcript holds texts, and no images.
+ * Makes messages fit to be kept: a transcript holds texts, and of files only the images of results, which its recorder bounds.
  *
  * @since 0.1.0
  */
