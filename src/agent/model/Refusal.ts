@@ -149,14 +149,18 @@ const deepest = 8
  */
 export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBegun: boolean): ModelError => {
   const { code, message } = causeOf(error)
-  const { provider, urlSetting } = endpoint
-  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" ? message : code), 200)
+  const { provider, proxy, urlSetting } = endpoint
+  // A proxy that refuses has a code that says nothing.
+  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code), 200)
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return silent(endpoint)
   if (isBegun) return new ModelError({ kind: "broken", reason: `The connection to ${provider} broke off (${why})` })
   // A certificate does not become right by trying again.
   const kind = /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|bad port/i.test(`${code} ${message}`) ? "bad_request" : "transport"
   const place = ForeignText.word(endpoint.baseUrl, 200)
-  return new ModelError({ kind, reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}` })
+  return new ModelError({
+    kind,
+    reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}${proxy === undefined ? "" : `, and the proxy of ${proxy.setting}`}`
+  })
 }
 
 const causeOf = (error: unknown): { readonly code: string; readonly message: string } => {

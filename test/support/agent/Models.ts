@@ -64,7 +64,7 @@ export const finished = (parts: ReadonlyArray<TurnPart>): Finished => {
 
 /** Parts as short lists. */
 export const shown = (parts: ReadonlyArray<TurnPart>): ReadonlyArray<ReadonlyArray<unknown>> =>
-  parts.flatMap((part) => {
+  parts.flatMap((part): ReadonlyArray<ReadonlyArray<unknown>> => {
     switch (part._tag) {
       case "Arguments":
         return []
