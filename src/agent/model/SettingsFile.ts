@@ -14,7 +14,7 @@ import * as JsonText from "../../domain/JsonText.js"
 import * as OwnFile from "../../extension/mcp/OwnFile.js"
 
 const count = Schema.Int.pipe(Schema.positive())
-const price = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
+const price = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 
 /**
  * The schema of a provider.
