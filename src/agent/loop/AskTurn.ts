@@ -71,7 +71,7 @@ export const ask = (options: Options): Effect.Effect<Asked> => {
   const { conversation, events } = options
   const again = (error: ModelError, attempt: number): Effect.Effect<Asked, Cut | ModelError> => {
     if (mayBeForImages(error) && conversation.dropImages()) {
-      const reason = `${error.reason}; asked again without images`
+      const reason = `${error.reason}; now without images`
       const retrying = AgentEvent.Retrying({ attempt, reason, delay: 0 })
       return Effect.zipRight(events.emit(retrying), once(options))
     }

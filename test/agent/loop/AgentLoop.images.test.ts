@@ -65,7 +65,7 @@ describe("images of results", () => {
       assert.deepStrictEqual([ended.ending, ended.text], ["done", "Done."])
       assert.deepStrictEqual(
         Running.only(events, "Retrying").map(({ reason }) => reason),
-        ["It takes no images.; asked again without images", "It takes no images.; asked again without images"]
+        ["It takes no images.; now without images", "It takes no images.; now without images"]
       )
       const last = results(fake.requests.at(-1))
       assert.isAbove(last.length, 3)
