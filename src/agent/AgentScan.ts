@@ -61,7 +61,17 @@ export class AgentScan {
     const byName = new Map(AgentType.all.map((type) => [type.name, type]))
     const unusable: Array<AgentType.AgentType> = []
     for (const root of this.roots) {
-      for (const name of namesIn(root.directory)) {
+      const names = namesIn(root.directory)
+      const [first, ...others] = names.slice(mostFiles)
+      if (first !== undefined) {
+        const stamp = `${first} ${others.length}`
+        // A file's path ends with its name.
+        const known = this.entries.get(root.directory)
+        const entry = known?.stamp === stamp ? known : { stamp, type: leftOut(root, first, others.length) }
+        entries.set(root.directory, entry)
+        unusable.push(entry.type)
+      }
+      for (const name of names.slice(0, mostFiles)) {
         const path = `${root.directory}/${name}`
         const entry = this.entryOf(root, path, name, parser)
         entries.set(path, entry)
@@ -91,10 +101,21 @@ const namesIn = (directory: string): ReadonlyArray<string> => {
     return Fs.readdirSync(directory)
       .filter((name) => /^[^.].*\.md$/i.test(name))
       .sort()
-      .slice(0, mostFiles)
   } catch {
     return []
   }
+}
+
+const unusableOf = (name: string, source: Root["source"], problem: string): AgentType.AgentType => ({
+  ...AgentType.ofFile(name, source, { fields: new Map(), text: "", problem: `it can't be used: ${problem}` }),
+  isUsable: false
+})
+
+/** Says that there are more files than are read, at the first of those that are not. */
+const leftOut = ({ source }: Root, name: string, others: number): AgentType.AgentType => {
+  const rest = others === 0 ? "is" : `and ${others} ${others === 1 ? "other" : "others"} are`
+  const problem = `there are more than ${mostFiles} files: this one ${rest} not read`
+  return unusableOf(name.replace(/\.md$/i, ""), source, problem)
 }
 
 const read = (
@@ -103,10 +124,7 @@ const read = (
   name: string,
   parser: FrontMatter.Parser | undefined
 ): AgentType.AgentType => {
-  const failed = (problem: string): AgentType.AgentType => ({
-    ...AgentType.ofFile(name, source, { fields: new Map(), text: "", problem: `it can't be used: ${problem}` }),
-    isUsable: false
-  })
+  const failed = (problem: string): AgentType.AgentType => unusableOf(name, source, problem)
   const real = SkillFile.realOf(directory)
   if (real === undefined) return failed("its directory is missing")
   if (within !== undefined && !SkillFile.isWithin(real, within))

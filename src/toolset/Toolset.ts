@@ -16,12 +16,16 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
 import * as HalfCharacter from "../domain/HalfCharacter.js"
+import * as Nesting from "../domain/Nesting.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
 import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 import * as WrongCall from "./WrongCall.js"
+
+/** The most levels of arrays and objects in arguments. */
+const deepest = 100
 
 /**
  * Runs the tool calls of a model.
@@ -137,6 +141,11 @@ export const make = (
               params = JSON.parse(call.arguments)
             } catch (error) {
               return Effect.succeed(WrongCall.brokenArguments(call, tool, error as SyntaxError))
+            }
+            if (Nesting.isDeeperThan(params, deepest)) {
+              const problem = `they are nested deeper than ${deepest} levels`
+              const error = Tool.invalidParameters(tool.definition.name, [problem], tool.example)
+              return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
             }
             const half = HalfCharacter.findInJson(call.arguments, params)
             if (half !== undefined) {

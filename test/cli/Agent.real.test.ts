@@ -55,6 +55,20 @@ describe("synapse agent", () => {
       assert.deepStrictEqual(fs.readdirSync(path.join(place.home, "sessions")), [])
     }))
 
+  it("tells of requests that it tries again, on stderr", () =>
+    using(
+      [
+        ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } }),
+        ModelServer.text("Done.")
+      ],
+      async ({ agent }) =>
+        assert.deepStrictEqual(await agent("go"), {
+          exitCode: 0,
+          stdout: "Done.\n",
+          stderr: "synapse: trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
+        })
+    ))
+
   it("prints every step as a line of JSON", () =>
     using([bash("printf a"), ModelServer.text("do", "ne\x9b")], async (place) => {
       const { exitCode, stderr, stdout } = await place.agent("--json", "go")

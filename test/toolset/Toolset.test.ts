@@ -56,6 +56,19 @@ const hanging = Effect.gen(function* () {
 })
 
 describe("Toolset", () => {
+  it.scoped("S46: arguments that are nested too deep to be looked at are refused like other wrong ones", () =>
+    Effect.gen(function* () {
+      const toolset = yield* Toolset.make([bash(() => succeed(""))])
+      for (const deep of ["[".repeat(50_000) + "]".repeat(50_000), `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`]) {
+        for (const text of [deep, `{"command":${deep}}`, `{"command":"ls","x":${deep}}`]) {
+          const { extras, isError, output } = yield* toolset.handle({ id: "1", name: "Bash", arguments: text })
+          assert.deepStrictEqual([isError, extras.failureCategory], [true, "invalid_usage"])
+          assert.match(output, /^Invalid parameters for Bash:\n- they are nested deeper than 100 levels\n/)
+        }
+      }
+    })
+  )
+
   it.effect("S42: gives a known tool its arguments as an object, and its result the call's id", () =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []

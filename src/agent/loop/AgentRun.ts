@@ -5,17 +5,14 @@
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as FiberRef from "effect/FiberRef"
-import * as Stream from "effect/Stream"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
-import { ModelError } from "../model/ModelError.js"
-import * as Turn from "../model/Turn.js"
-import { type Finished, TurnPart } from "../model/TurnPart.js"
+import type { ModelError } from "../model/ModelError.js"
 import { AgentEvent, type Ending } from "./AgentEvent.js"
 import type { Limits, Run } from "./AgentLoop.js"
 import type { Settings } from "./AgentSettings.js"
+import * as AskTurn from "./AskTurn.js"
 import * as Conversation from "./Conversation.js"
 import type { EventQueue } from "./EventQueue.js"
 import * as Misuse from "./Misuse.js"
@@ -70,6 +67,7 @@ export const run = Effect.fnUntraced(function* (
     tools,
     toolset,
     contextWindow: model.contextWindow,
+    takesImages: model.takesImages ?? true,
     idPrefix
   })
   let turns = 0
@@ -89,70 +87,19 @@ export const run = Effect.fnUntraced(function* (
       return events.handOver(AgentEvent.Appended({ messages: [message] }))
     })
 
-  /** Asks for a turn; where the request is too long, makes it shorter and asks once more. */
-  const ask = (isLast: boolean) => {
-    const once = Effect.suspend(() => {
-      const { messages, system } = conversation
-      let finished: Finished | undefined
-      let heard = 0
-      const hear = (delta: string) => {
-        heard += delta.length
-      }
-      /** Counts an answer that broke off, whose tokens nobody tells: what was sent, and what came of it. */
-      const charge = (kind: ModelError["kind"]) => {
-        if (kind !== "broken" && heard === 0) return
-        const input = conversation.tokens()
-        account.add(TokenUsage.of({ input, output: Math.ceil(heard / 4), cached: 0 }, model.price))
-        heard = 0
-      }
-      return Turn.stream(model, {
-        prompt: Prompt.fromMessages([
-          Prompt.systemMessage({ content: system }),
-          ...messages,
-          ...(isLast ? [userMessage(lastTurn)] : [])
-        ]),
-        tools
-      }).pipe(
-        Stream.runForEach(
-          TurnPart.$match({
-            Text: ({ delta }) => {
-              hear(delta)
-              return events.emit(AgentEvent.Text({ delta }))
-            },
-            Reasoning: ({ delta }) => {
-              hear(delta)
-              return events.emit(AgentEvent.Reasoning({ delta }))
-            },
-            Retrying: ({ attempt, delay, kind, reason }) => {
-              charge(kind)
-              const reached = account.reached()
-              return reached === undefined
-                ? events.emit(AgentEvent.Retrying({ attempt, delay, reason }))
-                : Effect.fail(new ModelError({ kind: "refused", reason: reached.reason }))
-            },
-            Finished: (part) =>
-              Effect.sync(() => {
-                finished = part
-              })
-          })
-        ),
-        Effect.map(() => finished as Finished),
-        Effect.tapError(({ kind }) => Effect.sync(() => charge(kind)))
-      )
-    })
-    return Effect.either(
-      Effect.catchIf(
-        once,
-        (error: ModelError) => error.kind === "context_length",
-        (error) =>
-          Effect.flatMap(conversation.shorten, (compacted) =>
-            compacted === undefined
-              ? Effect.fail(error)
-              : Effect.zipRight(events.emit(AgentEvent.Compacted(compacted)), once)
-          )
-      )
-    )
-  }
+  /** Ends with the beginning of an answer that was cut, since it has passed a limit. */
+  const endCut = Effect.fnUntraced(function* ({ reached, text, usage }: Extract<AskTurn.Asked, { _tag: "Cut" }>) {
+    if (usage === undefined) return yield* end(reached.ending, reached.reason)
+    account.add(usage)
+    yield* events.emit(AgentEvent.TurnEnded({ turn: turns, text, usage }))
+    if (text.trim() !== "") {
+      yield* append(Prompt.assistantMessage({ content: [Prompt.textPart({ text })] }))
+      lastText = begun + text
+      begun = ""
+    }
+    const { ending, reason } = account.reached() ?? reached
+    yield* end(ending, `${reason} The last answer was cut off there, and its tokens are an estimate.`)
+  })
 
   yield* events.emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
   yield* append(userMessage(run.prompt))
@@ -170,12 +117,14 @@ export const run = Effect.fnUntraced(function* (
       if (compacted !== undefined) yield* events.emit(AgentEvent.Compacted(compacted))
       turns++
       yield* events.emit(AgentEvent.TurnStarted({ turn: turns }))
-      const asked = yield* ask(turns === limits.maxTurns)
-      if (Either.isLeft(asked)) {
-        const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.left) }
+      const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined
+      const asked = yield* AskTurn.ask({ model, conversation, tools, events, account, last })
+      if (asked._tag === "Cut") return yield* endCut(asked)
+      if (asked._tag === "Failed") {
+        const { ending, reason } = account.reached() ?? { ending: "failed", reason: reasonOf(asked.error) }
         return yield* end(ending, reason)
       }
-      const turn = conversation.own(asked.right)
+      const turn = conversation.own(asked.turn)
       const usage = TokenUsage.of(turn.usage, model.price)
       account.add(usage)
       if (!turn.usage.isEstimated) conversation.count(turn.usage.input)

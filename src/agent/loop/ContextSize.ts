@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Prompt from "@effect/ai/Prompt"
+import * as ResultImage from "../model/ResultImage.js"
 
 /** A token has some four bytes; what a provider counts changes that within these bounds. */
 const bytesPerToken = 4
@@ -68,7 +69,10 @@ const sizeOf = (part: Prompt.Part): number => {
     case "tool-call":
       return jsonSize(part.params)
     case "tool-result":
-      return typeof part.result === "string" ? Buffer.byteLength(part.result) : jsonSize(part.result)
+      return (
+        (typeof part.result === "string" ? Buffer.byteLength(part.result) : jsonSize(part.result)) +
+        ResultImage.of(part).length * mostFile
+      )
     case "file":
       return mostFile
   }

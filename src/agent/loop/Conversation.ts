@@ -13,6 +13,7 @@ import * as CalledLine from "./CalledLine.js"
 import * as Compaction from "./Compaction.js"
 import { ContextSize } from "./ContextSize.js"
 import * as History from "./History.js"
+import * as Images from "./Images.js"
 import * as SavedOutputs from "./SavedOutputs.js"
 import type { Done } from "./TurnCalls.js"
 
@@ -23,6 +24,12 @@ const wantedShare = 0.5
 /** The same, of what the provider has refused. */
 const mostRefused = 0.6
 const wantedRefused = 0.4
+
+/** The share of a request that the next one has at least: some of what a model thought may not be sent again. */
+const leastShare = 0.8
+
+/** The number of refusals after which a run sends no images any more: the first may be for what one of them holds. */
+const mostRefusals = 2
 
 /**
  * The number of outputs that were replaced, and of messages that were left out.
@@ -51,12 +58,16 @@ export interface Conversation {
   readonly own: <Turn extends Pick<Finished, "calls" | "message" | "text">>(turn: Turn) => Turn
   /** Returns an estimate of the tokens of the next request. */
   readonly tokens: () => number
+  /** Returns the tokens that the next request has at least, by what the provider has counted. */
+  readonly leastTokens: () => number
   /** Takes the tokens that the provider has counted for the messages. */
   readonly count: (tokens: number) => void
   /** Makes the conversation shorter where it has used up its share of the window; undefined where it stays as it is. */
   readonly fit: Effect.Effect<Compacted | undefined>
   /** Makes the conversation shorter, for the provider refuses it; undefined where nothing can be left out. */
   readonly shorten: Effect.Effect<Compacted | undefined>
+  /** Leaves out all images, for the provider refuses the request; false where there are none. */
+  readonly dropImages: () => boolean
 }
 
 /** The parts of a conversation. */
@@ -66,6 +77,7 @@ interface Options {
   readonly tools: ReadonlyArray<ToolDefinition>
   readonly toolset: Context.Tag.Service<Toolset>
   readonly contextWindow: number
+  readonly takesImages: boolean
   readonly idPrefix: string
 }
 
@@ -75,20 +87,32 @@ interface Options {
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ contextWindow, history, idPrefix, system, tools, toolset }: Options): Conversation => {
-  let messages = History.repair(history)
+export const make = (options: Options): Conversation => {
+  const { contextWindow, idPrefix, system, tools, toolset } = options
+  let { takesImages } = options
+  let refusals = 0
+  const seen = (all: ReadonlyArray<Prompt.Message>) =>
+    takesImages ? Images.bounded(all) : Images.without(all, refusals === 0 ? "off" : "refused")
+  let messages = seen(History.repair(options.history))
   const ids = History.idsOf(messages)
   const size = new ContextSize(Buffer.byteLength(system) + Buffer.byteLength(JSON.stringify(tools)))
   /** The files that hold the whole outputs of calls. */
   const files = new Map<string, string>()
+  /** The tokens of the last request; 0 since messages were left out. */
+  let counted = 0
   let status = 0
   let saves = 0
 
   const compact = (bounds: { readonly needed: number; readonly wanted: number }) =>
     Effect.gen(function* () {
-      const plan = Compaction.plan(messages, size, bounds)
-      const replaced = plan.outputs.length
+      const [images, bytes] = [Images.count(messages), size.bytes(messages)]
+      messages = Images.without(messages, "room", "seen")
+      const gone = images - Images.count(messages)
+      const freed = bytes - size.bytes(messages)
+      const plan = Compaction.plan(messages, size, { needed: bounds.needed - freed, wanted: bounds.wanted - freed })
+      const replaced = plan.outputs.length + gone
       if (replaced === 0 && plan.dropped === 0) return undefined
+      counted = 0
       const commands = commandsOf(messages)
       const unsaved = plan.outputs
         .filter(({ id }) => !files.has(id))
@@ -108,7 +132,7 @@ export const make = ({ contextWindow, history, idPrefix, system, tools, toolset 
       messages = [...messages, message]
     },
     addResults: (done) => {
-      messages = [...messages, History.toolMessage(done)]
+      messages = seen([...messages, History.toolMessage(done)])
       for (const { call, result } of done) {
         const { exitCode, stderr = "", stderrFile, stdoutFile } = result.extras
         status = exitCode ?? status
@@ -119,7 +143,11 @@ export const make = ({ contextWindow, history, idPrefix, system, tools, toolset 
     },
     own: (turn) => History.fit(turn, ids),
     tokens: () => Math.ceil(size.tokensOf(size.bytes(messages))),
-    count: (tokens) => size.count(messages, tokens),
+    leastTokens: () => Math.floor(counted * leastShare),
+    count: (tokens) => {
+      counted = tokens
+      size.count(messages, tokens)
+    },
     fit: Effect.suspend(() => {
       const window = size.bytesOf(contextWindow)
       const bytes = size.bytes(messages)
@@ -131,7 +159,14 @@ export const make = ({ contextWindow, history, idPrefix, system, tools, toolset 
       const bytes = size.bytes(messages)
       const most = Math.min(bytes, size.bytesOf(contextWindow))
       return compact({ needed: bytes - mostRefused * most, wanted: bytes - wantedRefused * most })
-    })
+    }),
+    dropImages: () => {
+      if (Images.count(messages) === 0) return false
+      takesImages = ++refusals < mostRefusals
+      messages = Images.without(messages, "refused")
+      counted = 0
+      return true
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import * as Prompt from "@effect/ai/Prompt"
 import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import * as ResultImage from "../model/ResultImage.js"
 import type { Finished } from "../model/TurnPart.js"
 
 /**
@@ -25,11 +26,14 @@ export const interrupted = "(interrupted before its result was known; it may or 
 export const toolMessage = (
   results: ReadonlyArray<{
     readonly call: Pick<ToolCall, "id" | "name">
-    readonly result: Pick<ToolReturn, "isError" | "output">
+    readonly result: Pick<ToolReturn, "isError" | "output"> & { readonly extras?: Pick<ToolReturn["extras"], "images"> }
   }>
 ): Prompt.ToolMessage =>
   Prompt.toolMessage({
-    content: results.map(({ call: { id, name }, result: { isError, output } }) => resultPart(id, name, isError, output))
+    content: results.map(({ call: { id, name }, result: { extras, isError, output } }) => {
+      const part = resultPart(id, name, isError, output)
+      return extras?.images === undefined ? part : ResultImage.put(part, extras.images)
+    })
   })
 
 const resultPart = (id: string, name: string, isFailure: boolean, result: string): Prompt.ToolResultPart =>

@@ -36,6 +36,7 @@ export class RunAccount implements CommandAccount {
     this.caller?.add(usage)
   }
 
-  readonly reached = (): RunLimits.Reached<"tokens" | "budget"> | undefined =>
-    RunLimits.ofUsage(this.limits, this.sum) ?? this.caller?.reached()
+  readonly reached = (pending?: TokenUsage.TokenUsage): RunLimits.Reached<"tokens" | "budget"> | undefined =>
+    RunLimits.ofUsage(this.limits, pending === undefined ? this.sum : TokenUsage.add(this.sum, pending)) ??
+    this.caller?.reached(pending)
 }

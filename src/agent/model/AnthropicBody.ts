@@ -7,6 +7,7 @@ import type * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
 import type { Endpoint } from "./Endpoint.js"
 import { objectOf, textOf } from "./JsonValue.js"
+import * as ResultImage from "./ResultImage.js"
 import * as Wire from "./Wire.js"
 
 type Block = Record<string, unknown>
@@ -58,7 +59,13 @@ const blocksOf = (message: Exclude<Prompt.Message, Prompt.SystemMessage>): Reado
       case "tool-call":
         return [{ type: "tool_use", id: idOf(part.id), name: Wire.nameOf(part.name), input: objectOf(part.params) }]
       case "tool-result": {
-        const content = Wire.resultOf(part)
+        const text = Wire.resultOf(part)
+        const images = ResultImage.of(part).map(({ base64, mediaType }) => ({
+          type: "image",
+          source: { type: "base64", media_type: mediaType, data: base64 }
+        }))
+        const said = text.trim() === "" ? [] : [{ type: "text", text }]
+        const content = images.length === 0 ? text : [...said, ...images]
         return [
           {
             type: "tool_result",

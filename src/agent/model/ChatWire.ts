@@ -9,6 +9,7 @@ import * as AiTool from "@effect/ai/Tool"
 import * as Redacted from "effect/Redacted"
 import * as CallWriter from "./CallWriter.js"
 import { countOf, type Json, objectOf, objectsOf, textOf } from "./JsonValue.js"
+import * as ResultImage from "./ResultImage.js"
 import * as Wire from "./Wire.js"
 
 const contentOf = (message: Prompt.UserMessage): unknown => {
@@ -21,6 +22,19 @@ const contentOf = (message: Prompt.UserMessage): unknown => {
   })
 }
 
+/** Returns the images of results in a message behind them, for a result itself may be text only. */
+const imagesOf = ({ content }: Prompt.ToolMessage): ReadonlyArray<object> => {
+  const parts = content.flatMap((result) => {
+    const images = ResultImage.of(result).map((image) => ({
+      type: "image_url",
+      image_url: { url: ResultImage.urlOf(image) }
+    }))
+    const said = `${images.length === 1 ? "The image" : "The images"} of the result of the call ${result.id}:`
+    return images.length === 0 ? [] : [{ type: "text", text: said }, ...images]
+  })
+  return parts.length === 0 ? [] : [{ role: "user", content: parts }]
+}
+
 const messagesOf = (prompt: Prompt.Prompt): ReadonlyArray<object> =>
   prompt.content.flatMap((message): ReadonlyArray<object> => {
     switch (message.role) {
@@ -29,11 +43,14 @@ const messagesOf = (prompt: Prompt.Prompt): ReadonlyArray<object> =>
       case "user":
         return [{ role: "user", content: contentOf(message) }]
       case "tool":
-        return message.content.map((part) => ({
-          role: "tool",
-          tool_call_id: part.id,
-          content: Wire.resultOf(part)
-        }))
+        return [
+          ...message.content.map((part) => ({
+            role: "tool",
+            tool_call_id: part.id,
+            content: Wire.resultOf(part)
+          })),
+          ...imagesOf(message)
+        ]
       default: {
         const text = message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
         const calls = message.content.flatMap((part) =>

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Redacted from "effect/Redacted"
+import type { Proxy } from "./Proxy.js"
 import type * as Retry from "./Retry.js"
 
 /**
@@ -41,10 +42,17 @@ export interface Endpoint {
   /** The longest silence: before the first byte of an answer, and between two. */
   readonly timeout: number
   readonly retry: Retry.Policy
+  /** The proxy that requests go through. */
+  readonly proxy?: Proxy | undefined
 }
 
 /** Secrets that are shorter would be found in texts where they do not stand for themselves. */
 const shortest = 4
+
+const passwordsOf = (url: string): ReadonlyArray<string> => [
+  new URL(url).password,
+  decodeURIComponent(new URL(url).password)
+]
 
 /**
  * Makes a function that removes the endpoint's secrets from a text: its key, and the values of its headers.
@@ -52,9 +60,14 @@ const shortest = 4
  * @since 0.1.0
  * @category combinators
  */
-export const mask = ({ headers, key }: Pick<Endpoint, "headers" | "key">): ((text: string) => string) => {
+export const mask = ({
+  headers,
+  key,
+  proxy
+}: Pick<Endpoint, "headers" | "key" | "proxy">): ((text: string) => string) => {
   const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)]
     .map(Redacted.value)
+    .concat(proxy === undefined ? [] : passwordsOf(Redacted.value(proxy.url)))
     // The value of a header may hold its secret behind a word: `Bearer …`, `Basic …`.
     .flatMap((value) => [value, ...value.split(/\s+/)])
     .filter((value) => value.length >= shortest && !/^(?:bearer|basic|token)$/i.test(value))

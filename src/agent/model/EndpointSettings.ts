@@ -9,6 +9,7 @@ import { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Endpoint, Kind } from "./Endpoint.js"
 import type { ModelChoice, Sources } from "./ModelChoice.js"
+import * as Proxy from "./Proxy.js"
 import * as Retry from "./Retry.js"
 
 type Failure = ExecutionFailed | InvalidUsage
@@ -31,6 +32,7 @@ export const make = (choice: ModelChoice, sources: Sources): Either.Either<Endpo
     if (basic !== undefined && kind !== "anthropic" && key !== undefined) {
       return yield* wrong(`${urlSetting} holds a user's name, and ${keySetting} a key: only one of them can be sent`)
     }
+    const proxy = yield* Proxy.of(sources.settings.variable, url.protocol === "https:" ? "https:" : "http:")
     return {
       provider,
       kind,
@@ -43,7 +45,8 @@ export const make = (choice: ModelChoice, sources: Sources): Either.Either<Endpo
       maxOutput: settings.maxOutput,
       isStreaming: settings.stream ?? true,
       timeout: sources.settings.timeout,
-      retry: { ...Retry.defaults, retries: sources.settings.retries }
+      retry: { ...Retry.defaults, retries: sources.settings.retries },
+      ...(proxy === undefined ? {} : { proxy })
     }
   })
 

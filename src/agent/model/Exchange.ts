@@ -14,12 +14,14 @@ import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type { Endpoint } from "./Endpoint.js"
 import * as EventStream from "./EventStream.js"
 import type { ModelError } from "./ModelError.js"
+import * as Proxy from "./Proxy.js"
 import * as Refusal from "./Refusal.js"
 
 /**
@@ -66,37 +68,42 @@ export interface Exchange {
 }
 
 /**
- * Makes an exchange over `fetch`.
+ * Makes an exchange over `fetch`, or over one that goes through a proxy.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<Exchange> = Effect.map(HttpClient.HttpClient, (plain): Exchange => {
-  const client = plain.pipe(
-    // A span would hold headers and addresses, and a provider has no use for it.
-    HttpClient.withTracerDisabledWhen(() => true),
-    HttpClient.withTracerPropagation(false),
-    HttpClient.withScope
-  )
-  const post: Exchange["post"] = (endpoint, path, headers, body) => {
-    const request = HttpClientRequest.post(`${endpoint.baseUrl}${path}`, {
-      headers: Headers.fromInput({
-        accept: endpoint.isStreaming ? "text/event-stream, application/json" : "application/json",
-        ...headers,
-        ...Object.fromEntries(Object.entries(endpoint.headers).map(([name, value]) => [name, Redacted.value(value)]))
-      }),
-      body: HttpBody.text(toJson(body), "application/json")
-    })
-    const answer = client.execute(request).pipe(
-      // A key must not follow a redirect to another host.
-      Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
-      Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
-      Effect.timeoutFail({ duration: endpoint.timeout, onTimeout: () => Refusal.silent(endpoint) })
+export const make = (proxy?: Proxy.Proxy): Effect.Effect<Exchange> =>
+  proxy === undefined ? over(undefined) : Effect.flatMap(Proxy.fetchOf(proxy), over)
+
+const over = (fetch: typeof globalThis.fetch | undefined): Effect.Effect<Exchange> =>
+  Effect.map(HttpClient.HttpClient, (plain): Exchange => {
+    const client = plain.pipe(
+      // A span would hold headers and addresses, and a provider has no use for it.
+      HttpClient.withTracerDisabledWhen(() => true),
+      HttpClient.withTracerPropagation(false),
+      HttpClient.withScope
     )
-    return Stream.unwrapScoped(Effect.flatMap(answer, (response) => messagesOf(endpoint, response)))
-  }
-  return { post }
-}).pipe(Effect.provide(FetchHttpClient.layer))
+    const post: Exchange["post"] = (endpoint, path, headers, body) => {
+      const request = HttpClientRequest.post(`${endpoint.baseUrl}${path}`, {
+        headers: Headers.fromInput({
+          accept: endpoint.isStreaming ? "text/event-stream, application/json" : "application/json",
+          ...headers,
+          ...Object.fromEntries(Object.entries(endpoint.headers).map(([name, value]) => [name, Redacted.value(value)]))
+        }),
+        body: HttpBody.text(toJson(body), "application/json")
+      })
+      const answer = client.execute(request).pipe(
+        // A key must not follow a redirect to another host.
+        Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }),
+        fetch === undefined ? identity : Effect.provideService(FetchHttpClient.Fetch, fetch),
+        Effect.mapError((error) => Refusal.fromTransport(endpoint, error.cause, false)),
+        Effect.timeoutFail({ duration: endpoint.timeout, onTimeout: () => Refusal.silent(endpoint) })
+      )
+      return Stream.unwrapScoped(Effect.flatMap(answer, (response) => messagesOf(endpoint, response)))
+    }
+    return { post }
+  }).pipe(Effect.provide(FetchHttpClient.layer))
 
 /** Half a character, as a command may have written it, is refused by providers: it becomes the sign for that. */
 const toJson = (body: object): string =>

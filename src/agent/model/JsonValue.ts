@@ -37,6 +37,9 @@ export const objectsOf = (value: unknown): ReadonlyArray<Json> => (Array.isArray
  */
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
+/** A larger number of things is none; sums of such numbers stay exact. */
+const largest = 1e12
+
 /**
  * Returns the value where it is a number of things, else undefined.
  *
@@ -44,4 +47,4 @@ export const textOf = (value: unknown): string => (typeof value === "string" ? v
  * @category reading
  */
 export const countOf = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined
+  typeof value === "number" && value >= 0 && value <= largest ? Math.floor(value) : undefined

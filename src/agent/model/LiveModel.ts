@@ -33,7 +33,7 @@ const wires: Readonly<Record<Kind, Wire.Wire>> = {
  * @category constructors
  */
 export const make = (endpoint: Endpoint): Effect.Effect<LanguageModel.Service> =>
-  Effect.flatMap(Exchange.make, (exchange) => {
+  Effect.flatMap(Exchange.make(endpoint.proxy), (exchange) => {
     const wire = wires[endpoint.kind]
     const ask = (options: LanguageModel.ProviderOptions) => partsOf(exchange, wire, endpoint, options)
     return LanguageModel.make({

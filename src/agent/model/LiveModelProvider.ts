@@ -43,7 +43,8 @@ export const layer: Layer.Layer<ModelProvider, never, ModelSettings | SandboxSet
           languageModel: yield* LiveModel.make(endpoint),
           retry: endpoint.retry,
           contextWindow: choice.settings.contextWindow ?? ModelLimits.windowOf(endpoint.kind, choice.model),
-          price: ModelLimits.priceOf(content.prices, choice.provider, choice.model)
+          price: ModelLimits.priceOf(content.prices, choice.provider, choice.model),
+          takesImages: choice.settings.images ?? true
         }
         return model
       })

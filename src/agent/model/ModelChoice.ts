@@ -12,7 +12,7 @@ import type { Settings } from "./ModelSettings.js"
 import type { Provider, SettingsFile } from "./SettingsFile.js"
 
 /**
- * A provider that is known without a file.
+ * A provider that is known without a file. It has no default model: providers retire theirs within a year or two.
  *
  * @since 0.1.0
  * @category models
@@ -22,7 +22,6 @@ export interface BuiltIn {
   readonly baseUrl: string | undefined
   readonly urlVariable: string
   readonly keyVariable: string
-  readonly model: string | undefined
 }
 
 /**
@@ -36,22 +35,19 @@ export const builtIn: Readonly<Record<string, BuiltIn>> = {
     kind: "anthropic",
     baseUrl: "https://api.anthropic.com",
     urlVariable: "ANTHROPIC_BASE_URL",
-    keyVariable: "ANTHROPIC_API_KEY",
-    model: "claude-sonnet-4-5"
+    keyVariable: "ANTHROPIC_API_KEY"
   },
   openai: {
     kind: "openai",
     baseUrl: "https://api.openai.com/v1",
     urlVariable: "OPENAI_BASE_URL",
-    keyVariable: "OPENAI_API_KEY",
-    model: "gpt-5.1"
+    keyVariable: "OPENAI_API_KEY"
   },
   compatible: {
     kind: "compatible",
     baseUrl: undefined,
     urlVariable: "OPENAI_BASE_URL",
-    keyVariable: "OPENAI_API_KEY",
-    model: undefined
+    keyVariable: "OPENAI_API_KEY"
   }
 }
 
@@ -124,7 +120,7 @@ export const make = (sources: Sources, name?: string): Either.Either<ModelChoice
     return Either.left(
       new ExecutionFailed({
         kind: "io",
-        reason: `No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment, or name a provider in ${shown(file)}: {"provider": "local", "providers": {"local": {"kind": "compatible", "baseUrl": "http://localhost:11434/v1", "model": "…"}}}`
+        reason: `No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL, in the environment, or name a provider in ${shown(file)}: {"provider": "local", "providers": {"local": {"kind": "compatible", "baseUrl": "http://localhost:11434/v1", "model": "…"}}}`
       })
     )
   }
@@ -136,12 +132,12 @@ export const make = (sources: Sources, name?: string): Either.Either<ModelChoice
     provider === usual
       ? (fromEnv.model ?? (fileProvider === undefined || fileProvider === provider ? fromFile.model : undefined))
       : undefined
-  const model = asked.model ?? usualModel ?? given?.model ?? known?.model
+  const model = asked.model ?? usualModel ?? given?.model
   return model === undefined
     ? Either.left(
         new ExecutionFailed({
           kind: "io",
-          reason: `No model of the provider ${provider} is named: set SYNAPSE_MODEL, or providers.${provider}.model in ${shown(file)}`
+          reason: `No model of the provider ${provider} is named: set SYNAPSE_MODEL to the id of one, as the provider lists them, or providers.${provider}.model in ${shown(file)}`
         })
       )
     : Either.right({ provider, model, known, settings: given ?? {} })

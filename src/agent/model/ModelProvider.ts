@@ -43,6 +43,8 @@ export interface Model {
   /** The most tokens that a request may hold. */
   readonly contextWindow: number
   readonly price: Price | undefined
+  /** False where it takes no images; by default it does. */
+  readonly takesImages?: boolean
 }
 
 /**

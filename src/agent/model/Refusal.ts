@@ -15,6 +15,10 @@ const mostForeign = 400
 const tooLong =
   /prompt is too long|(?:maximum|exceeds?\b.{0,40}) context|context (?:length|window|size)|too many (?:input )?tokens/i
 
+/** Matches the words of a server whose model takes no images. */
+const noImages =
+  /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
+
 /**
  * An answer that is none.
  *
@@ -39,7 +43,9 @@ export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text 
   const body = bodyOf(text)
   const error = typeof body["error"] === "string" ? { message: body["error"] } : objectOf(body["error"] ?? body)
   const said = textOf(error["message"]) || textOf(error["detail"]) || (Object.keys(body).length === 0 ? text : "")
-  const kind = kindOf(status, error, tooLong.test(said))
+  // Some servers call it an error of their own that their model takes no images.
+  const isForImages = status >= 500 && noImages.test(said)
+  const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
   const words = ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign)
   const facts = words === "" ? String(status) : `${status}: ${words}`
   const wait = retryAfter(headers, now)
@@ -143,14 +149,18 @@ const deepest = 8
  */
 export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBegun: boolean): ModelError => {
   const { code, message } = causeOf(error)
-  const { provider, urlSetting } = endpoint
-  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" ? message : code), 200)
+  const { provider, proxy, urlSetting } = endpoint
+  // A proxy that refuses has a code that says nothing.
+  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code), 200)
   if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return silent(endpoint)
   if (isBegun) return new ModelError({ kind: "broken", reason: `The connection to ${provider} broke off (${why})` })
   // A certificate does not become right by trying again.
   const kind = /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|bad port/i.test(`${code} ${message}`) ? "bad_request" : "transport"
   const place = ForeignText.word(endpoint.baseUrl, 200)
-  return new ModelError({ kind, reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}` })
+  return new ModelError({
+    kind,
+    reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}${proxy === undefined ? "" : `, and the proxy of ${proxy.setting}`}`
+  })
 }
 
 const causeOf = (error: unknown): { readonly code: string; readonly message: string } => {

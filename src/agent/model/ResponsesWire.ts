@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import * as CallWriter from "./CallWriter.js"
 import type { Endpoint } from "./Endpoint.js"
 import { countOf, type Json, objectOf, objectsOf, textOf } from "./JsonValue.js"
+import * as ResultImage from "./ResultImage.js"
 import * as Wire from "./Wire.js"
 
 /** Models that think: what they thought is taken back only in the encrypted form, which has to be asked for. */
@@ -19,6 +20,13 @@ const partOf = (part: Prompt.TextPart | Prompt.FilePart): object => {
   return part.mediaType.startsWith("image/")
     ? { type: "input_image", image_url: Wire.urlOf(part) }
     : { type: "input_text", text: Wire.placeholderOf(part) }
+}
+
+const outputOf = (part: Prompt.ToolResultPart): unknown => {
+  const images = ResultImage.of(part).map((image) => ({ type: "input_image", image_url: ResultImage.urlOf(image) }))
+  const text = Wire.resultOf(part)
+  if (images.length === 0) return text
+  return text === "" ? images : [{ type: "input_text", text }, ...images]
 }
 
 const inputOf = (prompt: Prompt.Prompt): ReadonlyArray<object> =>
@@ -32,7 +40,7 @@ const inputOf = (prompt: Prompt.Prompt): ReadonlyArray<object> =>
         return message.content.map((part) => ({
           type: "function_call_output",
           call_id: part.id,
-          output: Wire.resultOf(part)
+          output: outputOf(part)
         }))
       default:
         return message.content.flatMap((part): ReadonlyArray<object> => {

@@ -14,7 +14,7 @@ import * as JsonText from "../../domain/JsonText.js"
 import * as OwnFile from "../../extension/mcp/OwnFile.js"
 
 const count = Schema.Int.pipe(Schema.positive())
-const price = Schema.Number.pipe(Schema.finite(), Schema.nonNegative())
+const price = Schema.Number.pipe(Schema.between(0, 1_000_000_000))
 
 /**
  * The schema of a provider.
@@ -41,7 +41,9 @@ export const Provider = Schema.Struct({
   /** The most tokens of an answer. */
   maxOutput: Schema.optional(count),
   /** False for a server that can't stream its answers. */
-  stream: Schema.optional(Schema.Boolean)
+  stream: Schema.optional(Schema.Boolean),
+  /** False for a model that takes no images. */
+  images: Schema.optional(Schema.Boolean)
 })
 
 /**

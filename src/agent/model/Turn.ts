@@ -22,7 +22,7 @@ import * as TurnRecorder from "./TurnRecorder.js"
 
 /**
  * A request for a turn. The result of a tool call is a `Prompt.toolResultPart` whose `result` is text; the model gets it
- * as it is. Images go into a user's message behind it, as a `Prompt.filePart`.
+ * as it is. Images are put beside it by `ResultImage.put`.
  *
  * @since 0.1.0
  * @category models

@@ -20,6 +20,8 @@ export type TurnPart = Data.TaggedEnum<{
   Text: { readonly delta: string }
   /** A part of what the model thought. */
   Reasoning: { readonly delta: string }
+  /** A part of a call's arguments. */
+  Arguments: { readonly delta: string }
   /** The request failed and is tried again: all parts before this one are void. */
   Retrying: Retrying
   Finished: Finished

@@ -8,6 +8,7 @@ import type * as Response from "@effect/ai/Response"
 import type * as AiTool from "@effect/ai/Tool"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import { fromEvent, ModelError } from "./ModelError.js"
 import { TurnPart, type Usage } from "./TurnPart.js"
@@ -64,7 +65,7 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
     return made
   }
   const callBlock = ({ id, name }: { id: string; name: string }): Block =>
-    block(`call/${id}`, () => ({ type: "call", id, name, text: "", options: {} }))
+    block(`call/${id}`, () => ({ type: "call", id, name: TextCut.startOf(name, longestName), text: "", options: {} }))
   const said = (
     type: "text" | "reasoning",
     { delta = "", id, metadata }: { delta?: string; id: string; metadata: Metadata }
@@ -101,8 +102,9 @@ export const make = (prompt: Prompt.Prompt): TurnRecorder => {
       }
       case "tool-params-delta": {
         const call = blocks.get(`call/${part.id}`)
-        if (call !== undefined) call.text += part.delta
-        return Effect.succeed([])
+        if (call === undefined || part.delta === "") return Effect.succeed([])
+        call.text += part.delta
+        return Effect.succeed([TurnPart.Arguments({ delta: part.delta })])
       }
       case "tool-call": {
         if (part.providerExecuted) return Effect.succeed([])
@@ -185,14 +187,23 @@ const paramsOf = (text: string): object => {
   }
 }
 
+/** A larger number of tokens is none; sums of such numbers stay exact. */
+const mostTokens = 1e12
+
+/** The most characters of a tool's name that are kept: one that is there has fewer. */
+const longestName = 200
+
 const tokensOf = (characters: number): number => Math.ceil(characters / 4)
+
+/** An image has few tokens for its bytes. */
+const withoutImages = (key: string, value: unknown): unknown => (key === "base64" ? "" : value)
 
 const usageOf = (usage: Response.Usage, prompt: Prompt.Prompt, blocks: ReadonlyArray<Block>): Usage => {
   const told = (count: number | undefined) =>
-    count !== undefined && Number.isFinite(count) && count >= 0 ? count : undefined
+    count !== undefined && count >= 0 && count <= mostTokens ? count : undefined
   const [input, output] = [told(usage.inputTokens), told(usage.outputTokens)]
   return {
-    input: input ?? tokensOf(JSON.stringify(prompt.content).length),
+    input: input ?? tokensOf(JSON.stringify(prompt.content, withoutImages).length),
     output: output ?? tokensOf(blocks.reduce((sum, { text }) => sum + text.length, 0)),
     cached: Math.min(told(usage.cachedInputTokens) ?? 0, input ?? 0),
     isEstimated: input === undefined || output === undefined

@@ -1,28 +1,17 @@
 /**
- * Makes messages fit to be kept: a transcript holds texts, and no images.
+ * Makes messages fit to be kept: a transcript holds texts, and of files only the images of results, which its recorder bounds.
  *
  * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Schema from "effect/Schema"
+import * as Nesting from "../../domain/Nesting.js"
 
 /** The most levels of arrays and objects in what a model wrote; a reader allows 200 in a whole line. */
 const deepest = 100
 
-/** Tests whether arrays and objects are nested too deeply, without a recursion that could overflow the stack. */
-const isTooDeep = (value: unknown): boolean => {
-  const left: Array<readonly [value: unknown, depth: number]> = [[value, 1]]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [at, depth] = next
-    if (typeof at !== "object" || at === null) continue
-    if (depth > deepest) return true
-    for (const each of Object.values(at)) left.push([each, depth + 1])
-  }
-  return false
-}
-
 const bounded = (value: unknown): unknown =>
-  isTooDeep(value) ? `(nested deeper than ${deepest} levels: not kept)` : value
+  Nesting.isDeeperThan(value, deepest) ? `(nested deeper than ${deepest} levels: not kept)` : value
 
 const sizeOf = (data: string | Uint8Array | URL): string =>
   data instanceof URL ? "" : `, ${typeof data === "string" ? Math.floor((data.length * 3) / 4) : data.length} bytes`

@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
+import type * as Prompt from "@effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { AgentEvent } from "../loop/AgentEvent.js"
+import * as Images from "../loop/Images.js"
 import * as TokenUsage from "../loop/TokenUsage.js"
 import type * as Entry from "./Entry.js"
 import type { OpenSession } from "./OpenSession.js"
@@ -30,6 +32,12 @@ export interface Recorder {
   readonly isKept: () => boolean
 }
 
+/** The most characters of images in base64 that are kept: in one line, and in a whole transcript. */
+const mostImages = { line: 6 * 1024 ** 2, session: 24 * 1024 ** 2 }
+
+const sizeOf = (messages: ReadonlyArray<Prompt.Message>): number =>
+  Images.of(messages).reduce((sum, { base64 }) => sum + base64.length, 0)
+
 const written = ({ cost, ...usage }: TokenUsage.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
 
 /**
@@ -47,6 +55,19 @@ export const make = (
     let { turns, usage } = transcript
     let open: Writer | undefined = Either.getOrUndefined(writer)
     if (Either.isLeft(writer)) yield* warn(writer.left)
+
+    let room = mostImages.session - sizeOf(transcript.messages)
+    /** Leaves out images that there is no room for. */
+    const kept = (message: Prompt.Message): Prompt.Message => {
+      let inLine = Math.min(mostImages.line, room)
+      const fit = Images.filterMessage(message, ({ base64 }) => {
+        if (base64.length > inLine) return "transcript"
+        inLine -= base64.length
+        return undefined
+      })
+      room -= sizeOf([fit])
+      return fit
+    }
 
     const append = (...entries: ReadonlyArray<Entry.Entry>) =>
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
@@ -76,7 +97,7 @@ export const make = (
           case "Appended":
             return append(
               ...event.messages.flatMap((message) =>
-                message.role === "system" ? [] : [{ type: "message" as const, message }]
+                message.role === "system" ? [] : [{ type: "message" as const, message: kept(message) }]
               )
             )
           case "TurnEnded":

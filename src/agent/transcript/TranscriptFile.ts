@@ -45,6 +45,7 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O
 const reasonOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException
   if (code === "ENOSPC" || code === "EDQUOT") return "the disk is full"
+  if (code === "EFBIG") return "it would be larger than a file may be here (ulimit -f)"
   if (code === "ENOENT" || code === "ENOTDIR") return "it is not there"
   if (code === "EACCES" || code === "EPERM") return "permission denied"
   if (code === "EROFS") return "the file system is read-only"

@@ -157,4 +157,63 @@ describe("the limits of a run", () => {
       }
     })
   )
+
+  it.effect("an answer that passes what is left is cut there; what was said stays, and its request is counted", () =>
+    Effect.gen(function* () {
+      const text = Array.from({ length: 1000 }, () => "x".repeat(60))
+      const { ended, events, fake } = yield* Running.collect([{ calls: ["ls"], usage: used }, { text }], {
+        limits: { maxTokens: 3000 }
+      })
+      assert.deepStrictEqual([ended.ending, ended.turns, fake.requests.length, fake.interrupted()], ["tokens", 2, 2, 0])
+      // 1100 were used, at least 800 are sent again, and a token has at most 6 characters.
+      assert.strictEqual(ended.text.length, 1100 * 6)
+      assert.match(
+        ended.reason ?? "",
+        /^The limit of 3000 tokens is reached: \d+ were used\. The last answer was cut off there, and its tokens are an estimate\.$/
+      )
+      assert.isAbove(ended.usage.output, 1500)
+      const last = Running.only(events, "Appended").at(-1)?.messages ?? []
+      assert.deepStrictEqual(
+        last.map(({ content, role }) => [role, JSON.stringify(content).includes(ended.text)]),
+        [["assistant", true]]
+      )
+      assert.strictEqual(Running.only(events, "TurnEnded").length, 2)
+    })
+  )
+
+  it.effect("what a model thinks, and writes as arguments, counts as it comes; a call that is cut is not run", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(60_000)
+      for (const turn of [{ reasoning: long, text: "never" }, { calls: [`echo ${long}`] }]) {
+        const { ended, events } = yield* Running.collect([turn], { limits: { maxTokens: 9000 } })
+        assert.deepStrictEqual([ended.ending, ended.text, ended.turns], ["tokens", "", 1])
+        assert.strictEqual(Running.only(events, "ToolStarted").length, 0)
+      }
+    })
+  )
+
+  it.effect("a budget cuts an answer by the price of what was written", () =>
+    Effect.gen(function* () {
+      const text = Array.from({ length: 1000 }, () => "x".repeat(60))
+      const { ended } = yield* Running.collect([{ text }], { limits: { budget: 0.01 }, model: { price } })
+      assert.deepStrictEqual([ended.ending, ended.text.length], ["budget", 6000])
+    })
+  )
+
+  it.effect("a caller's limit cuts the answer of a run within its command", () =>
+    Effect.gen(function* () {
+      const account: CommandListener.CommandAccount = {
+        hasBudget: false,
+        add: () => {},
+        reached: ({ output } = { input: 0, output: 0, cached: 0, cost: 0 }) =>
+          output < 100 ? undefined : { ending: "tokens", reason: "It is reached." }
+      }
+      const { ended } = yield* Effect.locally(
+        Running.collect([{ text: ["x".repeat(599), "y", "z"] }]),
+        CommandListener.current,
+        { account }
+      )
+      assert.deepStrictEqual([ended.ending, ended.text.length], ["tokens", 600])
+    })
+  )
 })

@@ -53,9 +53,14 @@ const local = { kind: "compatible", baseUrl: "http://localhost:11434/v1", model:
 
 describe("the model that is asked for", () => {
   it.effect.each([
-    ["Anthropic's, by its key", { env: { ANTHROPIC_API_KEY: "k" } }, undefined, "anthropic/claude-sonnet-4-5"],
-    ["OpenAI's, by its key", { env: { OPENAI_API_KEY: "k" } }, undefined, "openai/gpt-5.1"],
-    ["of SYNAPSE_PROVIDER", { env: { ...both, SYNAPSE_PROVIDER: "openai" } }, undefined, "openai/gpt-5.1"],
+    ["Anthropic's, by its key", { env: { ANTHROPIC_API_KEY: "k", SYNAPSE_MODEL: "m" } }, undefined, "anthropic/m"],
+    ["OpenAI's, by its key", { env: { OPENAI_API_KEY: "k", SYNAPSE_MODEL: "m" } }, undefined, "openai/m"],
+    [
+      "of SYNAPSE_PROVIDER",
+      { env: { ...both, SYNAPSE_PROVIDER: "openai", SYNAPSE_MODEL: "m" } },
+      undefined,
+      "openai/m"
+    ],
     ["of SYNAPSE_MODEL", { env: { ...both, SYNAPSE_MODEL: "claude-x" } }, undefined, "anthropic/claude-x"],
     ["of SYNAPSE_MODEL with its provider", { env: { ...both, SYNAPSE_MODEL: "openai/x" } }, undefined, "openai/x"],
     [
@@ -75,10 +80,10 @@ describe("the model that is asked for", () => {
       "of the environment, before the file",
       {
         env: { ...both, SYNAPSE_PROVIDER: "openai" },
-        settings: { provider: "local", model: "x", providers: { local } }
+        settings: { provider: "local", model: "x", providers: { local, openai: { model: "o" } } }
       },
       undefined,
-      "openai/gpt-5.1"
+      "openai/o"
     ],
     [
       "of the file's own name",
@@ -88,9 +93,9 @@ describe("the model that is asked for", () => {
     ],
     [
       "of another provider by name",
-      { env: both, settings: { provider: "anthropic", model: "claude-y" } },
+      { env: both, settings: { provider: "anthropic", model: "claude-y", providers: { openai: { model: "o" } } } },
       "openai",
-      "openai/gpt-5.1"
+      "openai/o"
     ],
     [
       "whose name has a slash",
@@ -113,11 +118,17 @@ describe("the model that is asked for", () => {
       "nothing is set up",
       {},
       undefined,
-      /^ExecutionFailed: No model is set up\. Set ANTHROPIC_API_KEY or OPENAI_API_KEY .* HOME\/settings\.json/
+      /^ExecutionFailed: No model is set up\. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL, .* HOME\/settings\.json/
+    ],
+    [
+      "no model is named",
+      { env: { ANTHROPIC_API_KEY: "k" } },
+      undefined,
+      /^ExecutionFailed: No model of the provider anthropic is named: set SYNAPSE_MODEL to the id of one, as the provider lists them, or providers\.anthropic\.model in HOME\/settings\.json$/
     ],
     [
       "there is no key",
-      { env: { SYNAPSE_PROVIDER: "anthropic" } },
+      { env: { SYNAPSE_PROVIDER: "anthropic", SYNAPSE_MODEL: "m" } },
       undefined,
       /^ExecutionFailed: There is no key for the provider anthropic: set ANTHROPIC_API_KEY, or providers\.anthropic\.apiKey in HOME\/settings\.json$/
     ],
@@ -137,17 +148,17 @@ describe("the model that is asked for", () => {
       "there is no model",
       { settings: { providers: { local: { baseUrl: "http://h" } } } },
       undefined,
-      /^ExecutionFailed: No model of the provider local is named: set SYNAPSE_MODEL, or providers\.local\.model in HOME/
+      /^ExecutionFailed: No model of the provider local is named: set SYNAPSE_MODEL to the id of one, as the provider lists them, or providers\.local\.model in HOME/
     ],
     [
       "the address is none",
-      { env: { ...both, ANTHROPIC_BASE_URL: "ftp://u:secret@h" } },
+      { env: { SYNAPSE_MODEL: "m", ...both, ANTHROPIC_BASE_URL: "ftp://u:secret@h" } },
       undefined,
       /^InvalidUsage: ANTHROPIC_BASE_URL is no address of a server: (?!.*secret)/
     ],
     [
       "the key can't be sent",
-      { env: { ANTHROPIC_API_KEY: "se cret" } },
+      { env: { SYNAPSE_MODEL: "m", ANTHROPIC_API_KEY: "se cret" } },
       undefined,
       /^InvalidUsage: The key of ANTHROPIC_API_KEY holds a character (?!.*cret)/
     ],

@@ -26,3 +26,34 @@ describe("an answer without an end", () => {
     })
   )
 })
+
+describe("what no provider means", () => {
+  const usage = (inputTokens: number, outputTokens: number) =>
+    Response.makePart("finish", { reason: "stop", usage: { inputTokens, outputTokens, totalTokens: undefined } })
+
+  it.effect("counts of tokens that are no counts are estimated in their place", () =>
+    Effect.gen(function* () {
+      for (const count of [Number.POSITIVE_INFINITY, 1.7e308, 1e13, -1, Number.NaN]) {
+        const { accept } = TurnRecorder.make(Prompt.empty)
+        yield* accept(text("x".repeat(40)))
+        const [part] = yield* accept(usage(count, count))
+        assert.deepStrictEqual(part?._tag === "Finished" ? part.usage : undefined, {
+          input: 1,
+          output: 10,
+          cached: 0,
+          isEstimated: true
+        })
+      }
+    })
+  )
+
+  it.effect("the beginning of a tool's name is kept", () =>
+    Effect.gen(function* () {
+      const { accept } = TurnRecorder.make(Prompt.empty)
+      const name = "N".repeat(1_000_000)
+      yield* accept(Response.makePart("tool-params-start", { id: "1", name, providerExecuted: false }))
+      const [part] = yield* accept(usage(1, 1))
+      assert.deepStrictEqual(part?._tag === "Finished" ? part.calls.map((call) => call.name.length) : [], [200])
+    })
+  )
+})

@@ -169,7 +169,8 @@ export const serve = (script: Script): Effect.Effect<ModelServer, never, Scope.S
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_API_KEY: key,
         OPENAI_BASE_URL: `${url}/v1`,
-        OPENAI_API_KEY: key
+        OPENAI_API_KEY: key,
+        SYNAPSE_MODEL: "claude-test"
       },
       requests,
       connections: () => sockets.size,

@@ -64,14 +64,16 @@ export const finished = (parts: ReadonlyArray<TurnPart>): Finished => {
 
 /** Parts as short lists. */
 export const shown = (parts: ReadonlyArray<TurnPart>): ReadonlyArray<ReadonlyArray<unknown>> =>
-  parts.map((part) => {
+  parts.flatMap((part): ReadonlyArray<ReadonlyArray<unknown>> => {
     switch (part._tag) {
+      case "Arguments":
+        return []
       case "Text":
       case "Reasoning":
-        return [part._tag, part.delta]
+        return [[part._tag, part.delta]]
       case "Retrying":
-        return [part._tag, part.attempt]
+        return [[part._tag, part.attempt]]
       default:
-        return [part._tag, part.reason, part.text, part.calls]
+        return [[part._tag, part.reason, part.text, part.calls]]
     }
   })

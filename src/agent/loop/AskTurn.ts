@@ -1,0 +1,151 @@
+/**
+ * Asks the model of a run for one turn, and counts what that costs. An answer that surely passes a limit is cut.
+ *
+ * @since 0.1.0
+ */
+import * as Prompt from "@effect/ai/Prompt"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type { ToolDefinition } from "../../toolset/Tool.js"
+import type { ModelError } from "../model/ModelError.js"
+import type { Model } from "../model/ModelProvider.js"
+import * as Turn from "../model/Turn.js"
+import { type Finished, TurnPart } from "../model/TurnPart.js"
+import { AgentEvent } from "./AgentEvent.js"
+import type { Conversation } from "./Conversation.js"
+import type { EventQueue } from "./EventQueue.js"
+import type { RunAccount } from "./RunAccount.js"
+import type { Reached } from "./RunLimits.js"
+import * as TokenUsage from "./TokenUsage.js"
+
+/** The characters of a token: as they are counted where nobody tells, and more than those of any usual text. */
+const perToken = { usual: 4, most: 6 }
+
+/**
+ * The outcome of a request: a whole turn, the error that it ended with, or the beginning of an answer that was cut.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Asked = Data.TaggedEnum<{
+  Whole: { readonly turn: Finished }
+  Failed: { readonly error: ModelError }
+  /** `usage` is what was not counted yet; undefined where it was cut between two tries. */
+  Cut: {
+    readonly reached: Reached<"tokens" | "budget">
+    readonly text: string
+    readonly usage: TokenUsage.TokenUsage | undefined
+  }
+}>
+
+/**
+ * Constructors and matchers of outcomes.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const Asked = Data.taggedEnum<Asked>()
+
+type Cut = Extract<Asked, { readonly _tag: "Cut" }>
+
+/** The parts of a request. */
+interface Options {
+  readonly model: Model
+  readonly conversation: Conversation
+  readonly tools: ReadonlyArray<ToolDefinition>
+  readonly events: EventQueue
+  readonly account: RunAccount
+  /** A message that stands behind the conversation in this request only. */
+  readonly last: Prompt.Message | undefined
+}
+
+/**
+ * Asks for a turn. Where the request is too long, it is made shorter, and where it is refused with images in it, they are
+ * left out; then it asks once more.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const ask = (options: Options): Effect.Effect<Asked> => {
+  const { conversation, events } = options
+  const again = (error: ModelError, attempt: number): Effect.Effect<Asked, Cut | ModelError> => {
+    if (mayBeForImages(error) && conversation.dropImages()) {
+      const reason = `${error.reason}; now without images`
+      const retrying = AgentEvent.Retrying({ attempt, reason, delay: 0 })
+      return Effect.zipRight(events.emit(retrying), once(options))
+    }
+    if (error.kind !== "context_length") return Effect.fail(error)
+    return Effect.flatMap(conversation.shorten, (compacted) =>
+      compacted === undefined
+        ? Effect.fail(error)
+        : Effect.zipRight(events.emit(AgentEvent.Compacted(compacted)), once(options))
+    )
+  }
+  return once(options).pipe(
+    Effect.catchTag("ModelError", (error) => again(error, 1)),
+    // Images may be refused by a request that was too long before.
+    Effect.catchTag("ModelError", (error) => (mayBeForImages(error) ? again(error, 2) : Effect.fail(error))),
+    Effect.catchAll((error) => Effect.succeed(error._tag === "Cut" ? error : Asked.Failed({ error })))
+  )
+}
+
+const mayBeForImages = ({ kind, status }: ModelError): boolean => kind === "bad_request" || status === 413
+
+const once = ({ account, conversation, events, last, model, tools }: Options): Effect.Effect<Asked, Cut | ModelError> =>
+  Effect.suspend(() => {
+    const { messages, system } = conversation
+    let finished: Finished | undefined
+    let heard = 0
+    let text = ""
+    const known = conversation.leastTokens()
+    /** The usage of an answer that has no end, which nobody tells. */
+    const estimated = () => {
+      const [input, output] = [conversation.tokens(), Math.ceil(heard / perToken.usual)]
+      return TokenUsage.of({ input, output, cached: 0 }, model.price)
+    }
+    const charge = (kind: ModelError["kind"]) => {
+      if (kind === "broken" || heard > 0) account.add(estimated())
+      heard = 0
+      text = ""
+    }
+    /** Counts characters of the answer, and ends it where it has surely passed a limit. */
+    const hear = (characters: number): Effect.Effect<void, Cut> => {
+      heard += characters
+      const least = { input: known, output: Math.floor(heard / perToken.most), cached: known }
+      const reached = account.reached(TokenUsage.of(least, model.price))
+      return reached === undefined ? Effect.void : Effect.fail(Asked.Cut({ reached, text, usage: estimated() }))
+    }
+    return Turn.stream(model, {
+      prompt: Prompt.fromMessages([
+        Prompt.systemMessage({ content: system }),
+        ...messages,
+        ...(last === undefined ? [] : [last])
+      ]),
+      tools
+    }).pipe(
+      Stream.runForEach((part) =>
+        TurnPart.$match(part, {
+          Text: ({ delta }) => {
+            text += delta
+            return Effect.zipRight(events.emit(AgentEvent.Text({ delta })), hear(delta.length))
+          },
+          Reasoning: ({ delta }) => Effect.zipRight(events.emit(AgentEvent.Reasoning({ delta })), hear(delta.length)),
+          Arguments: ({ delta }) => hear(delta.length),
+          Retrying: ({ attempt, delay, kind, reason }) => {
+            charge(kind)
+            const reached = account.reached()
+            return reached === undefined
+              ? events.emit(AgentEvent.Retrying({ attempt, delay, reason }))
+              : Effect.fail(Asked.Cut({ reached, text, usage: undefined }))
+          },
+          Finished: (whole) =>
+            Effect.sync(() => {
+              finished = whole
+            })
+        })
+      ),
+      Effect.map(() => Asked.Whole({ turn: finished as Finished })),
+      Effect.tapErrorTag("ModelError", ({ kind }) => Effect.sync(() => charge(kind)))
+    )
+  })
