@@ -3,20 +3,17 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
-import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
-import * as Quote from "../../bash/Quote.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
 import * as Negotiation from "../../sandbox/Negotiation.js"
-import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
+import * as PersonWords from "../PersonWords.js"
 import type { Interruption } from "./Interruption.js"
 import * as PseudoTerminal from "./PseudoTerminal.js"
 import { SafeOutput } from "./SafeOutput.js"
@@ -26,29 +23,6 @@ const id = "shell"
 
 /** Tests whether the command itself said nothing of its failure. */
 const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
-
-/**
- * Words for a person why a command was not run, or what it was refused: the first line of what a model is told, for the
- * others are advice for models.
- */
-const reasonOf = ({ extras, message }: ToolReturn): string => {
-  const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
-  if (blocked !== true) return message
-  const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
-  const what = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
-  if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  return `${what}\nTo let commands write there: /allow ${Quote.word(directoryOf(blockedResource))}`
-}
-
-const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
-
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
 
 /**
  * Runs a command line. Returns its exit code, which is also `$?` of the next one.
@@ -65,6 +39,7 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     /** True once a sub-agent is shown live, so that output goes above it, by whole lines. */
     let isLive = false
     let line = ""
+    let hint: string | undefined
     const above = (text: string): void | Promise<void> => {
       const end = text.lastIndexOf("\n") + 1
       const whole = line + text.slice(0, end)
@@ -79,6 +54,10 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     }
     const listener: CommandListener.CommandListener = {
       takesAll: true,
+      audience: PersonWords.audience,
+      onHint: (text) => {
+        hint = text
+      },
       onOutput: (stream, chunk) => show(output.take(stream, chunk)),
       onSubAgent: (event) => {
         isLive = true
@@ -100,7 +79,11 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
     const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
     const isTold = !isOurs(result) || isInterrupted || answers.length > 0
-    for (const each of [...(isTold ? [] : [reasonOf(result)]), ...notices]) {
+    for (const each of [
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
+      ...(hint === undefined || isInterrupted ? [] : [hint]),
+      ...notices
+    ]) {
       yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
     }
     // What did not run has set no status in the shell.
