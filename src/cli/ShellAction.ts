@@ -36,6 +36,7 @@ import * as Resizing from "./shell/Resizing.js"
 import * as ShellCompletion from "./shell/ShellCompletion.js"
 import type * as ShellHouse from "./shell/ShellHouse.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
+import { TerminalHint } from "./shell/TerminalHint.js"
 
 /** Tests whether a sandbox is wanted, before the house is there that decides it. */
 const isWanted = (given: SessionOptions.Given) =>
@@ -98,6 +99,7 @@ const run = (given: SessionOptions.Given) =>
       services,
       directory,
       home: userHome,
+      terminalHint: new TerminalHint(),
       timeout: Option.getOrUndefined(given.timeout)
     }
     const editor = yield* LineEditor.make({ complete: ShellCompletion.make(house), isOpen: OpenText.isOpen })

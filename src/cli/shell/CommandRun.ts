@@ -11,6 +11,7 @@ import * as Timeout from "../../domain/Timeout.js"
 import * as Negotiation from "../../sandbox/Negotiation.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
+import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import * as PersonWords from "../PersonWords.js"
@@ -66,7 +67,7 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     }
     const timeout = house.timeout ?? Timeout.longest
     const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
-    const [result, isInterrupted] = yield* interruption.during(
+    const [result, interrupted] = yield* interruption.during(
       Effect.locally(toolset.handle(call), CommandListener.current, listener),
       toolset.cancel(id)
     )
@@ -75,13 +76,15 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
       await written
       await terminal.write(line + output.end())
     })
-    if (isInterrupted) yield* Effect.promise(async () => terminal.write("^C\n"))
+    const isInterrupted = interrupted !== undefined
+    if (interrupted === "key") yield* Effect.promise(async () => terminal.write("^C\n"))
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
     const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
     const isTold = !isOurs(result) || isInterrupted || answers.length > 0
+    const help = hint ?? house.terminalHint.of(text, result)
     for (const each of [
       ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
-      ...(hint === undefined || isInterrupted ? [] : [hint]),
+      ...(help === undefined || isInterrupted ? [] : [help]),
       ...notices
     ]) {
       yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
@@ -95,7 +98,8 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
 const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)
-    await terminal.write(`${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`)
+    const line = `${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`
+    await terminal.write(WordWrap.wrap(line, terminal.size().columns))
   })
 
 /**
