@@ -27,6 +27,7 @@ import * as LineEditor from "../terminal/LineEditor.js"
 import * as OpenText from "../terminal/OpenText.js"
 import * as Terminal from "../terminal/Terminal.js"
 import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
+import * as WordWrap from "../terminal/WordWrap.js"
 import { end, print } from "./Answer.js"
 import { House, type Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -89,6 +90,7 @@ const run = (given: SessionOptions.Given) =>
     const permission = Option.contains(given.ask, "never")
       ? layerNone
       : PermissionPrompt.layerWithin({
+          wrap: (question) => WordWrap.wrap(question, terminal.size().columns),
           hold: (question) => renderer.suspended(keyboard.released(interruption.bySignal(question)))
         })
     const { failing, services } = yield* behind(given, directory, permission)

@@ -13,9 +13,11 @@ const indentation = /^ *(?:\S+(?: \S+)* {2,})?/
 
 const wrapLine = (line: string, columns: number): string => {
   if (Columns.of(line) <= columns) return line
-  const [head = ""] = indentation.exec(line) ?? []
+  const [entry = ""] = indentation.exec(line) ?? []
+  const [leading = ""] = /^ */.exec(line) ?? []
+  const head = [entry, leading, ""].find((start) => Columns.of(start) <= columns - fewest) ?? ""
   const blanks = head.length - head.trimStart().length
-  const indent = " ".repeat([Columns.of(head), blanks, 0].find((width) => width <= columns - fewest) ?? 0)
+  const indent = " ".repeat(Columns.of(head))
   const rows: Array<string> = []
   let row = head.trimEnd() === "" ? "" : head.slice(blanks)
   let isFresh = true

@@ -22,17 +22,24 @@ const most = 4000
  * @category models
  */
 export class TerminalHint {
-  private isTold = false
+  private readonly told = new Set<string>()
 
   /** Returns the hint on a command line that failed; undefined where it is not certain, or was told. */
   of(text: string, { extras, isError }: ToolReturn): string | undefined {
     const { exitCode = 0, stderr = "" } = extras
-    if (this.isTold || !isError || exitCode === 0 || extras.interrupted === true) return undefined
+    if (!isError || exitCode === 0 || extras.interrupted === true) return undefined
     const [, names] = reading.exec(text) ?? []
-    const isRead = names !== undefined && /^read: .*: No such file or directory$/m.test(stderr)
-    if (!isRead && !missing.test(stderr.slice(-most))) return undefined
-    this.isTold = true
     const what = "Commands get nothing from the keyboard"
-    return isRead ? `${what}: read${names} <<< 'a line'` : `${what}; /tty <command> gives a program the terminal.`
+    if (names !== undefined && /^read: .*: No such file or directory$/m.test(stderr))
+      return this.once("read", `${what}: read${names} <<< 'a line'`)
+    return missing.test(stderr.slice(-most))
+      ? this.once("program", `${what}; /tty <command> gives a program the terminal.`)
+      : undefined
+  }
+
+  private once(kind: string, hint: string): string | undefined {
+    const isNew = !this.told.has(kind)
+    this.told.add(kind)
+    return isNew ? hint : undefined
   }
 }

@@ -127,6 +127,8 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
 export interface Options {
   /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does. */
   readonly hold?: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Breaks the lines of a question, so that they fit the terminal. */
+  readonly wrap?: (question: string) => string
   /** True where the session ends with its command, so that it is not offered to allow something for the session. */
   readonly endsAtOnce?: boolean
 }
@@ -139,6 +141,7 @@ export interface Options {
  */
 export const layerWithin = ({
   endsAtOnce = false,
+  wrap = (question) => question,
   hold = (effect) => effect
 }: Options): Layer.Layer<Permission.Permission> =>
   Layer.effect(
@@ -146,7 +149,7 @@ export const layerWithin = ({
     Effect.map(Effect.makeSemaphore(1), (turn) =>
       Permission.make((request, choices) => {
         const offered = endsAtOnce ? choices.filter((answer) => answer !== "allow_session") : choices
-        return turn.withPermits(1)(hold(answerTo(question(request, offered), offered)))
+        return turn.withPermits(1)(hold(answerTo(wrap(question(request, offered)), offered)))
       })
     )
   )

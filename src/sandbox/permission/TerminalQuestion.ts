@@ -19,6 +19,9 @@ const behind = 30
 
 const interrupt = "\x03"
 
+/** Stands for more than one line at once; it is no answer to anything. */
+const pasted = "(pasted text)"
+
 /**
  * Returns whether this process is in the background of its terminal, where reading would stop it. On Linux `/proc`
  * tells; elsewhere it is not known.
@@ -80,13 +83,13 @@ class Question {
         process.kill(0, "SIGINT")
       } else if (this.text === "") this.timer?.refresh()
       // More than a line has come at once.
-      else this.end("", true)
+      else this.end(pasted)
       return
     }
     this.text += chunk
     const at = this.text.indexOf("\n")
     if (at < 0) return
-    if (at + 1 < this.text.length) return this.end("", true)
+    if (at + 1 < this.text.length) return this.end(pasted)
     // What stands behind the line is read at once only where keys come one by one.
     const line = this.text.slice(0, at)
     if (line.trim() === "") return this.end(line, true)
@@ -128,8 +131,8 @@ class Question {
 }
 
 /**
- * Shows a text, and its last line once nothing more is typed, and reads a line behind it: empty at the end of the input, or
- * where more than a line came at once; none where there is no terminal.
+ * Shows a text, and its last line once nothing more is typed, and reads a line behind it: empty at the end of the input, and no
+ * word of anybody's where more than a line came at once; none where there is no terminal.
  *
  * @since 0.1.0
  */

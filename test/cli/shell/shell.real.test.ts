@@ -236,4 +236,30 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
       },
       ["--deny", "denied.txt"]
     ))
+
+  it("asks nobody by what was typed before, and keeps that for the prompt", () =>
+    shell(
+      async ({ line, press, type, until }, cwd) => {
+        fs.writeFileSync(path.join(cwd, "denied.txt"), "what it holds\n")
+        await line(`~/work ${mark}`)
+        type("sleep 1; cat denied.txt")
+        press("Enter")
+        await until((lines) => lines.some((each) => each.endsWith("cat denied.txt")))
+        type("o")
+        press("Enter")
+        type("echo kept for la''ter")
+        press("Enter")
+        await until((lines) => lines.some((each) => /^Allow it\? \[.*\]$/.test(each)))
+        press("C-c")
+        const shown = await line("kept for later")
+        assert.notInclude(shown, "what it holds")
+        const at = shown.findIndex((each) => each.startsWith("Allow it?"))
+        assert.deepStrictEqual(shown.slice(at, at + 3), [
+          "Allow it? [o/s/N] ^C",
+          `~/work [130] ${mark} o`,
+          "bash: o: command not found"
+        ])
+      },
+      ["--deny", "denied.txt"]
+    ))
 })
