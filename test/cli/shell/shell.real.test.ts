@@ -121,6 +121,17 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line("content")
     }))
 
+  it("completes names that are no UTF-8", () =>
+    shell(async ({ line, press, type, until }, cwd) => {
+      fs.writeFileSync(Buffer.concat([Buffer.from(`${cwd}/caf`), Buffer.of(0xe9)]), "found it\n")
+      await line(plain)
+      type("cat ca")
+      press("Tab")
+      await until((lines) => lines.some((each) => each.endsWith("cat $'caf\\xe9'")))
+      press("Enter")
+      await line("found it")
+    }))
+
   it("gives a program the terminal, its size too, and takes it back however the program leaves it", () =>
     shell(async ({ line, press, resize, type, until }, cwd) => {
       fs.writeFileSync(
