@@ -17,9 +17,9 @@ import { Toolset } from "../toolset/Toolset.js"
 import * as Asking from "./Asking.js"
 import { House, Invocation } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
-import * as PersonWords from "./PersonWords.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as PersonWords from "./shell/PersonWords.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**

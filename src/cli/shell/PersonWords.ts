@@ -5,10 +5,10 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as Quote from "../bash/Quote.js"
-import * as Advice from "../domain/Advice.js"
-import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
-import type { ToolReturn } from "../toolset/ToolReturn.js"
+import * as Quote from "../../bash/Quote.js"
+import * as Advice from "../../domain/Advice.js"
+import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
 /**
  * The reader of a command's output, who types commands into the shell.
