@@ -78,7 +78,13 @@ export const make = Effect.fnUntraced(function* (
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
       fiber.addObserver((exit) => {
-        const { category, exitCode, images: shown = [], stderr, stdout } = ending(request, exit, audience)
+        const {
+          category,
+          exitCode,
+          images: shown = [],
+          stderr,
+          stdout
+        } = ending(request, exit, around.listener?.audience ?? audience)
         ended.push({ exitCode, category, mark: request.mark })
         const left = shown.filter((image) => !images.add(image)).map(({ path }) => leftOut(request, path))
         void call.finish(stdout, stderr + left.join(""), exitCode)

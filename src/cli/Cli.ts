@@ -72,7 +72,7 @@ export const run = (
     const { isTerminal, write } = yield* Stdio
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
-        const plain = isTerminal(stream) ? text : withoutColours(text)
+        const plain = called(isTerminal(stream) ? text : withoutColours(text), args)
         await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$1]").trimEnd()}\n`)
       })
     const withoutSubcommand = args.length === 0
@@ -103,6 +103,13 @@ const repeated = /(?<=<(?:command|prompt)>)\.\.\.|\n+ *This argument may be repe
 
 /** May be left out, which @effect/cli does not show of options that may be repeated. */
 const repeatable = /\(?((?:-e, )?--(?:allow path|deny pattern|env name(?:=value)?|header name:value))\)?(?=\.\.\.)/g
+
+/** Writes the usage of a subcommand as it is called: `$ synapse shell`, where @effect/cli writes `$ shell`. */
+const called = (text: string, args: ReadonlyArray<string>): string =>
+  text.replace(/^\$ ([a-z]+)/m, (line, name: string) => {
+    const at = args.indexOf(name)
+    return at < 0 ? line : `$ synapse ${args.slice(0, at + 1).join(" ")}`
+  })
 
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 

@@ -6,6 +6,7 @@
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Advice from "../domain/Advice.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -18,31 +19,47 @@ import { House, Invocation } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as PersonWords from "./shell/PersonWords.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
+
+/**
+ * The options of `handle`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Options {
+  readonly audience?: Advice.Audience
+  readonly tasks?: LiveTasks.LiveTasks | undefined
+}
 
 /**
  * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
  *
- * @param tasks shows the sub-agents of the command, where a person watches
+ * @param options `tasks` shows the sub-agents of the command, where a person watches; `audience` reads its output
  * @since 0.1.0
  */
 export const handle = (
   call: ToolCall,
   json: boolean,
-  tasks?: LiveTasks.LiveTasks
+  { audience = PersonWords.audience, tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
     const toolset = yield* Toolset
+    const hints: Array<string> = []
     const { onOutput = stdio.write, onSubAgent } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
-      ...(json ? undefined : { onOutput, takesAll: true }),
+      ...(json ? undefined : { onOutput, takesAll: true, audience, onHint: (text) => hints.push(text) }),
       ...(onSubAgent === undefined ? undefined : { onSubAgent })
     }
     const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
     if (tasks !== undefined) yield* tasks.end
     if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
-    else if (isOurs(result)) stdio.write("stderr", `synapse: ${result.message}\n`)
+    else {
+      const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow")] : hints
+      for (const text of said) stdio.write("stderr", `synapse: ${text}\n`)
+    }
     return result.extras.exitCode ?? ExitCode.failure
   })
 
@@ -74,7 +91,7 @@ export const exec = (
     const permission = (yield* Asking.isAsked(given.ask))
       ? PermissionPrompt.layerWithin({ endsAtOnce: true, ...(tasks === undefined ? undefined : { hold: tasks.hold }) })
       : undefined
-    const code = yield* handle(call, json, tasks).pipe(
+    const code = yield* handle(call, json, { tasks }).pipe(
       Effect.locally(CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined),
       Effect.provide(house.layer(...SessionOptions.toSettings(given, SessionOptions.endsAtOnce), permission))
     )

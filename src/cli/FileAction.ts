@@ -51,10 +51,9 @@ export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> =
   const house = yield* House
   const command = [name, ...words.map(quote)].join(" ")
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
-  const code = yield* handle(call, false).pipe(
+  const code = yield* handle(call, false, { audience: person }).pipe(
     Effect.locally(CommandInput.current, inputOf(stdio)),
-    Effect.provide(house.layer(SessionOptions.endsAtOnce, {})),
-    Effect.locally(Advice.audience, person)
+    Effect.provide(house.layer(SessionOptions.endsAtOnce, {}))
   )
   yield* setExitCode(code)
 })

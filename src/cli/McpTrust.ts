@@ -16,6 +16,7 @@ import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
 import * as Variables from "../extension/mcp/Variables.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
+import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import { complain, print } from "./Answer.js"
 import { run } from "./McpServices.js"
 import type { Stdio } from "./Stdio.js"
@@ -105,7 +106,7 @@ const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
 export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
   Effect.gen(function* () {
     if (yes) return true
-    const answer = yield* PermissionPrompt.ask(`${question} [y/N] `)
+    const answer = yield* TerminalQuestion.ask(`${question} [y/N] `)
     if (Option.isNone(answer)) {
       yield* complain("there is no terminal to ask at; --yes does it without asking.")
       return false

@@ -27,6 +27,7 @@ import * as LineEditor from "../terminal/LineEditor.js"
 import * as OpenText from "../terminal/OpenText.js"
 import * as Terminal from "../terminal/Terminal.js"
 import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
+import * as WordWrap from "../terminal/WordWrap.js"
 import { end, print } from "./Answer.js"
 import { House, type Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -36,6 +37,7 @@ import * as Resizing from "./shell/Resizing.js"
 import * as ShellCompletion from "./shell/ShellCompletion.js"
 import type * as ShellHouse from "./shell/ShellHouse.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
+import { TerminalHint } from "./shell/TerminalHint.js"
 
 /** Tests whether a sandbox is wanted, before the house is there that decides it. */
 const isWanted = (given: SessionOptions.Given) =>
@@ -88,6 +90,7 @@ const run = (given: SessionOptions.Given) =>
     const permission = Option.contains(given.ask, "never")
       ? layerNone
       : PermissionPrompt.layerWithin({
+          wrap: (question) => WordWrap.wrap(question, terminal.size().columns),
           hold: (question) => renderer.suspended(keyboard.released(interruption.bySignal(question)))
         })
     const { failing, services } = yield* behind(given, directory, permission)
@@ -98,6 +101,7 @@ const run = (given: SessionOptions.Given) =>
       services,
       directory,
       home: userHome,
+      terminalHint: new TerminalHint(),
       timeout: Option.getOrUndefined(given.timeout)
     }
     const editor = yield* LineEditor.make({ complete: ShellCompletion.make(house), isOpen: OpenText.isOpen })

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
+import type * as Advice from "./Advice.js"
 import type { CommandResult } from "./CommandResult.js"
 import type { SubAgentEvent } from "./SubAgentEvent.js"
 
@@ -71,6 +72,10 @@ export interface CommandListener {
    * True where `onOutput` is all that is heard of the output, so that no command fits its own to the result's limit.
    */
   readonly takesAll?: true
+  /** The reader of the output, for whom advice in it is worded; where none is named, a model. */
+  readonly audience?: Advice.Audience
+  /** Called with one line on what probably went wrong where a command failed: `did you mean git?` */
+  readonly onHint?: (hint: string) => void
   /**
    * Called with the output so far when the command is interrupted, for an interrupted Effect has no value; `began` is
    * false where it is known that the command did not begin.
@@ -100,7 +105,8 @@ export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalVal
  * @since 0.1.0
  * @category combinators
  */
-export const ofProgress = ({ account, onProgress, onSubAgent }: CommandListener): CommandListener => ({
+export const ofProgress = ({ account, audience, onProgress, onSubAgent }: CommandListener): CommandListener => ({
+  ...(audience === undefined ? undefined : { audience }),
   ...(onProgress === undefined ? undefined : { onProgress }),
   ...(account === undefined ? undefined : { account }),
   ...(onSubAgent === undefined ? undefined : { onSubAgent })

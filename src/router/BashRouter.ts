@@ -183,7 +183,7 @@ const run = (
       Effect.suspend(() => handler.run(call, options)),
       options.timeout
     ).pipe(
-      Effect.map((result) => CommandResult.say(result, Advice.model)),
+      Effect.map((result) => CommandResult.say(result, listener.audience ?? Advice.model)),
       Effect.catchAllCause((cause) => ended(plain.name, cause)),
       Effect.locally(CommandListener.current, CommandListener.ofProgress(listener)),
       Effect.onInterrupt(() =>

@@ -8,6 +8,7 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stopping from "./Stopping.js"
 
 /**
  * Writes to a terminal, and knows its size.
@@ -27,6 +28,11 @@ export class Terminal extends Context.Tag("synapse/Terminal")<
     readonly size: () => { readonly columns: number; readonly rows: number }
     /** Calls the listener after each change of the size; returns a function that removes it. */
     readonly onResize: (listener: () => void) => () => void
+    /**
+     * Writes what `leave` returns before the program stops (Ctrl-Z), and calls `back` when it goes on; returns a function
+     * that removes both.
+     */
+    readonly onStop?: (leave: () => string, back: () => void) => () => void
     /** Writes a text. Where the terminal is slower, it returns a promise: write no more before that is settled. */
     readonly write: (text: string) => void | Promise<void>
   }
@@ -87,6 +93,7 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
       Effect.orElseSucceed(isPlain, () => true),
       (isPlain) => {
         const stream = process[name]
+        const fd = name === "stdout" ? 1 : 2
         return Terminal.of({
           isLive: stream.isTTY === true && !isPlain,
           // A pseudo-terminal that nobody has given a size has 0 columns.
@@ -95,7 +102,15 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
             stream.on("resize", listener)
             return () => stream.off("resize", listener)
           },
-          write: (text) => writeAll(name === "stdout" ? 1 : 2, Buffer.from(text))
+          onStop: (leave, back) =>
+            Stopping.listen(() => {
+              try {
+                Fs.writeSync(fd, leave())
+              } catch {
+                // It has gone, or takes nothing now.
+              }
+            }, back),
+          write: (text) => writeAll(fd, Buffer.from(text))
         })
       }
     )

@@ -149,8 +149,15 @@ const make = ({
       )
 
     const onResize = terminal.onResize(() => changed.unsafeOpen())
+    const onStop = isLive
+      ? terminal.onStop?.(
+          () => area.draw([], [], terminal.size().columns),
+          () => changed.unsafeOpen()
+        )
+      : undefined
     yield* Effect.addFinalizer(() => {
       onResize()
+      onStop?.()
       // A text without an end stays too.
       add(view.take(RunEvent.TurnEnded(), clock.unsafeCurrentTimeMillis(), terminal.size().columns))
       return turn.withPermits(1)(draw(false))

@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -15,6 +16,7 @@ import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, type FailureCategory } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
@@ -29,6 +31,7 @@ import * as Description from "./Description.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
 import * as ExtensionName from "./ExtensionName.js"
 import * as ForeignTool from "./ForeignTool.js"
+import * as PersonHint from "./PersonHint.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
 
@@ -107,23 +110,43 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     /** Makes the line on a result, or on an error that has more to say than its own text. */
     const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
+      Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience, onHint }) => {
+        if (audience === undefined) return remarkForModel(params, exit)
+        return onHint === undefined ? Effect.sync(() => undefined) : tellHint(params, exit, onHint)
+      })
+
+    /** What a person sees has no remark in it: the hint is told to the listener, in the person's words. */
+    const tellHint = (
+      params: unknown,
+      exit: Exit.Exit<CommandResult, CommandError>,
+      onHint: (hint: string) => void
+    ): Effect.Effect<undefined> => {
+      if (Exit.isFailure(exit) || !PersonHint.mayHelp(exit.value)) return Effect.sync(() => undefined)
+      return Effect.map(factsOf(commandOf(params), exit.value), (facts) => {
+        const hint = PersonHint.of(facts)
+        if (hint !== undefined) onHint(hint)
+        return undefined
+      })
+    }
+
+    const factsOf = (command: string, result: CommandResult): Effect.Effect<Remark.Facts> =>
+      Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) => ({
+        command,
+        result,
+        cwd,
+        around,
+        commands: registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name])),
+        extensions: () => extensionsOf(registry)
+      }))
+
+    const remarkForModel = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
           const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline, stderr } = result
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return Effect.sync(() => undefined)
-          const command = commandOf(params)
-          return Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
-            Remark.make({
-              command,
-              result,
-              cwd,
-              around,
-              commands: registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name])),
-              extensions: () => extensionsOf(registry)
-            })
-          )
+          return Effect.map(factsOf(commandOf(params), result), Remark.make)
         },
         onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
       })
@@ -214,8 +237,13 @@ const run = (
     Wrapped: (text) => noticed(router.route(text.command, { restart, timeout }), [...notices, text.notice]),
     NoCommand: ({ meant, reason }) => {
       const { command: _, ...others } = params
-      const example = BashArguments.example({ ...others, ...meant })
-      return Effect.fail(Tool.invalidParameters("Bash", [`command: ${reason}`], example))
+      return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+        Effect.fail(
+          audience === undefined
+            ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))
+            : PersonHint.notRun(reason, meant["command"])
+        )
+      )
     }
   })
 }

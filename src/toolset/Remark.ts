@@ -76,7 +76,17 @@ export const status = (exitCode: number): string => `[exit ${exitCode}]`
 
 const inside = (directory: string): string => `(in ${directory.replace(/[\x00-\x1f\x7f]/g, "?")})`
 
-const meaningOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
+/**
+ * Returns what an exit code means; undefined where that is not known.
+ *
+ * @param ofStatus tells it of one that is an answer, and no failure
+ * @since 0.1.0
+ */
+export const meaningOf = (
+  line: CommandLine.CommandLine,
+  facts: Facts,
+  ofStatus: typeof StatusMeaning.of = StatusMeaning.of
+): string | undefined => {
   const { around, cwd, result } = facts
   switch (result.exitCode) {
     case ExitCode.timeout:
@@ -91,7 +101,7 @@ const meaningOf = (line: CommandLine.CommandLine, facts: Facts): string | undefi
         ofFunctionCall(facts) ??
         ofQuote(line, result) ??
         ofOpen(facts) ??
-        StatusMeaning.of(line, result) ??
+        ofStatus(line, result) ??
         didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
       )
   }

@@ -5,7 +5,7 @@
  */
 import type * as Exit from "effect/Exit"
 import * as Advice from "../domain/Advice.js"
-import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import { type CommandError, type FailureCategory, toText } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -67,6 +67,8 @@ export interface Extras {
  * @category models
  */
 export interface ExitOptions {
+  /** The reader of the result; a model by default. */
+  readonly audience?: Advice.Audience | undefined
   /** The output of an interrupted command until then. */
   readonly partial?: CommandResult.CommandResult | undefined
   /** Returns advice for the model on a result with a non-zero exit code. */
@@ -88,13 +90,13 @@ export const fromExit = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
   options: ExitOptions = {}
 ): ToolReturn => {
-  const { partial = CommandResult.make() } = options
-  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`, Advice.model, partial), {
+  const { audience = Advice.model, partial = CommandResult.make() } = options
+  return CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `The tool ${call.name}`, audience, partial), {
     Completed: ({ result }) => {
-      const said = CommandResult.say(result, Advice.model)
+      const said = CommandResult.say(result, audience)
       return said.exitCode === ExitCode.success ? succeeded(call, said, options) : failed(call, said, options)
     },
-    Failed: ({ error }) => fromError(call, error, {}, options.remark),
+    Failed: ({ error }) => fromError(call, error, {}, options),
     Interrupted: ({ exitCode, text }) =>
       make(call, true, text, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
     Died: ({ category, exitCode, text }) => {
@@ -107,7 +109,7 @@ export const fromExit = (
 /**
  * Makes the result of a call that failed with an error.
  *
- * @param remark the text for the model, in place of the error's own
+ * @param options the text for the model, in place of the error's own, and the reader
  * @since 0.1.0
  * @category constructors
  */
@@ -115,12 +117,13 @@ export const fromError = (
   call: Pick<ToolCall, "id">,
   error: CommandError,
   extras: Extras = {},
-  remark?: string
+  { audience = Advice.model, remark }: Pick<ExitOptions, "audience" | "remark"> = {}
 ): ToolReturn => {
+  const text = toText(error, audience)
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
-      return make(call, true, remark ?? error.message, remark ?? error.message, CommandResult.make(), {
+      return make(call, true, remark ?? text, remark ?? text, CommandResult.make(), {
         ...base,
         blocked: true,
         blockedReason: error.reason,
@@ -128,21 +131,24 @@ export const fromError = (
         blockedRule: error.rule
       })
     case "ExecutionFailed":
-      return make(call, true, withRemedy(error.message), remark ?? withRemedy(error.message), error, {
+      return make(call, true, withRemedy(text), remark ?? withRemedy(text), error, {
         ...base,
         ...outputOf(error)
       })
     default:
-      return make(call, true, error.message, withoutHelp(error), CommandResult.make(), base)
+      return make(call, true, text, withoutHelp(error, audience), CommandResult.make(), base)
   }
 }
 
 /** Words an error without the advice on how to see more help, which `message` has. */
-const withoutHelp = (error: Extract<CommandError, { readonly _tag: "CommandNotFound" | "InvalidUsage" }>): string => {
+const withoutHelp = (
+  error: Extract<CommandError, { readonly _tag: "CommandNotFound" | "InvalidUsage" }>,
+  audience: Advice.Audience
+): string => {
   const isHelp = (part: Advice.Part) =>
     typeof part !== "string" && part._tag === "Run" && part.command.endsWith(" --help")
   const advice = error.advice.filter((line) => !line.some(isHelp))
-  return advice.length === 0 ? error.reason : `${error.reason}\n${Advice.render(advice, Advice.model)}`
+  return advice.length === 0 ? error.reason : `${error.reason}\n${Advice.render(advice, audience)}`
 }
 
 /** Says what to do where the process had no file descriptor left, whichever part of it needed one. */

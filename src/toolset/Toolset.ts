@@ -118,7 +118,13 @@ export const make = (
               const category = (failed: CommandResult.CommandResult) =>
                 Tool.orNone(() => tool.category?.(params, failed))
               return Effect.flatMap(remarkOn(tool, params, exit), (remark) => {
-                const result = ToolReturn.fromExit(call, exit, { partial, hint, category, remark })
+                const result = ToolReturn.fromExit(call, exit, {
+                  audience: outer.audience,
+                  partial,
+                  hint,
+                  category,
+                  remark
+                })
                 return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
               })
             }

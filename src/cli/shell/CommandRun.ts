@@ -3,21 +3,19 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
-import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
-import * as Quote from "../../bash/Quote.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
 import * as Negotiation from "../../sandbox/Negotiation.js"
-import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
+import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import type { Interruption } from "./Interruption.js"
+import * as PersonWords from "./PersonWords.js"
 import * as PseudoTerminal from "./PseudoTerminal.js"
 import { SafeOutput } from "./SafeOutput.js"
 import * as ShellHouse from "./ShellHouse.js"
@@ -26,29 +24,6 @@ const id = "shell"
 
 /** Tests whether the command itself said nothing of its failure. */
 const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
-
-/**
- * Words for a person why a command was not run, or what it was refused: the first line of what a model is told, for the
- * others are advice for models.
- */
-const reasonOf = ({ extras, message }: ToolReturn): string => {
-  const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
-  if (blocked !== true) return message
-  const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
-  const what = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
-  if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  return `${what}\nTo let commands write there: /allow ${Quote.word(directoryOf(blockedResource))}`
-}
-
-const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
-
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
 
 /**
  * Runs a command line. Returns its exit code, which is also `$?` of the next one.
@@ -65,6 +40,7 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     /** True once a sub-agent is shown live, so that output goes above it, by whole lines. */
     let isLive = false
     let line = ""
+    let hint: string | undefined
     const above = (text: string): void | Promise<void> => {
       const end = text.lastIndexOf("\n") + 1
       const whole = line + text.slice(0, end)
@@ -79,6 +55,10 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     }
     const listener: CommandListener.CommandListener = {
       takesAll: true,
+      audience: PersonWords.audience,
+      onHint: (text) => {
+        hint = text
+      },
       onOutput: (stream, chunk) => show(output.take(stream, chunk)),
       onSubAgent: (event) => {
         isLive = true
@@ -87,7 +67,7 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     }
     const timeout = house.timeout ?? Timeout.longest
     const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
-    const [result, isInterrupted] = yield* interruption.during(
+    const [result, interrupted] = yield* interruption.during(
       Effect.locally(toolset.handle(call), CommandListener.current, listener),
       toolset.cancel(id)
     )
@@ -96,11 +76,17 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
       await written
       await terminal.write(line + output.end())
     })
-    if (isInterrupted) yield* Effect.promise(async () => terminal.write("^C\n"))
+    const isInterrupted = interrupted !== undefined
+    if (interrupted === "key") yield* Effect.promise(async () => terminal.write("^C\n"))
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
     const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
     const isTold = !isOurs(result) || isInterrupted || answers.length > 0
-    for (const each of [...(isTold ? [] : [reasonOf(result)]), ...notices]) {
+    const help = hint ?? house.terminalHint.of(text, result)
+    for (const each of [
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
+      ...(help === undefined || isInterrupted ? [] : [help]),
+      ...notices
+    ]) {
       yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
     }
     // What did not run has set no status in the shell.
@@ -112,7 +98,8 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
 const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)
-    await terminal.write(`${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`)
+    const line = `${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`
+    await terminal.write(WordWrap.wrap(line, terminal.size().columns))
   })
 
 /**

@@ -7,7 +7,16 @@ import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type { Keyboard } from "../../terminal/Keyboard.js"
+
+/**
+ * The way in which Ctrl-C came: the terminal itself shows `^C` for the signal, and nothing for the key.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Interrupted = "key" | "signal"
 
 /**
  * Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal.
@@ -16,8 +25,11 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
  * @category models
  */
 export interface Interruption {
-  /** Runs an effect; at the first Ctrl-C meanwhile, it calls `end`. Returns whether that happened. */
-  readonly during: <A>(effect: Effect.Effect<A>, end: Effect.Effect<unknown>) => Effect.Effect<readonly [A, boolean]>
+  /** Runs an effect; at the first Ctrl-C meanwhile, it calls `end`. Returns how that came; undefined where it did not. */
+  readonly during: <A>(
+    effect: Effect.Effect<A>,
+    end: Effect.Effect<unknown>
+  ) => Effect.Effect<readonly [A, Interrupted | undefined]>
   /** Has SIGINT do what the key does, as long as the effect runs: outside of raw mode, Ctrl-C is that signal. */
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -29,26 +41,26 @@ export interface Interruption {
  * @category constructors
  */
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
-  let heard = (): void => {}
+  let heard = (_by: Interrupted): void => {}
   return {
     during: (effect, end) =>
       Effect.scoped(
         Effect.gen(function* () {
-          const pressed = yield* Deferred.make<void>()
-          const press = () => Deferred.unsafeDone(pressed, Exit.void)
-          heard = press
-          yield* keyboard.onInterrupt(press)
+          const pressed = yield* Deferred.make<Interrupted>()
+          heard = (by) => Deferred.unsafeDone(pressed, Exit.succeed(by))
+          yield* keyboard.onInterrupt(() => heard("key"))
           yield* Effect.forkScoped(Effect.zipRight(Deferred.await(pressed), end))
           const value = yield* effect
           heard = () => {}
-          return [value, yield* Deferred.isDone(pressed)] as const
+          const by = yield* Deferred.poll(pressed)
+          return [value, Option.isSome(by) ? yield* by.value : undefined] as const
         })
       ),
     bySignal: (effect) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {
           const others = process.listeners("SIGINT")
-          const own = () => heard()
+          const own = () => heard("signal")
           process.removeAllListeners("SIGINT").on("SIGINT", own)
           return () => {
             process.off("SIGINT", own)

@@ -12,6 +12,7 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 import type { Toolset } from "../../toolset/Toolset.js"
+import type { TerminalHint } from "./TerminalHint.js"
 
 /**
  * The services of the house.
@@ -37,6 +38,7 @@ export interface ShellHouse {
   readonly directory: string
   /** The person's home directory. */
   readonly home: string
+  readonly terminalHint: TerminalHint
   /** The most milliseconds of a command; undefined for no limit. */
   readonly timeout: number | undefined
 }

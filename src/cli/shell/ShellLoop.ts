@@ -9,6 +9,7 @@ import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import type { LineEditor } from "../../terminal/LineEditor.js"
+import * as WordWrap from "../../terminal/WordWrap.js"
 import * as CommandRun from "./CommandRun.js"
 import type { Conversation } from "./Conversation.js"
 import { Entry, read } from "./Entry.js"
@@ -52,7 +53,8 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
     let { isConfined } = before
     let code: number = ExitCode.success
     const conversation = yield* Effect.cached(loadConversation(house))
-    const print = (text: string) => Effect.promise(async () => terminal.write(`${text}\n`))
+    const print = (text: string) =>
+      Effect.promise(async () => terminal.write(`${WordWrap.wrap(text, terminal.size().columns)}\n`))
 
     const look = Effect.gen(function* () {
       const sandbox = yield* ShellHouse.service(house, SandboxManager)
@@ -70,8 +72,8 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
     const talk = (use: (conversation: Conversation) => Effect.Effect<void>) =>
       Effect.gen(function* () {
         const fiber = yield* Effect.fork(Effect.flatMap(conversation, use))
-        const [, isInterrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber))
-        if (isInterrupted) yield* print("^C")
+        const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber))
+        if (interrupted === "key") yield* print("^C")
         yield* look
       })
 

@@ -6,10 +6,11 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Quote from "../../bash/Quote.js"
+import * as ShellText from "../../bash/ShellText.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import type * as Completion from "../../terminal/Completion.js"
+import * as CompletionQuote from "../../terminal/CompletionQuote.js"
 import * as ShellHouse from "./ShellHouse.js"
 
 /** Milliseconds that a question may take, and the most bytes of its answer. */
@@ -39,7 +40,7 @@ const ask = (
       "\n"
     )
     yield* Effect.locally(backend.execute(text, { timeout: longest }), CommandListener.current, listener)
-    return Buffer.concat(chunks).toString().split(end).slice(0, -1)
+    return ShellText.decode(Buffer.concat(chunks)).split(end).slice(0, -1)
   }).pipe(
     Effect.timeout(longest),
     Effect.catchAll(() => Effect.succeed([]))
@@ -52,11 +53,11 @@ const ask = (
  */
 export const commands = (house: ShellHouse.ShellHouse): Effect.Effect<ReadonlyArray<string>> =>
   Effect.map(ask(house, "\n", ["\\builtin compgen -A function -A alias -A builtin -A keyword -A command"]), (names) =>
-    names.filter((name) => !name.startsWith("__synapse") && !/\p{Cc}/u.test(name))
+    names.filter((name) => !name.startsWith("__synapse") && !/[\p{Cc}\p{Cs}]/u.test(name))
   )
 
 /**
- * Lists a directory as commands see it. Names that are not UTF-8 are left out.
+ * Lists a directory as commands see it. A byte of a name that is not UTF-8 is a lone surrogate, as `ShellText` has it.
  *
  * @since 0.1.0
  */
@@ -66,14 +67,12 @@ export const list = (
 ): Effect.Effect<ReadonlyArray<Completion.Name>> => {
   const lines = [
     "shopt -s nullglob dotglob; shopt -u failglob",
-    `for path in ${Quote.word(directory === "" ? "." : directory)}/*; do`,
+    `for path in ${CompletionQuote.write(directory === "" ? "." : directory, "'", true)}/*; do`,
     "  name=${path##*/}; [[ -d $path ]] && name+=/",
     "  \\builtin printf '%s\\0' \"$name\"",
     "done"
   ]
   return Effect.map(ask(house, "\0", lines), (names) =>
-    names
-      .filter((name) => !name.includes("\ufffd"))
-      .map((name) => ({ name: name.replace(/\/$/, ""), isDirectory: name.endsWith("/") }))
+    names.map((name) => ({ name: name.replace(/\/$/, ""), isDirectory: name.endsWith("/") }))
   )
 }

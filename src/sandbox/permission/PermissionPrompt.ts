@@ -3,8 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
-import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -12,6 +10,7 @@ import * as ForeignText from "../../domain/ForeignText.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { Rule } from "../policy/SandboxPolicy.js"
 import * as Permission from "./Permission.js"
+import * as TerminalQuestion from "./TerminalQuestion.js"
 
 /** The number of characters of a text that are shown. */
 const longest = 600
@@ -103,75 +102,10 @@ const toAnswer = (line: string, offered: ReadonlyArray<Permission.Answer>): Perm
   return answer !== undefined && offered.includes(answer) ? answer : undefined
 }
 
-/**
- * Returns whether this process is in the background of its terminal, where reading would stop it. On Linux `/proc`
- * tells; elsewhere it is not known.
- */
-const isInBackground = (): boolean => {
-  try {
-    const stat = Fs.readFileSync("/proc/self/stat", "utf8")
-    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    return group !== foreground
-  } catch {
-    return false
-  }
-}
-
-/**
- * Asks for one line at the terminal: empty at the end of its input, none where there is no terminal.
- *
- * @since 0.1.0
- * @internal
- */
-export const ask = (prompt: string): Effect.Effect<Option.Option<string>> =>
-  Effect.async((resume) => {
-    let stream: Tty.ReadStream
-    let fd: number
-    try {
-      if (isInBackground()) return resume(Effect.succeedNone)
-      fd = Fs.openSync("/dev/tty", "r+")
-      stream = new Tty.ReadStream(fd)
-      Fs.writeSync(fd, prompt)
-    } catch {
-      return resume(Effect.succeedNone)
-    }
-    let text = ""
-    const close = () => {
-      stream.destroy()
-    }
-    /** Ends the line of the question, which nobody has. */
-    const breakLine = () => {
-      try {
-        Fs.writeSync(fd, "\n")
-      } catch {
-        // The terminal has gone.
-      }
-    }
-    const end = (line: string) => {
-      close()
-      resume(Effect.succeedSome(line))
-    }
-    const endWithout = () => {
-      breakLine()
-      end("")
-    }
-    stream.setEncoding("utf8")
-    stream.on("data", (chunk: string) => {
-      text += chunk
-      if (text.includes("\n")) end(text.slice(0, text.indexOf("\n")))
-    })
-    stream.once("end", endWithout)
-    stream.once("error", endWithout)
-    return Effect.sync(() => {
-      breakLine()
-      close()
-    })
-  })
-
 /** Asks until there is an answer: a word that is none, such as `yes`, is asked about once more, then it is no. */
 const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effect.Effect<Permission.Answer> => {
   const read = (text: string) =>
-    Effect.map(ask(text), (line) =>
+    Effect.map(TerminalQuestion.ask(text), (line) =>
       toAnswer(
         Option.getOrElse(line, () => ""),
         offered
@@ -193,6 +127,8 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
 export interface Options {
   /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does. */
   readonly hold?: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Breaks the lines of a question, so that they fit the terminal. */
+  readonly wrap?: (question: string) => string
   /** True where the session ends with its command, so that it is not offered to allow something for the session. */
   readonly endsAtOnce?: boolean
 }
@@ -205,6 +141,7 @@ export interface Options {
  */
 export const layerWithin = ({
   endsAtOnce = false,
+  wrap = (question) => question,
   hold = (effect) => effect
 }: Options): Layer.Layer<Permission.Permission> =>
   Layer.effect(
@@ -212,7 +149,7 @@ export const layerWithin = ({
     Effect.map(Effect.makeSemaphore(1), (turn) =>
       Permission.make((request, choices) => {
         const offered = endsAtOnce ? choices.filter((answer) => answer !== "allow_session") : choices
-        return turn.withPermits(1)(hold(answerTo(question(request, offered), offered)))
+        return turn.withPermits(1)(hold(answerTo(wrap(question(request, offered)), offered)))
       })
     )
   )

@@ -121,6 +121,17 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line("content")
     }))
 
+  it("completes names that are no UTF-8", () =>
+    shell(async ({ line, press, type, until }, cwd) => {
+      fs.writeFileSync(Buffer.concat([Buffer.from(`${cwd}/caf`), Buffer.of(0xe9)]), "found it\n")
+      await line(plain)
+      type("cat ca")
+      press("Tab")
+      await until((lines) => lines.some((each) => each.endsWith("cat $'caf\\xe9'")))
+      press("Enter")
+      await line("found it")
+    }))
+
   it("gives a program the terminal, its size too, and takes it back however the program leaves it", () =>
     shell(async ({ line, press, resize, type, until }, cwd) => {
       fs.writeFileSync(
@@ -233,6 +244,32 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
         type("/allow denied.txt")
         press("Enter")
         await until((lines) => lines.some((each) => each.includes("denied.txt can't be allowed: on the blacklist")))
+      },
+      ["--deny", "denied.txt"]
+    ))
+
+  it("asks nobody by what was typed before, and keeps that for the prompt", () =>
+    shell(
+      async ({ line, press, type, until }, cwd) => {
+        fs.writeFileSync(path.join(cwd, "denied.txt"), "what it holds\n")
+        await line(`~/work ${mark}`)
+        type("sleep 1; cat denied.txt")
+        press("Enter")
+        await until((lines) => lines.some((each) => each.endsWith("cat denied.txt")))
+        type("o")
+        press("Enter")
+        type("echo kept for la''ter")
+        press("Enter")
+        await until((lines) => lines.some((each) => /^Allow it\? \[.*\]$/.test(each)))
+        press("C-c")
+        const shown = await line("kept for later")
+        assert.notInclude(shown, "what it holds")
+        const at = shown.findIndex((each) => each.startsWith("Allow it?"))
+        assert.deepStrictEqual(shown.slice(at, at + 3), [
+          "Allow it? [o/s/N] ^C",
+          `~/work [130] ${mark} o`,
+          "bash: o: command not found"
+        ])
       },
       ["--deny", "denied.txt"]
     ))

@@ -20,10 +20,11 @@ const node = [process.execPath, "--input-type=module", "-e", program]
 const quoted = node.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ")
 
 /** Types each line when the next question is there; ends the input then. */
-const atTerminal = (lines: ReadonlyArray<string>) =>
+const atTerminal = (lines: ReadonlyArray<string>, ahead = "") =>
   new Promise<string>((resolve, reject) => {
     // stdin and stdout are none of the terminal's: only /dev/tty is.
     const child = spawn("script", ["-qec", `${quoted} </dev/null`, "/dev/null"], { cwd: import.meta.dirname })
+    child.stdin.write(ahead)
     const left = [...lines]
     let shown = ""
     let questions = 0
@@ -51,6 +52,16 @@ describe("a person at the terminal", () => {
   for (const [lines, answers] of cases) {
     it(`types ${JSON.stringify(lines)}`, async () => assert.strictEqual(await atTerminal(lines), answers))
   }
+
+  it("is not taken at what was typed before the question was there, with or without a line's end", async () => {
+    assert.strictEqual(await atTerminal(["n\n", "s\n"], "o\no\ns\n"), "deny allow_session")
+    assert.strictEqual(await atTerminal(["\n", "s\n"], "o"), "deny allow_session")
+  })
+
+  it("is asked again about more lines than one, as are pasted", async () => {
+    assert.strictEqual(await atTerminal(["o\nls\n", "n\n", "s\ns\ns", "o\n"]), "deny allow_once")
+    assert.strictEqual(await atTerminal(["o\n\n", "o\nx", "s\n"]), "deny allow_session")
+  })
 
   it("denies by ending the input", async () => assert.strictEqual(await atTerminal(["s\n"]), "allow_session deny"))
 })

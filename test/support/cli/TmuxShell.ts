@@ -19,6 +19,8 @@ export interface Tmux {
   readonly resize: (columns: number, rows: number) => void
   /** The rows of the screen and what has scrolled away, wrapped ones joined, without blanks at their ends. */
   readonly lines: () => ReadonlyArray<string>
+  /** True where the terminal shows its cursor. */
+  readonly hasCursor: () => boolean
   /** The title of the terminal. */
   readonly title: () => string
   /** The texts that programs have put into the clipboard. */
@@ -74,6 +76,7 @@ export const using = async <A>(
       },
       resize: (columns, rows) => void run("resize-window", "-x", String(columns), "-y", String(rows)),
       lines,
+      hasCursor: () => run("display-message", "-p", "#{cursor_flag}").trim() === "1",
       title: () => run("display-message", "-p", "#{pane_title}").trim(),
       clipboard: () => run("list-buffers", "-F", "#{buffer_sample}").trim(),
       until,

@@ -1,0 +1,44 @@
+/**
+ * Tells a person how a command ended, where the command itself did not: in lines for people, without advice for models.
+ *
+ * @since 0.1.0
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Quote from "../../bash/Quote.js"
+import * as Advice from "../../domain/Advice.js"
+import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
+import type { ToolReturn } from "../../toolset/ToolReturn.js"
+
+/**
+ * The reader of a command's output, who types commands into the shell.
+ *
+ * @since 0.1.0
+ */
+export const audience: Advice.Audience = Advice.person([])
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return Fs.statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
+
+/**
+ * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, and how to
+ * allow it.
+ *
+ * @param allow what stands before the path that is to be allowed: `/allow`
+ * @since 0.1.0
+ */
+export const reasonOf = ({ extras, message }: ToolReturn, allow: string): string => {
+  const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
+  if (blocked !== true) return message
+  const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
+  const what = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
+  if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
+  return `${what}\nTo let commands write there: ${allow} ${Quote.word(directoryOf(blockedResource))}`
+}

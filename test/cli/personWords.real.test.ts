@@ -1,0 +1,82 @@
+/** The advice of `synapse exec` and of the file commands: a person reads it, who types commands. */
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { isSandboxed } from "../support/agent/Tasks.js"
+import { run } from "../support/cli/Real.js"
+import * as Temporary from "../support/Temporary.js"
+
+/** Runs command lines in a directory with one file; returns what each wrote to stderr, with `@` for the directory. */
+const told = (commands: ReadonlyArray<string>, options: ReadonlyArray<string> = ["--no-sandbox"]) =>
+  Temporary.using(async (directory) => {
+    fs.writeFileSync(path.join(directory, "config.ts"), "export const port = 80\n")
+    fs.writeFileSync(path.join(directory, ".env"), "TOKEN=1\n")
+    const all: Array<string> = []
+    for (const command of commands) {
+      const { stderr } = await run(["exec", "--cwd", directory, "--ask", "never", ...options, command])
+      all.push(stderr.replaceAll(directory, "@"))
+    }
+    return all
+  })
+
+describe("synapse exec tells a person", () => {
+  it("what was probably meant, once, and nothing where an exit code is an answer", async () => {
+    assert.deepStrictEqual(
+      await told([
+        "gerp x",
+        "cat confg.ts",
+        "if true; then echo",
+        "grep -q nosuch config.ts",
+        "exit 3",
+        "gerp x || true"
+      ]),
+      [
+        "bash: gerp: command not found\nsynapse: did you mean grep?\n",
+        "cat: confg.ts: No such file or directory\nsynapse: did you mean config.ts?\n",
+        "bash: line 2: syntax error: unexpected end of file\nsynapse: the if on line 1 has no fi\n",
+        "",
+        "",
+        "bash: gerp: command not found\n"
+      ]
+    )
+  })
+
+  it("advice of our commands as it is typed, alone in a line and within one", async () => {
+    const missing = "read: ./nosuch: No such file or directory\n`ls .` shows what there is.\n"
+    assert.deepStrictEqual(await told(["read ./nosuch", "true; read ./nosuch"]), [missing, missing])
+    for (const text of await told(["mcp:none:x", "edit config.ts", "task:none -d a -p b", "read ./nosuch | cat"]))
+      assert.notMatch(text, /Bash\(|CORRECTION/)
+  })
+
+  it("why a text was not run, with the command that was meant", async () => {
+    assert.deepStrictEqual(await told(["```\nls\n```", "Let me list the files in src"]), [
+      "synapse: Not run: no language is given for its Markdown fence; give the command alone.\nDid you mean `ls`?\n",
+      "synapse: Not run: it is prose or a quote, of which bash would run parts; give the command alone.\n"
+    ])
+  })
+
+  it("what a program reads in JSON as before", async () => {
+    const { stdout } = await run(["exec", "--no-sandbox", "--json", "gerp x"])
+    const { message, output } = JSON.parse(stdout)
+    assert.deepStrictEqual(
+      [output, message],
+      [
+        "bash: gerp: command not found\n[exit 127] did you mean grep?",
+        'Command failed. Bash(command="gerp --help") shows how to use gerp, where there is one.'
+      ]
+    )
+  })
+
+  it.skipIf(!isSandboxed)("what the sandbox denied, and how it is allowed, without advice for models", async () => {
+    assert.deepStrictEqual(await told(["cat .env", "cat .env", "touch /etc/nosuch"], []), [
+      ...Array.from(
+        { length: 2 },
+        () =>
+          "synapse: Blocked by the sandbox: @/.env (rule **/.env: on the blacklist, built in: neither read nor written)\n"
+      ),
+      "touch: cannot touch '/etc/nosuch': Read-only file system\n" +
+        "synapse: Blocked by the sandbox: writing /etc/nosuch (rule not whitelisted: read only, like all that no rule allows to write)\n" +
+        "To let commands write there: synapse sandbox allow /etc\n"
+    ])
+  })
+})
