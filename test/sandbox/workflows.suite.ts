@@ -117,6 +117,7 @@ const workflows: Readonly<Record<string, Workflow>> = {
   }
 }
 
+/** Looks in the system's directories alone (`Ground`): an ordinary user can't read what root has installed for itself. */
 const runs = (program: string): boolean =>
   ["--version", "-V"].some((option) => ChildProcess.spawnSync(program, [option], { timeout: 20_000 }).status === 0)
 
