@@ -4,7 +4,7 @@ import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import { run } from "../support/cli/Program.js"
 
 const usage =
-  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
+  "Usage:\n  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] [--json] <command>\nHelp: synapse exec --help\n"
 
 describe("synapse exec", () => {
   it.effect("passes on both streams and the exit code", () =>

@@ -17,6 +17,7 @@ describe("ProgramWords", () => {
       "--allow": { name: "--allow", isFlag: false, isRepeated: true },
       "--deny": { name: "--deny", isFlag: false, isRepeated: true },
       "--env": { name: "--env", isFlag: false, isRepeated: true },
+      "--allow-unix-sockets": { name: "--allow-unix-sockets", isFlag: true, isRepeated: false },
       "--ask": { name: "--ask", isFlag: false, isRepeated: false },
       "--json": { name: "--json", isFlag: true, isRepeated: false }
     })

@@ -256,7 +256,7 @@ describe("synapse read, write and edit", () => {
       assert.strictEqual(await said("read", `${directory}/no`), `${missing}\`ls ${directory}\` shows what there is.\n`)
       assert.strictEqual(
         await said("exec", `read ${directory}/no`),
-        `${missing}Bash(command="ls ${directory}") shows what there is.\n`
+        `${missing}\`ls ${directory}\` shows what there is.\n`
       )
       assert.strictEqual(
         await said("edit", file),

@@ -18,6 +18,8 @@ const quiet = 250
 const behind = 30
 
 const interrupt = "\x03"
+/** Ctrl-D, by which whoever types for a person ends the input. */
+const endOfInput = "\x04"
 
 /** Stands for more than one line at once; it is no answer to anything. */
 const pasted = "(pasted text)"
@@ -83,7 +85,7 @@ class Question {
         process.kill(0, "SIGINT")
       } else if (this.text === "") this.timer?.refresh()
       // More than a line has come at once.
-      else this.end(pasted)
+      else if (chunk !== endOfInput) this.end(pasted)
       return
     }
     this.text += chunk

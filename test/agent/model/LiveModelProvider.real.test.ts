@@ -196,7 +196,7 @@ describe("the model that is asked for", () => {
       "a price is negative",
       { settings: { prices: { "*": { input: -1, output: 1 } } } },
       undefined,
-      /^InvalidUsage: HOME\/settings\.json: prices\["\*"\]\.input: Expected a non-negative number, actual -1$/
+      /^InvalidUsage: HOME\/settings\.json: prices\["\*"\]\.input: Expected a number between 0 and 1000000000, actual -1$/
     ],
     [
       "the kind is unknown",
