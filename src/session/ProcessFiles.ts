@@ -69,7 +69,7 @@ const fieldsOf = (pid: number): ReadonlyArray<string> => {
 export const stat = (pid: number): Stat | undefined => {
   const fields = fieldsOf(pid)
   const [state = "", parent, group, session] = fields
-  if (state === "" || state === "Z" || state === "X") return undefined
+  if (state === "" || ProcessTable.hasEnded(fields)) return undefined
   return {
     state,
     parent: Number(parent),

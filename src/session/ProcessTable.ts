@@ -27,10 +27,20 @@ export interface Process {
   readonly started: number
 }
 
+/**
+ * Tests by the fields of a process's `stat`, from its state on, whether it has ended. One whose first thread has ended is
+ * a zombie by its state, while its other threads run.
+ *
+ * @since 0.1.0
+ * @category accessors
+ */
+export const hasEnded = (fields: ReadonlyArray<string>): boolean =>
+  fields[0] === "X" || (fields[0] === "Z" && !(Number(fields[17]) > 1))
+
 /** Parses `pid (comm) state ppid pgrp session …`; comm may hold anything, parentheses too. */
 const parseStat = (stat: string): Process | undefined => {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-  if (fields[0] === "Z" || fields[0] === "X") return undefined
+  if (hasEnded(fields)) return undefined
   return {
     pid: Number.parseInt(stat, 10),
     parent: Number(fields[1]),

@@ -47,7 +47,8 @@ __synapse_freeze() {
       if [[ ${seen[$pid]-} ]] || (( pid == BASHPID || pid == $$ )); then continue; fi
       seen[$pid]=yes
       __synapse_fields "$pid"
-      if [[ ${fields[0]-Z} == [ZX] ]]; then again=yes; continue; fi
+      # A zombie with further threads is a process whose first thread has ended.
+      if [[ ${fields[0]-Z} == [ZX] ]] && (( ${fields[17]-0} < 2 )); then again=yes; continue; fi
       if ! __synapse_is_ours "$pid" "$1" || ! kill -STOP "$pid"; then continue; fi
       again=yes
       frozen+=("$pid")

@@ -1,4 +1,5 @@
 /** Against a real bash: a cancel ends what its command has started, and nothing of an earlier command's. */
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,24 @@ import * as CommandProcesses from "../../src/session/CommandProcesses.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import { inSession, type Subject, started } from "../support/Session.js"
 
-const isAlive = (pid: number) => ProcessTable.list().some((one) => one.pid === pid)
+const isAlive = (pid: number) => threadsOf(pid).some((thread) => !isZombie(pid, thread))
+
+const threadsOf = (pid: number): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync(`/proc/${pid}/task`)
+  } catch {
+    return []
+  }
+}
+
+const isZombie = (pid: number, thread: string): boolean => {
+  try {
+    const stat = Fs.readFileSync(`/proc/${pid}/task/${thread}/stat`, "latin1")
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))
+  } catch {
+    return true
+  }
+}
 
 /** The pids that a command has written into a file, one a line. */
 const pidsIn = ({ directory }: Subject, name: string): Array<number> =>
@@ -19,6 +37,14 @@ const cancel = (subject: Subject, command: string) =>
     const { fiber } = yield* started(subject, `${command}; printf on; sleep 1000`)
     yield* Fiber.interrupt(fiber)
   })
+
+const hasPython = ChildProcess.spawnSync("python3", ["--version"]).status === 0
+
+/** Python that is a zombie by its state, while another thread of it goes on. */
+const firstThreadEnds = `
+import ctypes, os, threading, time
+threading.Thread(target=lambda: time.sleep(1000)).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)`
 
 /** Every way to leave the shell behind; each writes its pid. */
 const leaving: ReadonlyArray<readonly [name: string, command: string]> = [
@@ -33,7 +59,10 @@ const leaving: ReadonlyArray<readonly [name: string, command: string]> = [
   ["one that ignores all that can be ignored", "(trap '' INT TERM HUP; bash -c 'echo $$ >>$pids; exec sleep 1000' &)"],
   ["one that has stopped itself", "bash -c 'echo $$ >>$pids; kill -STOP $$; sleep 1000' & :"],
   ["a coprocess", "coproc { echo $BASHPID >>$pids; sleep 1000; }"],
-  ["a substitution", "exec 9> >(echo $BASHPID >>$pids; sleep 1000)"]
+  ["a substitution", "exec 9> >(echo $BASHPID >>$pids; sleep 1000)"],
+  ...(hasPython
+    ? [["one whose first thread has ended", `python3 -c '${firstThreadEnds}' & echo $! >>$pids; sleep 0.3`] as const]
+    : [])
 ]
 
 const waitFor = "until [[ -s $pids ]]; do sleep 0.01; done"

@@ -2,8 +2,8 @@
  * Remembers the places that commands of any session could write, in a directory that no command writes: a link in such
  * a place may be a command's, which leads the next session elsewhere.
  *
- * Each place is two empty files, named by the digest of its path and of its identity (device and inode, by which a
- * directory is known that its user has moved): a place is added, and looked up, without a lock.
+ * Each place is two empty files, named by the digest of its path and of its identity (device, inode and time of birth,
+ * by which a directory is known that its user has moved): a place is added, and looked up, without a lock.
  *
  * @since 0.1.0
  */
@@ -34,7 +34,7 @@ const statOf = (path: string): Fs.BigIntStats | undefined => {
 /** Returns the names of the files that stand for a place. */
 const namesOf = (path: string): ReadonlyArray<string> => {
   const at = statOf(path)
-  return [digest(path), ...(at === undefined ? [] : [digest(`${at.dev}:${at.ino}`)])]
+  return [digest(path), ...(at === undefined ? [] : [digest(`${at.dev}:${at.ino}:${at.birthtimeNs}`)])]
 }
 
 const makePrivate = (directory: string): void => {

@@ -75,7 +75,7 @@ const build = (ground: string): Places => {
   write(`${places.home}/.synapse/sandbox.json`, '{ "keep": "me" }\n')
   write(`${places.home}/.synapse/settings.json`, `{ "providers": { "anthropic": { "apiKey": "${places.secret}" } } }\n`)
   write(`${places.home}/.synapse/sessions/old.jsonl`, `"${places.secret}"\n`)
-  Fs.mkdirSync(`${places.home}/.synapse/places`, { mode: 0o700 })
+  for (const name of ["places", "tool-cache"]) Fs.mkdirSync(`${places.home}/.synapse/${name}`, { mode: 0o700 })
   write(`${places.home}/notes`, "notes\n")
   write(`${places.project}/.env`, text)
   write(`${places.project}/pkg/.env`, text)
@@ -86,18 +86,19 @@ const build = (ground: string): Places => {
   return places
 }
 
-/** Where Synapse itself remembers the places of sessions. */
-const remembered = /\/\.synapse\/places$/
+/** Where Synapse itself remembers the places of sessions, and makes the caches of tools, which commands may write. */
+const ofSessions = /\/\.synapse\/(places|tool-cache)$/
 
 /** Everything below a directory: kind, rights, owner, size and text, without following anything. */
 export const snapshot = (directory: string): ReadonlyArray<string> =>
   Fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
-    if (remembered.test(directory)) return []
+    if (ofSessions.test(directory)) return []
     const path = Path.join(directory, entry.name)
     const { gid, mode, mtimeMs, nlink, uid } = Fs.lstatSync(path)
     const text = entry.isFile() ? Fs.readFileSync(path, "utf8") : entry.isSymbolicLink() ? Fs.readlinkSync(path) : ""
-    const own = [path, mode.toString(8), uid, gid, nlink, entry.isDirectory() ? "" : mtimeMs, text].join(" ")
-    return [own, ...(entry.isDirectory() ? snapshot(path) : [])]
+    const isDirectory = entry.isDirectory()
+    const own = [path, mode.toString(8), uid, gid, ...(isDirectory ? [] : [nlink, mtimeMs]), text].join(" ")
+    return [own, ...(isDirectory ? snapshot(path) : [])]
   })
 
 /** The words of processes on this machine in which a text occurs. */

@@ -51,6 +51,15 @@ const deviceOf = (device: bigint): string => {
   return [major, minor].map((part) => part.toString(16).padStart(2, "0")).join(":")
 }
 
+/** Reads the lines of `maps`, which the first thread has no more once it has ended before the others. */
+const mappingsOf = (root: string, threads: ReadonlyArray<string>): ReadonlyArray<string> => {
+  for (const thread of threads) {
+    const text = Fs.readFileSync(`${root}/task/${thread}/maps`, "utf8")
+    if (text !== "") return text.split("\n")
+  }
+  return []
+}
+
 const targets = (masks: ReadonlyArray<Mask>) => {
   const byIdentity = new Map<string, Mask>()
   const byMapping = new Map<string, Mask>()
@@ -101,7 +110,8 @@ export const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
     const root = `/proc/${pid}`
     try {
       let own = mostOfOne
-      for (const thread of Fs.readdirSync(`${root}/task`)) {
+      const threads = Fs.readdirSync(`${root}/task`)
+      for (const thread of threads) {
         const place = `${root}/task/${thread}`
         const links = Fs.readdirSync(`${place}/fd`).map((name) => `fd/${name}`)
         own -= links.length
@@ -112,7 +122,7 @@ export const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
           if (mask !== undefined) return mask
         }
       }
-      const mappings = Fs.readFileSync(`${root}/maps`, "utf8").split("\n")
+      const mappings = mappingsOf(root, threads)
       left -= mappings.length
       if (left < 0) return first
       for (const line of mappings) {
