@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Similar from "../domain/Similar.js"
 import * as Version from "../domain/Version.js"
 import * as Agent from "./Agent.js"
 import * as AgentWords from "./AgentWords.js"
@@ -24,6 +25,7 @@ import { call } from "./Call.js"
 import { doctor } from "./Doctor.js"
 import { exec } from "./Exec.js"
 import * as FileCommands from "./FileCommands.js"
+import * as HelpText from "./HelpText.js"
 import { type House, type Invocation, WrongUsage, wrongSettings } from "./Invocation.js"
 import * as Mcp from "./Mcp.js"
 import * as ProgramWords from "./ProgramWords.js"
@@ -73,7 +75,8 @@ export const run = (
     const print = (stream: "stdout" | "stderr", text: string) =>
       Effect.promise(async () => {
         const plain = called(isTerminal(stream) ? text : withoutColours(text), args)
-        await write(stream, `${plain.replaceAll(repeated, "").replaceAll(repeatable, "[$1]").trimEnd()}\n`)
+        const exact = plain.replaceAll(repeated, "").replaceAll(repeatable, "[$1]").trimEnd()
+        await write(stream, `${isHelp(exact) ? HelpText.layOut(exact, !args.some(isName)) : exact}\n`)
       })
     const withoutSubcommand = args.length === 0
     const refusal = Mcp.refusal(args) ?? AgentWords.refusal(args)
@@ -111,6 +114,10 @@ const called = (text: string, args: ReadonlyArray<string>): string =>
     return at < 0 ? line : `$ synapse ${args.slice(0, at + 1).join(" ")}`
   })
 
+const isHelp = (text: string): boolean => withoutColours(text).includes("\nUSAGE\n")
+
+const isName = (word: string): boolean => !word.startsWith("-")
+
 const withoutColours = (text: string): string => text.replace(/\x1b\[[0-9;]*m/g, "")
 
 /** Why nothing was run, and how it is used. */
@@ -119,6 +126,8 @@ const complaint = (error: ValidationError | WrongUsage | ConfigError, args: Read
   // @effect/cli says this of the subcommands' subcommands as well, and names those of the root.
   if (error._tag === "CommandMismatch" && ["sandbox", "mcp", "skill"].includes(args[0] ?? ""))
     return unknownSubcommand(args)
+  const unknown = unknownWord(args)
+  if (error._tag === "CommandMismatch" && unknown !== undefined) return `synapse: ${unknown}\nHelp: synapse --help`
   if ("error" in error) return `synapse: ${HelpDoc.toAnsiText(error.error).trim()}\n${usage(args)}`
   return wrongSettings(error)
 }
@@ -144,6 +153,16 @@ const unknownSubcommand = (args: ReadonlyArray<string>): string => {
   return meant === undefined
     ? `synapse: Unknown subcommand.\n${usage(args)}`
     : `synapse: There is no ${subcommand}: it is called ${meant}.\n${usage([name, meant])}`
+}
+
+/** Says what the first word is taken for that is no subcommand; undefined where it is one. */
+const unknownWord = ([word = ""]: ReadonlyArray<string>): string | undefined => {
+  const names = [...usages().keys()]
+  if (names.includes(word)) return undefined
+  const name = word.slice(0, 100)
+  if (name.startsWith("-")) return `There is no option ${JSON.stringify(name)} before the command.`
+  const near = Similar.nearest(name, names)
+  return `There is no command ${JSON.stringify(name)}${near === undefined ? "." : `: did you mean synapse ${near}?`}`
 }
 
 const toLine = (usage: Usage.Usage): string => HelpDoc.toAnsiText(Usage.getHelp(usage)).trim()

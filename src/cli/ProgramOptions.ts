@@ -57,7 +57,7 @@ export const session = {
   ),
   ask: Options.choice("ask", Asking.modes).pipe(
     Options.withDescription(
-      "Ask at the terminal where the sandbox denies something, or never. exec and agent ask where stderr is a terminal; call only if told."
+      "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
     ),
     Options.optional
   )

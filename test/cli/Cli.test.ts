@@ -42,7 +42,8 @@ describe("synapse", () => {
     Effect.gen(function* () {
       const { exitCode, settings, stderr, stdout } = yield* run(["--help"])
       assert.deepStrictEqual({ exitCode, settings, stderr }, { exitCode: 0, settings: undefined, stderr: "" })
-      for (const name of ["exec", "call", "tools"]) assert.include(stdout, `- ${name} `)
+      for (const name of ["exec", "call", "tools"]) assert.match(stdout, new RegExp(`^  ${name} {2,}[A-Z]`, "m"))
+      assert.isAtMost(Math.max(...stdout.split("\n").map((line) => line.length)), 80)
       assert.notInclude(stdout, "\x1b")
     })
   )
@@ -67,13 +68,16 @@ describe("synapse", () => {
 
   it.effect("refuses what it does not know with the reason and the usage", () =>
     Effect.gen(function* () {
-      const reason =
-        "synapse: Invalid subcommand for synapse - use one of 'exec', 'call', 'shell', 'agent', 'tools', 'edit', 'read', 'write', 'sandbox', 'mcp', 'skill', 'doctor'\n"
-      for (const args of [["nosuch"], ["--bogus"], ["EXEC", "ls"]]) {
+      for (const [args, reason] of [
+        [["nosuch"], 'There is no command "nosuch".'],
+        [["exce", "ls"], 'There is no command "exce": did you mean synapse exec?'],
+        [["\x1b[2J"], 'There is no command "\\u001b[2J".'],
+        [["--bogus"], 'There is no option "--bogus" before the command.']
+      ] as const) {
         assert.deepStrictEqual(yield* run(args), {
           exitCode: 2,
           stdout: "",
-          stderr: `${reason}${usage}`,
+          stderr: `synapse: ${reason}\nHelp: synapse --help\n`,
           settings: undefined
         })
       }
