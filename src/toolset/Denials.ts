@@ -5,6 +5,9 @@
  * @since 0.1.0
  */
 
+/** The line of an explanation that has to be said each time: after any other denial, the command has run. */
+const notRun = "The command was not run."
+
 /**
  * The denials that were explained in a session.
  *
@@ -29,7 +32,8 @@ export class Denials {
       for (const line of fresh) this.advised.add(line)
       return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
-    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}), as before.`
+    const ran = text.includes(`\n${notRun}`) ? ` ${notRun}` : ""
+    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}), as before.${ran}`
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

@@ -9,12 +9,23 @@ import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import * as ForeignTool from "./ForeignTool.js"
 
+const edit = ["file_path", "old_string", "new_string"]
+
 /** The parameters that words without a name stand for, of the tools whose meaning is certain. */
 const positional: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["Edit", edit],
   ["Glob", ["pattern", "path"]],
   ["Grep", ["pattern", "path"]],
   ["LS", ["path"]],
-  ["Read", ["file_path"]]
+  ["Read", ["file_path"]],
+  ["str_replace", edit]
+])
+
+/** The parameters that are given by name, as options are. */
+const named: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  ["Glob", ["path"]],
+  ["Grep", ["path", "glob", "type", "include"]],
+  ["Read", ["offset", "limit"]]
 ])
 
 /** The most characters of a call that is written again. */
@@ -39,13 +50,31 @@ export const ofWords = (
   offers: ForeignTool.Offers
 ): string | undefined => {
   const names = positional.get(name)
+  if (names === undefined || (names === edit && (words.length !== edit.length || !offers("edit")))) return undefined
+  const given = new Map<string, string>()
+  const plain: Array<CommandLine.CommandLine["words"][number]> = []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    if (word === undefined) break
+    const option = word.quoted ? undefined : named.get(name)?.find((each) => word.value === `--${each}`)
+    const value = option === undefined ? undefined : words[at + 1]
+    if (option === undefined) plain.push(word)
+    else if (value?.closed === true && !value.expands && !value.value.startsWith("-")) {
+      given.set(option, value.value)
+      at++
+    } else return undefined
+  }
   // A pattern of Glob may have been left without quotes.
-  const isClear = words.every(
+  const isClear = plain.every(
     ({ closed, expands, value }) =>
       closed && (!expands || (name === "Glob" && !/[$`~<]/.test(value))) && !/^-/.test(value)
   )
-  if (names === undefined || words.length === 0 || words.length > names.length || !isClear) return undefined
-  return commandOf(name, Object.fromEntries(words.map(({ value }, at) => [names[at], value])), offers)
+  if (plain.length === 0 || plain.length > names.length || !isClear) return undefined
+  const params = {
+    ...Object.fromEntries(given),
+    ...Object.fromEntries(plain.map(({ value }, at) => [names[at], value]))
+  }
+  return commandOf(name, params, offers)
 }
 
 /**

@@ -55,7 +55,9 @@ export const make = (facts: Facts): string | undefined => {
   if (result.exitCode === ExitCode.success) {
     const moved = result.movedTo === undefined ? undefined : inside(result.movedTo)
     return (
-      [open, Upstream.remark(facts.command, result), moved].filter((part) => part !== undefined).join(" ") || undefined
+      [open, Upstream.remark(facts.command, result), ofMissingStage(facts), moved]
+        .filter((part) => part !== undefined)
+        .join(" ") || undefined
     )
   }
   const line = Culprit.lineOf(facts.command)
@@ -179,6 +181,8 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
   const { around, commands, result } = facts
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
+  const quoted = ofQuotedLine(line, facts)
+  if (quoted !== undefined) return quoted
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
   if (ReservedName.isReserved(name)) {
@@ -187,11 +191,10 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
     if (near !== undefined) return didYouMean(near)
     return `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
-  const here = sameHere(name, commands)
-  if (here !== undefined) return `here it is: ${here}`
   const isLines = name === line.name
   const tool = isLines ? ForeignToolCall.ofWords(name, line, offersIn(commands)) : undefined
-  if (tool !== undefined) return `here it is: ${tool}`
+  const here = tool ?? sameHere(name, commands)
+  if (here !== undefined) return `here it is: ${here}`
   const extension =
     isLines && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
   if (extension !== undefined) {
@@ -201,6 +204,35 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
   const isNear = Similar.isNear(name)
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
+}
+
+/** Returns what was meant by the one part of a pipeline that bash did not find, where its text is certain. */
+const ofMissingStage = (facts: Facts): string | undefined => {
+  const { command, result } = facts
+  if (result.pipeline?.includes(ExitCode.notFound) !== true) return undefined
+  const [name, ...others] = Array.from(
+    result.stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm),
+    ([, name]) => name
+  )
+  const { tokens } = CommandLine.parse(command)
+  const [word, ...same] = tokens.filter((token) => token._tag === "Word" && token.value === name)
+  if (name === undefined || word === undefined || others.length > 0 || same.length > 0) return undefined
+  const end = tokens.find(
+    (token) => token._tag === "Operator" && token.start > word.start && /^[|&;)]/.test(token.value)
+  )
+  const stage = CommandLine.parse(command.slice(word.start, end?.start))
+  return ofMissing(stage, { ...facts, command: stage.text, result: { ...result, notFound: name } })
+}
+
+/** Returns the command that was meant by a line that is one quoted word, of which bash makes the name of a command. */
+const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
+  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
+  if (name === undefined || others.length === 0 || command === undefined) return undefined
+  const isKnown =
+    Hint.builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
+  return isKnown && !/\n/.test(command.value)
+    ? `the quotes make one word of it; without them: ${command.value}`
+    : undefined
 }
 
 /** Tests whether a program such as `env` says that it did not find this one. */

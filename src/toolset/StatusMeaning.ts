@@ -33,14 +33,26 @@ export const answers = (program: string): boolean => program.replace(/^.*\//, ""
  *
  * @since 0.1.0
  */
-export const of = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+export const of = (line: CommandLine, result: CommandResult): string | undefined => {
+  const { exitCode, stderr } = result
   if (exitCode === 1 && line.simple && line.name === "top" && stderr.startsWith("top: failed tty get")) {
     return "there is no terminal: top -bn1"
   }
+  const [name, ...others] = Hint.candidates(line)
+  if (name === undefined || others.length > 0) return undefined
+  if (exitCode === 123 && name === "xargs") return "a command that xargs ran failed"
+  return exitCode === 1 && stderr === "" && name === "read" ? ofRead(line) : answerOf(line, result)
+}
+
+/**
+ * Returns the answer that exit code 1 gives; undefined where it may be a failure.
+ *
+ * @since 0.1.0
+ */
+export const answerOf = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
   if (exitCode !== 1 || stderr !== "") return undefined
   const [name, ...others] = Hint.candidates(line)
   if (name === undefined || others.length > 0) return undefined
-  if (name === "read") return ofRead(line)
   const meaning = meanings[name.replace(/^\/(?:usr\/)?bin\//, "")] ?? meaningOfOptions(line, name)
   // With `pipefail`, the exit code can come from before the pipe.
   return Culprit.isPiped(line) ? undefined : meaning

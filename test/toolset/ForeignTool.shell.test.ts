@@ -19,6 +19,9 @@ describe("another agent's tool, called in the shell", () => {
       ["LS src", ofCall('LS(path="src")')],
       ["Glob '**/*.ts'", ofCall('Glob(pattern="**/*.ts")')],
       ["Glob **/*.ts src", ofCall('Glob(pattern="**/*.ts", path="src")')],
+      ["Grep port --glob '*.ts'", ofCall("Grep(pattern='port', glob='*.ts')")],
+      ["Edit src/a.ts 80 81", "edit src/a.ts '80' '81'"],
+      ["str_replace src/a.ts 'a b' c", "edit src/a.ts 'a b' 'c'"],
       ["Grep 'it.s' src", ofCall("Grep(pattern='it.s', path='src')")]
     ] as const)
       assert.strictEqual(ofWords(text), command, text)
@@ -35,7 +38,10 @@ describe("another agent's tool, called in the shell", () => {
       "Glob $x",
       "Glob '$(id)' `id`",
       "Grep 'a",
-      "Edit a b c",
+      "Edit a b",
+      "Edit a b c d",
+      "Grep a --glob",
+      "Grep a --glob $x",
       "constructor a",
       "__proto__ a",
       "toString a"

@@ -26,6 +26,8 @@ const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
   ["bash -c 'echo x; exit 5' | cat", "[bash exited 5]"],
   ["(exit 3) | (exit 4) | cat", "[part 1 of the pipeline exited 3, part 2 of the pipeline exited 4]"],
   ["ls nosuch 2>/dev/null | cat && true | cat", "(no output)"],
+  ["Read a | head -n 1", "[Read exited 127] here it is: read ./a"],
+  ["true && gerp x | cat", "[gerp exited 127] did you mean grep?"],
   ["yes | head -n 1", ""],
   ["grep -c nosuch /dev/null | cat", ""],
   ["f() { return 4; }\nf | cat", "(no output)"],
@@ -40,18 +42,16 @@ const rows: ReadonlyArray<Row> = [
   {
     command: "gerp x",
     stderr: "bash: gerp: command not found\n",
-    remark: "[exit 127] did you mean grep?",
-    advice: missing("gerp")
+    remark: "[exit 127] did you mean grep?"
   },
-  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
-  { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: missing("Read") },
+  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?" },
+  { command: "Read a", remark: "[exit 127] here it is: read ./a" },
   {
     command: 'mcp__gh__list --state "open now"',
-    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
-    advice: missing("mcp__gh__list")
+    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?"
   },
   { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },
-  { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
+  { command: "exprot A=1", remark: "[exit 127] did you mean export?" },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
   // A directory of PATH that may not be read would make it 126.
   {
@@ -105,21 +105,24 @@ const rows: ReadonlyArray<Row> = [
     advice: builtin("read")
   },
   { command: "read -r y </dev/null", remark: "[exit 1]", advice: builtin("read") },
-  { command: "grep nope a", remark: "[exit 1] no match", advice: help("grep") },
-  { command: "grep -q nope a && echo yes", remark: "[exit 1] no match", advice: help("grep") },
+  { command: "grep nope a", remark: "[exit 1] no match" },
+  { command: "grep -q nope a && echo yes", remark: "[exit 1] no match" },
   { command: "grep nope nothing-like-it", remark: "[exit 2] (in @)", advice: help("grep") },
   { command: "cat a | grep nope", remark: "[exit 1]" },
-  { command: "diff a b", remark: "[exit 1] they differ", advice: help("diff") },
-  { command: "cmp a b", remark: "[exit 1] they differ", advice: help("cmp") },
-  { command: "test -f nope", remark: "[exit 1] false", advice: program("test") },
-  { command: "[ -f nope ]", remark: "[exit 1] false", advice: program("[") },
-  { command: "command -v no-such-program-here", remark: "[exit 1] not found", advice: builtin("command") },
+  { command: "diff a b", remark: "[exit 1] they differ" },
+  { command: "cmp a b", remark: "[exit 1] they differ" },
+  { command: "test -f nope", remark: "[exit 1] false" },
+  { command: "[ -f nope ]", remark: "[exit 1] false" },
+  { command: "command -v no-such-program-here", remark: "[exit 1] not found" },
   {
     command: "test 1 -eq x",
     stderr: "bash: test: x: integer expression expected\n",
     remark: "[exit 2]",
     advice: program("test")
   },
+  { command: "echo a | xargs -n 1 false", remark: "[exit 123] a command that xargs ran failed" },
+  { command: "ls --nope --help", remark: "[exit 2]" },
+  { command: "'ls -la'", remark: "[exit 127] the quotes make one word of it; without them: ls -la" },
   { command: "false", remark: "[exit 1]", advice: program("false") },
   { command: "! true", remark: "[exit 1]" },
   // Signals, time, rights.
@@ -253,7 +256,10 @@ describe("what a model reads of a command that failed", () => {
       if (first.extras.blocked !== true) return
       assert.include(first.output, "\nAllowed: ")
       const second = yield* handle({ command: "cat .env" })
-      assert.strictEqual(second.output, `blocked by sandbox policy: ${cwd}/.env (rule **/.env), as before.`)
+      assert.strictEqual(
+        second.output,
+        `blocked by sandbox policy: ${cwd}/.env (rule **/.env), as before. The command was not run.`
+      )
       assert.deepStrictEqual(second.extras, first.extras)
       const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
       assert.match(
