@@ -14,7 +14,6 @@ import * as Schema from "effect/Schema"
 import * as CommandLine from "../bash/CommandLine.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
-import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, type FailureCategory } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -34,7 +33,6 @@ import * as ExtensionName from "./ExtensionName.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as PersonHint from "./PersonHint.js"
 import * as Remark from "./Remark.js"
-import * as StatusMeaning from "./StatusMeaning.js"
 import * as Tool from "./Tool.js"
 
 /**
@@ -184,7 +182,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           })
         ),
       remark,
-      hint: (params, result, remark) => hint(commandOf(params), result, remark),
+      hint: (params, result) => hint(commandOf(params), result),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
         const advice = ForeignTool.advise(name, params, (command) => offers(registry, command))
@@ -271,26 +269,16 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-const hint = (command: string, result: CommandResult, remark?: string): string | undefined => {
-  const advice = adviceFor(command, result, remark)
+const hint = (command: string, result: CommandResult): string | undefined => {
+  const advice = adviceFor(command, result)
   return advice === undefined ? undefined : Advice.render([advice], Advice.model)
 }
 
-const adviceFor = (
-  command: string,
-  result: CommandResult,
-  remark = Remark.status(result.exitCode)
-): Advice.Advice | undefined => {
-  const line = Culprit.lineOf(command)
-  const isAnswer = StatusMeaning.answerOf(line, result) !== undefined
-  if (isAnswer || (line.simple && line.words.some(({ value }) => value === "--help"))) return undefined
-  const name = Culprit.find(line, result)
+const adviceFor = (command: string, result: CommandResult): Advice.Advice | undefined => {
+  const name = Culprit.find(Culprit.lineOf(command), result)
   // Our own commands have named their help themselves.
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
-  if (result.exitCode !== ExitCode.notFound) return Hint.forFailed(name)
-  // What is not there has no help, where the remark tells what is.
-  const isCorrected = remark !== Remark.status(result.exitCode) && !ReservedName.isReserved(name)
-  return isCorrected ? undefined : Hint.forMissing(name)
+  return result.exitCode === ExitCode.notFound ? Hint.forMissing(name) : Hint.forFailed(name)
 }
 
 /** How to go on where the tool's own time limit ended a command. */

@@ -44,12 +44,8 @@ export const of = (line: CommandLine, result: CommandResult): string | undefined
   return exitCode === 1 && stderr === "" && name === "read" ? ofRead(line) : answerOf(line, result)
 }
 
-/**
- * Returns the answer that exit code 1 gives; undefined where it may be a failure.
- *
- * @since 0.1.0
- */
-export const answerOf = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
+/** Returns the answer that exit code 1 gives; undefined where it may be a failure. */
+const answerOf = (line: CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
   if (exitCode !== 1 || stderr !== "") return undefined
   const [name, ...others] = Hint.candidates(line)
   if (name === undefined || others.length > 0) return undefined

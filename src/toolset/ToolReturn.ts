@@ -71,8 +71,8 @@ export interface ExitOptions {
   readonly audience?: Advice.Audience | undefined
   /** The output of an interrupted command until then. */
   readonly partial?: CommandResult.CommandResult | undefined
-  /** Returns advice for the model on a result with a non-zero exit code, which the remark need not give again. */
-  readonly hint?: ((result: CommandResult.CommandResult, remark?: string) => string | undefined) | undefined
+  /** Returns advice for the model on a result with a non-zero exit code. */
+  readonly hint?: ((result: CommandResult.CommandResult) => string | undefined) | undefined
   /** The line on how the call ended; by default, a failure's exit code, or the error's own text. */
   readonly remark?: string | undefined
   /** Returns the category of a failure, where the result alone does not tell it. */
@@ -200,7 +200,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
     })
   }
-  const hint = options.hint?.(result, options.remark)
+  const hint = options.hint?.(result)
   const message = hint === undefined ? failure : `${failure} ${hint}`
   return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,

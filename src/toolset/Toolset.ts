@@ -114,8 +114,7 @@ export const make = (
           return Effect.flatMap(
             Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
             (exit) => {
-              const hint = (failed: CommandResult.CommandResult, said?: string) =>
-                Tool.orNone(() => tool.hint?.(params, failed, said))
+              const hint = (failed: CommandResult.CommandResult) => Tool.orNone(() => tool.hint?.(params, failed))
               const category = (failed: CommandResult.CommandResult) =>
                 Tool.orNone(() => tool.category?.(params, failed))
               return Effect.flatMap(remarkOn(tool, params, exit), (remark) => {

@@ -42,16 +42,18 @@ const rows: ReadonlyArray<Row> = [
   {
     command: "gerp x",
     stderr: "bash: gerp: command not found\n",
-    remark: "[exit 127] did you mean grep?"
+    remark: "[exit 127] did you mean grep?",
+    advice: missing("gerp")
   },
-  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?" },
-  { command: "Read a", remark: "[exit 127] here it is: read ./a" },
+  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
+  { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: missing("Read") },
   {
     command: 'mcp__gh__list --state "open now"',
-    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?"
+    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
+    advice: missing("mcp__gh__list")
   },
   { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },
-  { command: "exprot A=1", remark: "[exit 127] did you mean export?" },
+  { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
   // A directory of PATH that may not be read would make it 126.
   {
@@ -105,15 +107,15 @@ const rows: ReadonlyArray<Row> = [
     advice: builtin("read")
   },
   { command: "read -r y </dev/null", remark: "[exit 1]", advice: builtin("read") },
-  { command: "grep nope a", remark: "[exit 1] no match" },
-  { command: "grep -q nope a && echo yes", remark: "[exit 1] no match" },
+  { command: "grep nope a", remark: "[exit 1] no match", advice: help("grep") },
+  { command: "grep -q nope a && echo yes", remark: "[exit 1] no match", advice: help("grep") },
   { command: "grep nope nothing-like-it", remark: "[exit 2] (in @)", advice: help("grep") },
   { command: "cat a | grep nope", remark: "[exit 1]" },
-  { command: "diff a b", remark: "[exit 1] they differ" },
-  { command: "cmp a b", remark: "[exit 1] they differ" },
-  { command: "test -f nope", remark: "[exit 1] false" },
-  { command: "[ -f nope ]", remark: "[exit 1] false" },
-  { command: "command -v no-such-program-here", remark: "[exit 1] not found" },
+  { command: "diff a b", remark: "[exit 1] they differ", advice: help("diff") },
+  { command: "cmp a b", remark: "[exit 1] they differ", advice: help("cmp") },
+  { command: "test -f nope", remark: "[exit 1] false", advice: program("test") },
+  { command: "[ -f nope ]", remark: "[exit 1] false", advice: program("[") },
+  { command: "command -v no-such-program-here", remark: "[exit 1] not found", advice: builtin("command") },
   {
     command: "test 1 -eq x",
     stderr: "bash: test: x: integer expression expected\n",
@@ -121,7 +123,6 @@ const rows: ReadonlyArray<Row> = [
     advice: program("test")
   },
   { command: "echo a | xargs -n 1 false", remark: "[exit 123] a command that xargs ran failed" },
-  { command: "ls --nope --help", remark: "[exit 2]" },
   { command: "'ls -la'", remark: "[exit 127] the quotes make one word of it; without them: ls -la" },
   { command: "false", remark: "[exit 1]", advice: program("false") },
   { command: "! true", remark: "[exit 1]" },
