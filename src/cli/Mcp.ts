@@ -8,6 +8,7 @@ import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
 import type * as Usage from "@effect/cli/Usage"
 import * as Effect from "effect/Effect"
+import * as ForeignText from "../domain/ForeignText.js"
 import { Invocation, WrongUsage } from "./Invocation.js"
 
 /** Load the modules that only these subcommands need. */
@@ -85,9 +86,13 @@ const add = Command.make(
     )
   },
   (given) =>
-    Effect.flatMap(Invocation, ({ args }) =>
-      Effect.flatMap(load, (actions) => actions.add({ ...given, words: [...given.words, ...serversWords(args)] }))
-    )
+    Effect.flatMap(Invocation, ({ args }) => {
+      const behind = serversWords(args)
+      const [extra] = args.includes("--") ? given.words : []
+      if (extra !== undefined)
+        return new WrongUsage({ message: `Unexpected word before --: ${ForeignText.word(extra)}` })
+      return Effect.flatMap(load, (actions) => actions.add({ ...given, words: [...given.words, ...behind] }))
+    })
 ).pipe(Command.withDescription("Add a server: synapse mcp add <name> [options] -- <command>, or with --url."))
 
 const remove = Command.make("remove", { project, name }, (given) =>
@@ -135,7 +140,7 @@ const importing = Command.make(
   (given) => Effect.flatMap(loadImport, (actions) => actions.take(given))
 ).pipe(
   Command.withDescription(
-    "Take over the servers that Claude, Cursor, VS Code and Codex have; taken names stay as they are."
+    "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are."
   )
 )
 

@@ -37,16 +37,15 @@ const describe = (step: Import.Step, taken: Import.Written) =>
     return McpTrust.describe(Server.make(origin, step.name, taken, around), [])
   })
 
-/** Returns the steps that are taken: those of the project's files only where the user agrees. */
+/** Shows what the servers that would be taken over run, and returns whether the user agrees. */
 const agreed = (steps: ReadonlyArray<Import.Step>, { dryRun, yes }: Given) =>
   Effect.gen(function* () {
-    const taken = steps.flatMap(({ file, result }, at) =>
-      file.isProjects && result._tag === "Take" ? [[steps[at] as Import.Step, result.written] as const] : []
+    const taken = steps.flatMap(({ result }, at) =>
+      result._tag === "Take" ? [[steps[at] as Import.Step, result.written] as const] : []
     )
     if (taken.length === 0) return true
     const shown = yield* Effect.forEach(taken, ([step, written]) => describe(step, written))
-    const heading =
-      "The project's files list these servers. Their programs run outside of the sandbox, with all your rights:"
+    const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
     yield* print("stdout", [heading, "", ...shown.flat(), ""].join("\n"))
     return dryRun || (yield* McpTrust.confirm("Take them over?", yes))
   })
@@ -94,7 +93,7 @@ export const take = (given: Given) =>
     const lines: Array<string> = []
     for (const step of steps) {
       if (step.result._tag === "Leave") lines.push(line(step.result.what, step, step.result.why))
-      else if (step.file.isProjects && !isAgreed) lines.push(line("not taken over", step, "it is the project's"))
+      else if (!isAgreed) lines.push(line("not taken over", step))
       else {
         added.set(step.name, step.result.written)
         lines.push(line(given.dryRun ? "would be taken over" : "taken over", step))

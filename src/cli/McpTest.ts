@@ -20,7 +20,7 @@ export const connect = (name: string) =>
   Effect.gen(function* () {
     const client = yield* McpClient
     const before = yield* Clock.currentTimeMillis
-    const tools = yield* client.tools(name, { refresh: true })
+    const tools = yield* client.tools(name, { command: name, refresh: true })
     const took = (yield* Clock.currentTimeMillis) - before
     const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
     yield* print("stdout", `${name} answers: ${count}, in ${took} ms`)

@@ -30,7 +30,8 @@ export interface Unknown {
   readonly toWord?: (name: string) => string
   /** Says that there are no names at all. */
   readonly none?: string
-  readonly advice?: ReadonlyArray<Advice.Advice>
+  /** The advice; where it depends on it, for the calls that were probably meant. */
+  readonly advice?: ReadonlyArray<Advice.Advice> | ((near: ReadonlyArray<string>) => ReadonlyArray<Advice.Advice>)
 }
 
 /** The most names that are listed, and the most of those that are near. */
@@ -58,9 +59,17 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
         : known.length === 0
           ? `\n${none ?? `There are no ${all}.`}`
           : `\nThere are these ${all}: ${there.join(", ")}${known.length > most ? `, and ${known.length - most} more` : ""}.`),
-    advice: advice ?? [Advice.line`Hint: correct the name; ${Hint.help(shown)} then shows how to use it.`]
+    advice: typeof advice === "function" ? advice(near) : (advice ?? [correct(command)])
   })
 }
+
+/**
+ * Advises to correct a name.
+ *
+ * @since 0.1.0
+ */
+export const correct = (command: string): Advice.Advice =>
+  Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`
 
 /** Finds the names that are nearly the one that was written, or hold it. */
 const nearTo = (written: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {

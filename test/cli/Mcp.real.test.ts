@@ -62,6 +62,7 @@ describe("synapse mcp", () => {
     using(async ({ home, mcp }) => {
       assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
       assert.match((await mcp("list"))[1], /^There are no servers\. .*synapse mcp add .*synapse mcp import\n$/)
+      assert.match((await mcp("test", "nope"))[2], /^synapse: Unknown MCP server: nope\.\nNo MCP server is configured/)
       assert.deepStrictEqual(
         await mcp("add", "fs", "--env", "A=x=y", "--", "cat", "-y", "server", "--help", "--", "-h"),
         [0, `added: fs, in ${home}\n`, ""]
@@ -137,6 +138,7 @@ describe("synapse mcp", () => {
           ["add", "x", "--", "node /x.js"],
           'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
         ],
+        [["add", "x", "y", "--", "z"], "Unexpected word before --: y"],
         [["add", "x"], "The command is missing, after --; or give --url."],
         [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
         [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
@@ -280,7 +282,7 @@ describe("synapse mcp", () => {
     }))
 
   it("takes over what other programs have, without a word of their secrets", () =>
-    using(async ({ cwd, directory, home, mcp, write }) => {
+    using(async ({ atTerminal, cwd, directory, home, mcp, write }) => {
       write("home/mcp/mcp_servers.json", { mcpServers: { taken: { command: "mine" } } })
       write(".cursor/mcp.json", {
         mcpServers: { cur: { command: "c", env: { K: "s3cret" } }, taken: { command: "x" } }
@@ -308,11 +310,16 @@ describe("synapse mcp", () => {
         [code, stderr],
         [1, "synapse: there is no terminal to ask at; --yes does it without asking.\n"]
       )
-      const [declined = "", ...rest] = lines("not taken over", "taken over")
-      assert.include(stdout, [`${declined}: it is the project's`, ...rest].join("\n"))
-      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "cur", "codex"])
-      const agreed = await mcp("import", "--from", ".mcp.json", "--yes")
+      assert.include(stdout, lines("not taken over", "not taken over").join("\n"))
+      assert.strictEqual(fs.readFileSync(home, "utf8"), before)
+      assert.match(
+        await atTerminal("y\n", "import", "--from", `${directory}/.codex/config.toml`),
+        /\ntaken over: codex/
+      )
+      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "codex"])
+      const agreed = await mcp("import", "--yes")
       assert.strictEqual(agreed[0], 0)
+      assert.deepStrictEqual(Object.keys(servers(home)), ["taken", "codex", "proj", "cur"])
       assert.deepStrictEqual(servers(home).proj, { command: "node", args: ["./s.js"], env: { K: "s3cret" }, cwd })
       assert.notInclude([dry, stdout, agreed].join(), "s3cret")
       assert.match((await mcp("list"))[1], /proj: it runs what commands may write: .*s\.js is not trusted yet/)

@@ -56,7 +56,7 @@ describe("synapse skill", () => {
       assert.deepStrictEqual(yield* skill(home, "info", "pdf"), [
         1,
         "",
-        "synapse: Unknown skill: pdf.\nThere are no skills.\n`synapse skill list` lists all skills.\n"
+        "synapse: Unknown skill: pdf.\nThere are no skills.\n"
       ])
     })
   )

@@ -85,7 +85,7 @@ describe("BashRouter", () => {
           yield* Effect.flip(route(`${command} x`)),
           new CommandNotFound({
             command,
-            reason: `Unknown skill: ${skill} (in ${command}).\nThere are no skills.\nBash(command="skill:list") lists all skills.`
+            reason: `Unknown skill: ${skill} (in ${command}).\nThere are no skills.`
           })
         )
       }

@@ -49,21 +49,41 @@ export const tools = (all: ReadonlyArray<McpTool>): string =>
     .join("")
 
 /**
+ * Returns the names of the servers that can't be used, by the reason.
+ *
+ * @since 0.1.0
+ */
+export const problems = (all: ReadonlyArray<McpServer>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const names = new Map<string, ReadonlyArray<string>>()
+  for (const { isFile, name, problem } of all) {
+    if (isFile !== true && problem !== undefined) names.set(problem, [...(names.get(problem) ?? []), name])
+  }
+  return names
+}
+
+/**
  * Lists the servers: how the tools of each are listed, whose it is, and why it can't be used. A file that can't be read
- * is told as what it is. The command lines of servers stay the user's: a token may stand in one.
+ * is told as what it is, and a reason that several have once, below. The command lines of servers stay the user's: a token may stand in one.
  *
  * @since 0.1.0
  * @category printing
  */
-export const servers = (all: ReadonlyArray<McpServer>): string =>
-  all
-    .map(({ isFile, name, problem, source }) => {
-      if (isFile === true)
-        return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
-      const what = problem === undefined ? "" : `: not usable: ${ForeignText.line(problem, 300)}`
-      return `${McpName.toWord(name)}  # ${source}${what}\n`
-    })
-    .join("")
+export const servers = (all: ReadonlyArray<McpServer>): string => {
+  const unusable = problems(all)
+  const shared = [...unusable].filter(([, names]) => names.length > 1)
+  const lines = all.map(({ isFile, name, problem, source }) => {
+    if (isFile === true)
+      return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
+    if (problem === undefined) return `${McpName.toWord(name)}  # ${source}\n`
+    const why = shared.some(([one]) => one === problem) ? "" : `: ${ForeignText.line(problem, 300)}`
+    return `${McpName.toWord(name)}  # ${source}: not usable${why}\n`
+  })
+  const below = shared.map(
+    ([problem, names]) =>
+      `# ${names.map((name) => McpName.toWord(name)).join(", ")}: ${ForeignText.line(problem, 300)}\n`
+  )
+  return [...lines, ...below].join("")
+}
 
 /**
  * Returns what is said where there are no tools or servers to list.

@@ -13,6 +13,7 @@ import type { CommandError } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { McpClient, McpServer } from "../../extension/mcp/McpClient.js"
 import * as McpName from "../../extension/mcp/McpName.js"
+import * as List from "./Mcp.list.js"
 
 /** Milliseconds for which a server that could not be asked is not asked again. */
 const pause = 60_000
@@ -33,6 +34,8 @@ const longest = 200
 export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
   Effect.sync(() => {
     const failed = new Map<string, { readonly note: string; readonly at: number }>()
+    /** The notes on what can't be used; asking again changes nothing, so each is said once. */
+    let said: ReadonlySet<string> = new Set()
     const asked = new Map<string, Fiber.RuntimeFiber<unknown, CommandError>>()
 
     /** Asks a server, or waits for whoever asks it already. */
@@ -47,11 +50,8 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
       return yield* Effect.timeoutOption(Fiber.join(fiber), patience)
     })
 
-    const ask = Effect.fnUntraced(function* ({ isFile, name, problem }: McpServer, refresh: boolean) {
-      if (isFile === true)
-        return [`${ForeignText.line(name, longest)} can't be used: ${ForeignText.line(problem ?? "", longest)}`]
-      const say = (reason: string) => `${McpName.toWord(name)} can't be searched: ${ForeignText.line(reason, longest)}`
-      if (problem !== undefined) return [say(problem)]
+    const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+      const say = (reason: string) => unsearched([name], reason)
       const now = yield* Clock.currentTimeMillis
       const last = failed.get(name)
       if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
@@ -69,10 +69,25 @@ export const make = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonN
     })
 
     return ({ refresh }) =>
-      Effect.flatMap(client.servers, (servers) =>
-        Effect.map(
-          Effect.forEach(servers, (server) => ask(server, refresh), { concurrency: "unbounded" }),
-          (notes) => notes.flat()
+      Effect.flatMap(client.servers, (servers) => {
+        const lasting = unusable(servers)
+        const unsaid = lasting.filter((note) => refresh || !said.has(note))
+        said = new Set(lasting)
+        const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
+        return Effect.map(
+          Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
+          (notes) => [...unsaid, ...notes.flat()]
         )
-      )
+      })
   })
+
+const unsearched = (names: ReadonlyArray<string>, reason: string): string =>
+  `${names.map((name) => McpName.toWord(name)).join(", ")} can't be searched: ${ForeignText.line(reason, longest)}`
+
+/** Says which servers and files can't be used, each reason once. */
+const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
+  const files = servers.flatMap(({ isFile, name, problem = "" }) =>
+    isFile === true ? [`${ForeignText.line(name, longest)} can't be used: ${ForeignText.line(problem, longest)}`] : []
+  )
+  return [...files, ...[...List.problems(servers)].map(([problem, of]) => unsearched(of, problem))]
+}

@@ -144,7 +144,7 @@ const sayOnce = (): ((notes: ReadonlyArray<string>, again: boolean) => ReadonlyA
     return [
       ...shown,
       ...(left > 0 ? [`… ${left} more like these`] : []),
-      ...(old > 0 ? [`${old} could not be searched, as said before; --refresh asks anew`] : [])
+      ...(old > 0 ? [`${old} not searched, as said before; --refresh asks again`] : [])
     ]
   }
 }

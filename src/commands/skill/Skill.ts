@@ -107,6 +107,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { name } = partsOf(command)
     const skill = yield* findFor(command, name)
+    if (!SkillScan.isUsable(skill)) return yield* UnknownSkill.unusable(skill, skill.problem ?? "")
     return yield* new CommandNotFound({
       command,
       reason: `Unknown command: ${command}. There is a skill of this name.`,

@@ -6,7 +6,7 @@
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type { ParseError } from "jsonc-parser"
-import { parse as parseJson } from "jsonc-parser"
+import { getNodeValue, parseTree } from "jsonc-parser"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
 import * as ServerName from "./ServerName.js"
@@ -103,8 +103,9 @@ const serversIn = (content: unknown, format: Format, workspace: string): Fields 
 
 const parsedJson = (text: string): Either.Either<unknown, string> => {
   const errors: Array<ParseError> = []
-  const value: unknown = parseJson(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true })
-  return errors.length === 0 ? Either.right(value) : Either.left("it is no JSON")
+  // Unlike `parse`, the values of a tree keep what is called __proto__.
+  const tree = parseTree(text.replace(/^\ufeff/, ""), errors, { allowTrailingComma: true })
+  return errors.length === 0 && tree !== undefined ? Either.right(getNodeValue(tree)) : Either.left("it is no JSON")
 }
 
 /** Loads the parser of TOML, which only this needs. */

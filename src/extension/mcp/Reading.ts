@@ -179,7 +179,7 @@ export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileSt
     if (origin.source === "project" && projectTrust !== "trusted") return untrusted(origin.file, projectTrust, false)
     if (isDisabled) return say("disabled", `it is disabled in ${origin.file}`)
     if (Either.isLeft(expanded)) return say("broken", `${expanded.left} (in ${origin.file})`)
-    if (Either.isLeft(named)) return say("broken", named.left)
+    if (Either.isLeft(named)) return say("broken", `${named.left} (in ${origin.file})`)
     const loose = (isLate: boolean): Found | undefined => {
       for (const { path: file } of files) {
         const found = around.looseness?.(file)

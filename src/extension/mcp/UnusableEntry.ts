@@ -9,8 +9,8 @@ import type { McpEntry } from "./McpConfig.js"
 import * as McpPlaces from "./McpPlaces.js"
 
 /**
- * Makes the error for a server whose entry is broken, or which runs what is not trusted: the file that is to blame, and
- * what the user can do.
+ * Makes the error for a server whose entry is broken, or which runs what is not trusted: what is wrong or
+ * not trusted in which file, and what the user can do.
  *
  * @since 0.1.0
  * @category constructors
@@ -19,6 +19,6 @@ export const toError = (entry: McpEntry & { readonly _tag: "Unusable" }, places:
   const { denial, problem, reason, server } = entry
   const file = McpPlaces.fileOf(server.source, places)
   return reason === "broken"
-    ? FailureCause.failed(`The MCP server ${server.name} can't be used: ${problem} (its entry in ${file}).`)
+    ? FailureCause.failed(`The MCP server ${server.name} can't be used: ${problem}.`)
     : new Blocked({ resource: `mcp:${server.name}`, rule: denial?.file ?? file, reason: denial?.why ?? problem })
 }

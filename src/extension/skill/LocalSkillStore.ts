@@ -7,8 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
-import { ExecutionFailed } from "../../domain/CommandError.js"
-import * as ForeignText from "../../domain/ForeignText.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
@@ -89,7 +87,7 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
         const skill = yield* find(name)
         const text = scan.instructions(skill)
         if (Either.isRight(text)) return { skill, text: text.right }
-        return yield* new ExecutionFailed({ kind: "io", reason: `${skill.name}: ${ForeignText.line(text.left, 300)}.` })
+        return yield* UnknownSkill.unusable(skill, text.left)
       }),
       program: ({ directory }, { path }, args) =>
         Interpreter.programOf(path, SkillFile.realOf(directory) ?? directory, args),

@@ -133,5 +133,13 @@ OPTIONS
       ]),
       "mcp:a  # home\nmcp:b  # project: not usable: its file is not trusted\n# /p/x .json can't be used: it is no JSON\n"
     )
+    const untrusted = { source: "project", target: "", problem: "its file is not trusted" } as const
+    assert.strictEqual(
+      List.servers([
+        { name: "a", ...untrusted },
+        { name: "b", ...untrusted }
+      ]),
+      "mcp:a  # project: not usable\nmcp:b  # project: not usable\n# mcp:a, mcp:b: its file is not trusted\n"
+    )
   })
 })

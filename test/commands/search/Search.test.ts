@@ -160,11 +160,11 @@ describe("command:search", () => {
           stderr.trimEnd().split("\n")
         )
       assert.deepStrictEqual(yield* said(), notes)
-      assert.deepStrictEqual(yield* said(), ["2 could not be searched, as said before; --refresh asks anew"])
+      assert.deepStrictEqual(yield* said(), ["2 not searched, as said before; --refresh asks again"])
       notes = [...notes.slice(1), "mcp:a can't be searched: gone"]
       assert.deepStrictEqual(yield* said(), [
         "mcp:a can't be searched: gone",
-        "1 could not be searched, as said before; --refresh asks anew"
+        "1 not searched, as said before; --refresh asks again"
       ])
       assert.deepStrictEqual(yield* said("--refresh"), notes)
       notes = []

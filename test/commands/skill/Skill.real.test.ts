@@ -193,6 +193,19 @@ describe("skills in a shell", () => {
       })
   )
 
+  inHouse("without a SKILL.md are answered with that, however they are called", (house) =>
+    Effect.gen(function* () {
+      put(house, "nomd/notes", "x")
+      for (const name of ["skill:nomd:x", "skill:nomd", "skill:load nomd"]) {
+        assert.deepStrictEqual(
+          yield* house.run(`true; ${name}`),
+          ended("", 1, "nomd: it can't be used: it has no SKILL.md.\n"),
+          name
+        )
+      }
+    })
+  )
+
   inHouse("say what is wrong with a name, and what is near to it", (house) =>
     Effect.gen(function* () {
       install(house)

@@ -92,7 +92,7 @@ describe("the servers of both files", () => {
 
   it.scopedLive("are told where they are broken, and the others go on", () =>
     Effect.gen(function* () {
-      const { cwd, files, home, states, write } = yield* make
+      const { config, cwd, files, home, states, write } = yield* make
       write(files.home, {
         ok: { command: "a" },
         bad: { url: "https://e", headers: { A: "Bearer ${NO}" } },
@@ -108,6 +108,11 @@ describe("the servers of both files", () => {
         off: `broken: it is disabled in ${home}/mcp/mcp_servers.json`,
         "../x\\n": `broken: its name can't be part of a command: it is made of letters, digits and _ . -, and begins with no . or - (in ${home}/mcp/mcp_servers.json)`
       })
+      const bad = (yield* config.entries).find(({ server }) => server.name === "bad")
+      assert.strictEqual(
+        bad?._tag === "Unusable" ? UnusableEntry.toError(bad, { home, root: cwd }).message : "",
+        `The MCP server bad can't be used: headers.A: the variable NO is not set (in ${home}/mcp/mcp_servers.json).`
+      )
       for (const [text, reason] of [
         ["[]", "it is no object"],
         ['{"servers":{}}', 'it has no "mcpServers"'],

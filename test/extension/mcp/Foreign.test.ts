@@ -43,6 +43,14 @@ describe("the servers of other programs", () => {
     })
   })
 
+  it("are told by their names, whatever these mean to programs", async () => {
+    const servers = await Foreign.parse('{"mcpServers": {"__proto__": {"command": "x"}}}', "mcpServers", "/work")
+    assert.deepStrictEqual(
+      [...Either.getOrThrow(servers)],
+      [["__proto__", Either.left("its name means something else to programs")]]
+    )
+  })
+
   it("are taken from Claude Code's own file, those of this project over the others", async () => {
     const content = {
       mcpServers: { a: { command: "a" }, b: { command: "b" } },

@@ -22,13 +22,17 @@ describe("UnknownMcp", () => {
       of("mcp:githib:list", "githib"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
+    const help = (servers: ReadonlyArray<string>) =>
+      UnknownMcp.server("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
+    assert.deepStrictEqual(help(["files", "github"]), ['Bash(command="mcp:github:list --help") shows how to use it.'])
+    assert.deepStrictEqual(help(["files", "githab", "github"]), [])
     assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
   })
 
   it("says where servers are configured, where there are none", () => {
     assert.strictEqual(
       UnknownMcp.server("mcp:a:b", "a", [], places).message,
-      'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nHint: correct the name; Bash(command="mcp:a:b --help") then shows how to use it.'
+      'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nOnce it is there, Bash(command="mcp:a:b --help") shows how to use it.'
     )
   })
 
