@@ -79,6 +79,7 @@ export const layerSubAgents = (script: TaskScript): Layer.Layer<SubAgentManager.
       isOffered: true,
       types: () => AgentType.all,
       look: Effect.succeed(AgentType.all),
+      check: () => Effect.void,
       execute: (type, task) =>
         Effect.suspend(() => {
           const answer = script(type, task)

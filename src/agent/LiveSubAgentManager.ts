@@ -212,6 +212,7 @@ export const layer = ({
           return scan.found
         },
         look,
+        check: find,
         execute: Effect.fn("SubAgentManager.execute")((type, task) =>
           Effect.flatMap(FiberRef.get(CommandListener.current), ({ onSubAgent }) => {
             const { description } = task

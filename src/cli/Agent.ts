@@ -18,9 +18,14 @@ const load = Effect.promise(() => import("./AgentAction.js"))
 const loadSessions = Effect.promise(() => import("./AgentSessions.js"))
 
 const whole = (name: string, description: string) =>
-  Options.integer(name).pipe(
+  // Read as text, since the error of a number's own option does not name it.
+  Options.text(name).pipe(
     Options.filterMap(
-      (count) => (count >= 1 && Number.isSafeInteger(count) ? Option.some(count) : Option.none()),
+      (text) =>
+        Option.liftPredicate(
+          Number(text),
+          (count) => /^\+?\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)
+        ),
       `--${name} must be a whole number from 1 on`
     ),
     Options.withPseudoName("n"),
@@ -46,9 +51,9 @@ export const agent = Command.make(
     ),
     maxTurns: whole("max-turns", "The most requests to the model; 50 without it. Exit code 3 where it is reached."),
     maxTokens: whole("max-tokens", "The most tokens, sent and received. Exit code 3 where they are used up."),
-    budget: Options.float("budget").pipe(
+    budget: Options.text("budget").pipe(
       Options.filterMap(
-        (budget) => (budget > 0 && Number.isFinite(budget) ? Option.some(budget) : Option.none()),
+        (text) => Option.liftPredicate(Number(text), (budget) => budget > 0 && Number.isFinite(budget)),
         "--budget must be a number above 0"
       ),
       Options.withPseudoName("amount"),

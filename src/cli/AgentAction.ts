@@ -13,6 +13,7 @@ import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
+import * as RunLimits from "../agent/loop/RunLimits.js"
 import * as LiveModelProvider from "../agent/model/LiveModelProvider.js"
 import { type Model, ModelProvider } from "../agent/model/ModelProvider.js"
 import * as ModelSettings from "../agent/model/ModelSettings.js"
@@ -21,7 +22,7 @@ import * as Recorder from "../agent/transcript/Recorder.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
-import { type ExecutionFailed, type InvalidUsage, toText } from "../domain/CommandError.js"
+import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
@@ -173,8 +174,17 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     return code
   }).pipe(Effect.scoped)
 
-const modelOf = (name: string | undefined): Effect.Effect<Model, ExecutionFailed | InvalidUsage, ModelProvider> =>
-  Effect.flatMap(ModelProvider, ({ model }) => model(name))
+/** Finds the model of a run; a budget needs its price. */
+const modelOf = (
+  { budget }: Given,
+  name: string | undefined
+): Effect.Effect<Model, ExecutionFailed | InvalidUsage, ModelProvider> =>
+  Effect.flatMap(ModelProvider, ({ model }) => model(name)).pipe(
+    Effect.filterOrFail(
+      ({ price }) => Option.isNone(budget) || price !== undefined,
+      (model) => new InvalidUsage({ reason: RunLimits.unpriced(model) })
+    )
+  )
 
 /** Begins a session with a prompt. */
 const begin = (given: Given, directory: string, written: string) =>
@@ -183,7 +193,7 @@ const begin = (given: Given, directory: string, written: string) =>
     if (prompt === "") return yield* new WrongUsage({ message: "The prompt is missing." })
     const cwd = yield* directoryOf(given)
     // Before there is a session: one that could not ask anything is worth nothing.
-    const model = yield* modelOf(Option.getOrUndefined(given.model))
+    const model = yield* modelOf(given, Option.getOrUndefined(given.model))
     return yield* OpenSession.begin(directory, { cwd, prompt: prompt.slice(0, 500) }, (session) =>
       runIn(given, session, model, cwd, prompt)
     )
@@ -204,7 +214,7 @@ const resume = (given: Given, directory: string, id: string, written: string) =>
         const name = Option.getOrElse(given.model, () =>
           last === undefined ? undefined : `${last.provider}/${last.name}`
         )
-        const model = yield* modelOf(name)
+        const model = yield* modelOf(given, name)
         const isBegun = messages.length > 0
         const prompt = added !== "" ? added : isBegun ? goOn : begun.prompt
         return yield* runIn(given, session, model, cwd, isBegun ? `${prompt}\n\n${renewed}` : prompt)

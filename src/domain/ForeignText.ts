@@ -84,13 +84,16 @@ export const sentence = (text: string, most: number): string => {
   return line(sentence, most)
 }
 
+/** Empty lines before the first one that is not. */
+const emptyStart = /^(?:[^\S\r\n]*[\r\n])+/u
+
 /**
  * Shows the first lines of a text, each behind a margin, so that none of them can be taken for a line of ours.
  *
  * @since 0.1.0
  */
 export const block = (text: string, margin: string, most: Most): ReadonlyArray<string> => {
-  const lines = linesOf(cut(text.trim(), most.characters))
+  const lines = linesOf(cut(text.replace(emptyStart, "").trimEnd(), most.characters))
   const left = lines.length - most.lines
   const shown = lines.slice(0, most.lines).map(behind(margin))
   return left > 0 ? [...shown, `${margin}… (${left} more line${left === 1 ? "" : "s"})`] : shown

@@ -67,6 +67,8 @@ export class SubAgentManager extends Context.Tag("synapse/SubAgentManager")<
     readonly types: () => ReadonlyArray<SubAgentType>
     /** Looks for the types anew. */
     readonly look: Effect.Effect<ReadonlyArray<SubAgentType>>
+    /** Fails as `execute` does for a type that it can't run. */
+    readonly check: (type: string) => Effect.Effect<void, CommandError>
     /**
      * Runs a sub-agent of a type to its end, and returns its final text. Interruption ends its model's request and its
      * commands. Fails with CommandNotFound for an unknown type, with Blocked within a sub-agent, and with
@@ -79,10 +81,16 @@ export class SubAgentManager extends Context.Tag("synapse/SubAgentManager")<
 /** The rule that a nested task is denied by. */
 const nesting = "no tasks within tasks"
 
-const refusing = (execute: Context.Tag.Service<SubAgentManager>["execute"]): Layer.Layer<SubAgentManager> =>
+const refusing = (refuse: (type: string) => Effect.Effect<never, CommandError>): Layer.Layer<SubAgentManager> =>
   Layer.sync(SubAgentManager, () => {
     const none: ReadonlyArray<SubAgentType> = []
-    return SubAgentManager.of({ isOffered: false, types: () => none, look: Effect.succeed(none), execute })
+    return SubAgentManager.of({
+      isOffered: false,
+      types: () => none,
+      look: Effect.succeed(none),
+      check: refuse,
+      execute: refuse
+    })
   })
 
 /**

@@ -181,6 +181,7 @@ describe("a task", () => {
             "task:skill: Does a task by a skill's instructions: --skill NAME.\n"
         )
         assert.match((yield* run("task:reviewr -d x -p y")).output, /Did you mean task:reviewer\?/)
+        assert.match((yield* run("task:reviewr -p y")).output, /^Unknown type of sub-agents: reviewr/)
         assert.match((yield* run("task:general-purpose -d x -p y")).output, /task:general -d/)
         assert.match((yield* run("command:search reviews")).output, /^task:reviewer \[agent\] "Reviews code."/)
         if (!isSandboxed) return

@@ -118,6 +118,14 @@ describe("synapse agent", () => {
       }
     ))
 
+  it("makes no session where a budget has no price", () =>
+    using([], async (place) => {
+      const { exitCode, stderr, stdout } = await place.agent("--budget", "1", "go")
+      assert.deepStrictEqual([exitCode, stdout], [1, ""])
+      assert.match(stderr, /^synapse: A budget needs the model's price\. .*\n$/)
+      assert.isFalse(fs.existsSync(path.join(place.home, "sessions")))
+    }))
+
   it("ends with an exit code of its own at a limit, and goes on from there", () =>
     using([bash("echo one"), ModelServer.text("all of it")], async (place) => {
       const { exitCode, stderr } = await place.agent("--max-tokens", "1", "go")

@@ -77,7 +77,10 @@ describe("synapse agent's words", () => {
     Effect.gen(function* () {
       for (const [words, reason] of [
         [["--max-turns", "0", "x"], "--max-turns must be a whole number from 1 on"],
+        [["--max-turns", "x", "y"], "--max-turns must be a whole number from 1 on"],
+        [["--max-tokens", "1.5", "y"], "--max-tokens must be a whole number from 1 on"],
         [["--budget", "-1", "x"], "--budget must be a number above 0"],
+        [["--budget", "abc", "x"], "--budget must be a number above 0"],
         [["--resume", "a", "--continue"], "Give either --resume or --continue: not both."],
         [["--env", "a b", "x"], "--env: "]
       ] as const) {

@@ -30,6 +30,10 @@ describe("a text of somebody else's", () => {
     assert.strictEqual(ForeignText.sentence("\n One line. Two\nlines", 50), "One line.")
     assert.strictEqual(ForeignText.sentence("One\nline.", 50), "One")
     assert.deepStrictEqual(ForeignText.block("a\r\n\tb\r\r\nc\n", "| ", most), ["| a", "|   b", "|", "| c"])
+    assert.deepStrictEqual(ForeignText.block(" \r\n\n     1  a\n     2  b\n", "| ", most), [
+      "|      1  a",
+      "|      2  b"
+    ])
   })
 
   it("leaves nothing that a terminal obeys or a reader does not see, whatever it was", () => {

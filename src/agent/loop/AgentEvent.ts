@@ -11,7 +11,7 @@ import type { TokenUsage } from "./TokenUsage.js"
 
 /**
  * The reason for which a run ended: the model answered (`done`); a limit was reached (`turns`, `tokens`, `budget`); it called its tool
- * wrongly too often in a row (`misuse`); the model could not be asked (`failed`).
+ * wrongly, or the same command failed in its usage, too often in a row (`misuse`); the model could not be asked (`failed`).
  *
  * @since 0.1.0
  * @category models

@@ -103,12 +103,7 @@ export const run = Effect.fnUntraced(function* (
 
   yield* events.emit(AgentEvent.Started({ provider: model.provider, model: model.name }))
   yield* append(userMessage(run.prompt))
-  if (account.hasBudget && model.price === undefined) {
-    return yield* end(
-      "failed",
-      `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(ForeignText.word(model.name, 200))}: {"input": 3, "output": 15}}}`
-    )
-  }
+  if (account.hasBudget && model.price === undefined) return yield* end("failed", RunLimits.unpriced(model))
   const goOn = Effect.gen(function* () {
     while (true) {
       const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
@@ -159,10 +154,7 @@ export const run = Effect.fnUntraced(function* (
       misuse = Misuse.next(misuse, done)
       if (misuse.count >= Misuse.most) {
         const last = done.at(-1)?.result.output ?? ""
-        return yield* end(
-          "misuse",
-          `The model called its tool wrongly in ${misuse.count} turns in a row. The last answer was: ${ForeignText.quoted(last, 300)}`
-        )
+        return yield* end("misuse", `${Misuse.describe(misuse)} The last answer was: ${ForeignText.quoted(last, 300)}`)
       }
     }
   })

@@ -12,19 +12,28 @@ import * as BashArguments from "../../toolset/BashArguments.js"
 const longest = 1_000_000
 
 /**
+ * Returns the arguments of a call of the tool Bash in the form of its parameters; undefined where they are no JSON.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const argumentsOf = (call: ToolCall): unknown => {
+  if (call.name !== "Bash" || call.arguments.length > longest) return undefined
+  try {
+    return BashArguments.prepare(JSON.parse(call.arguments))
+  } catch {
+    return undefined
+  }
+}
+
+/**
  * Returns the command line of a call of the tool Bash; undefined where its arguments hold none, or a restart.
  *
  * @since 0.1.0
  * @category parsing
  */
 export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
-  if (call.name !== "Bash" || call.arguments.length > longest) return undefined
-  let given: unknown
-  try {
-    given = BashArguments.prepare(JSON.parse(call.arguments))
-  } catch {
-    return undefined
-  }
+  const given = argumentsOf(call)
   if (!Predicate.isReadonlyRecord(given) || given["restart"] === true) return undefined
   const { command } = given
   return typeof command === "string" ? CommandLine.parse(command) : undefined

@@ -1,26 +1,29 @@
 /**
- * Counts the turns in a row in which a model only called its tool wrongly.
+ * Counts the turns in a row in which a model was wrong in the same way.
  *
- * Wrong is a call that was refused before anything ran (an unknown tool, broken or invalid arguments, an unknown command
- * of ours), and a single command of ours that was used wrongly. A program that the machine does not have is no misuse;
- * calling it again is. What fails within a longer line is the line's own business.
+ * Wrong is a call that is none of the tool (an unknown tool, broken or invalid arguments), and a single command that was
+ * used wrongly, or that is not there. Commands count only where the same one fails again: a model that corrects itself
+ * goes on. What fails within a longer line is the line's own business.
  *
  * @since 0.1.0
  */
-
+import * as Schema from "effect/Schema"
+import * as ForeignText from "../../domain/ForeignText.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
+import * as BashTool from "../../toolset/BashTool.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as CalledLine from "./CalledLine.js"
 
 /**
- * The number of turns in a row so far, and the program that was missing last.
+ * The number of turns in a row so far.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Misuse {
   readonly count: number
-  readonly missing: string | undefined
+  /** The commands that failed; undefined where calls were none of the tool. */
+  readonly commands: string | undefined
 }
 
 /**
@@ -36,7 +39,7 @@ export const most = 3
  * @since 0.1.0
  * @category constructors
  */
-export const none: Misuse = { count: 0, missing: undefined }
+export const none: Misuse = { count: 0, commands: undefined }
 
 /**
  * Counts a turn. One call that is no misuse makes the count begin anew: wrong calls of one turn are answered together,
@@ -51,21 +54,35 @@ export const next = (
 ): Misuse => {
   const kinds = turn.map(({ call, result }) => kindOf(call, result))
   if (kinds.length === 0 || kinds.includes(undefined)) return none
-  if (kinds.includes("wrong")) return { count: before.count + 1, missing: undefined }
-  const missing = kinds.map((kind) => (typeof kind === "object" ? kind.missing : "")).join("\n")
-  return missing === before.missing || before.count === 0
-    ? { count: before.count + 1, missing }
-    : { count: before.count, missing }
+  const commands = kinds.includes("wrong")
+    ? undefined
+    : kinds.map((kind) => (typeof kind === "object" ? kind.command : "")).join("\n")
+  return { count: commands === before.commands ? before.count + 1 : 1, commands }
 }
 
-const kindOf = (
-  call: ToolCall,
-  { extras: { error, failureCategory } }: ToolReturn
-): "wrong" | { readonly missing: string } | undefined => {
-  if (error === "CommandNotFound" || error === "InvalidUsage") return "wrong"
-  if (error !== undefined) return undefined
+/**
+ * Says what was wrong in those turns.
+ *
+ * @since 0.1.0
+ */
+export const describe = ({ commands, count }: Misuse): string =>
+  commands === undefined
+    ? `The model called its tool wrongly in ${count} turns in a row.`
+    : `The same command failed in ${count} turns in a row: ${ForeignText.quoted(commands, 200)}.`
+
+const kindOf = (call: ToolCall, result: ToolReturn): "wrong" | { readonly command: string } | undefined => {
+  const { error, failureCategory, toolName } = result.extras
+  if (toolName !== undefined) return "wrong"
+  const isRefused = error === "CommandNotFound" || error === "InvalidUsage"
+  if (error !== undefined && !isRefused) return undefined
   if (failureCategory !== "invalid_usage" && failureCategory !== "command_not_found") return undefined
   const line = CalledLine.of(call)
-  if (line?.simple !== true) return undefined
-  return failureCategory === "invalid_usage" ? "wrong" : { missing: line.name }
+  if (line?.simple !== true || (isRefused && !isValid(call))) return isRefused ? "wrong" : undefined
+  // A program that the machine does not have is missing whatever its arguments are.
+  return { command: failureCategory === "command_not_found" && !isRefused ? line.name : line.text }
 }
+
+const isParameters = Schema.is(BashTool.Parameters, { onExcessProperty: "error" })
+
+/** Tests whether the tool takes the arguments of a call. */
+const isValid = (call: ToolCall): boolean => isParameters(CalledLine.argumentsOf(call))

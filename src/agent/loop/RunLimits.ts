@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import * as ForeignText from "../../domain/ForeignText.js"
+import type { Model } from "../model/ModelProvider.js"
 import type { Limits } from "./AgentLoop.js"
 import type { TokenUsage } from "./TokenUsage.js"
 
@@ -49,3 +51,11 @@ export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): 
   turns < maxTurns
     ? undefined
     : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached.` }
+
+/**
+ * Says that a run with a budget needs the price of its model.
+ *
+ * @since 0.1.0
+ */
+export const unpriced = ({ name }: Pick<Model, "name">): string =>
+  `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(ForeignText.word(name, 200))}: {"input": 3, "output": 15}}}`

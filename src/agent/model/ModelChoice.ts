@@ -117,10 +117,15 @@ export const make = (sources: Sources, name?: string): Either.Either<ModelChoice
   const usual = envProvider ?? fileProvider ?? detect(sources)
   const provider = asked.provider ?? usual
   if (provider === undefined) {
+    const model = asked.model ?? fromEnv.model ?? fromFile.model
+    const missing =
+      model === undefined
+        ? "No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL,"
+        : `No provider is set up for the model ${ForeignText.quoted(model, 80)}. Set ANTHROPIC_API_KEY or OPENAI_API_KEY`
     return Either.left(
       new ExecutionFailed({
         kind: "io",
-        reason: `No model is set up. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL, in the environment, or name a provider in ${shown(file)}: {"provider": "local", "providers": {"local": {"kind": "compatible", "baseUrl": "http://localhost:11434/v1", "model": "…"}}}`
+        reason: `${missing} in the environment, or name a provider in ${shown(file)}: {"provider": "local", "providers": {"local": {"kind": "compatible", "baseUrl": "http://localhost:11434/v1", "model": "…"}}}`
       })
     )
   }

@@ -26,7 +26,8 @@ export const Provider = Schema.Struct({
   /** Its protocol; for `anthropic` and `openai` it is their own, else `compatible` by default. */
   kind: Schema.optional(
     Schema.Literal("anthropic", "openai", "compatible").annotations({
-      message: () => 'it must be "anthropic", "openai" or "compatible"'
+      // Without the override, the first one alone would be named.
+      message: () => ({ message: 'it must be "anthropic", "openai" or "compatible"', override: true })
     })
   ),
   baseUrl: Schema.optional(Schema.NonEmptyString),

@@ -49,6 +49,8 @@ const longestDescription = 200
 const longestListed = 200
 const longestProblem = 300
 
+const noProvider = "They need a model's provider, and none was set up when this session began."
+
 /**
  * Makes the handler of `task:*`.
  *
@@ -89,7 +91,10 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
   const listed = Effect.map(manager.look, (types) =>
     types.length === 0
       ? CommandResult.make({ stderr: "There are no sub-agents here.\n" })
-      : CommandResult.make({ stdout: types.map((type) => `${line(type)}\n`).join("") })
+      : CommandResult.make({
+          stdout: types.map((type) => `${line(type)}\n`).join(""),
+          stderr: manager.isOffered ? "" : `${noProvider}\n`
+        })
   )
 
   return {
@@ -112,7 +117,10 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
       const answer = CommandGrammar.helpFor(grammar, args)
       if (answer !== undefined) return print(answer)
       const parsed = Either.mapLeft(grammar.parse(args), (error) => invalid(name, error))
-      return Effect.flatMap(parsed, (asked) => Effect.catchTag(run(asked, call), "ExecutionFailed", partial))
+      return Effect.flatMap(parsed, (asked) => Effect.catchTag(run(asked, call), "ExecutionFailed", partial)).pipe(
+        // A type that is not there matters more than its parameters.
+        Effect.tapErrorTag("InvalidUsage", () => manager.check(name.slice("task:".length)))
+      )
     }
   }
 })

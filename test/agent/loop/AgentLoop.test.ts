@@ -86,6 +86,24 @@ describe("AgentLoop", () => {
     })
   )
 
+  it.effect("goes on with a model that uses other commands wrongly, and ends with one that repeats itself", () =>
+    Effect.gen(function* () {
+      const others = yield* Running.collect([
+        { calls: ["TodoWrite x"] },
+        { calls: ["TodoWrite y"] },
+        { calls: ["TodoWrite z"] },
+        { text: "Done." }
+      ])
+      assert.strictEqual(others.ended.ending, "done")
+      const same = { calls: ["TodoWrite x"] }
+      const { ended } = yield* Running.collect([same, same, same])
+      assert.match(
+        ended.reason ?? "",
+        /^The same command failed in 3 turns in a row: "TodoWrite x"\. The last answer was: "/
+      )
+    })
+  )
+
   it.effect("begins to count wrong calls anew after one that is right", () =>
     Effect.gen(function* () {
       const wrong = { calls: [{ name: "Shell", arguments: {} }] }

@@ -34,10 +34,36 @@ describe("Misuse", () => {
     assert.strictEqual(count([]), 0)
   })
 
-  it("counts a command of ours that was used wrongly, where it is all of the line", () => {
+  it("counts a command of ours that was used wrongly, where it is all of the line, and the same again", () => {
     const extras = { exitCode: 1, failureCategory: "invalid_usage" } as const
     assert.strictEqual(count([done("edit f --bogus", extras)], [done("edit f --bogus", extras)]), 2)
     assert.strictEqual(count([done("make; edit f --bogus | cat", extras)]), 0)
+    const error = { ...extras, error: "InvalidUsage" } as const
+    assert.strictEqual(count([done("TodoWrite x", error)], [done("edit a a a", error)], [done("read", error)]), 1)
+    assert.strictEqual(count([done("read", error)], [done("read", error)], [done("read", error)]), 3)
+    const none = { exitCode: 127, failureCategory: "command_not_found", error: "CommandNotFound" } as const
+    assert.strictEqual(count([done("skill:load a", none)], [done("skill:load b", none)]), 1)
+    assert.strictEqual(count([wrong], [done("read", error)], [wrong]), 1)
+  })
+
+  it("counts arguments that are none of the tool as such, whatever the command", () => {
+    const extras: Extras = { exitCode: 1, failureCategory: "invalid_usage", error: "InvalidUsage" }
+    const given = (args: object) => ({
+      ...done("", extras),
+      call: { id: "1", name: "Bash", arguments: JSON.stringify(args) }
+    })
+    assert.strictEqual(count([given({ command: "a", timeout: "x" })], [given({ command: "b", more: 1 })], [wrong]), 3)
+  })
+
+  it("says what was wrong", () => {
+    assert.strictEqual(
+      Misuse.describe({ count: 3, commands: undefined }),
+      "The model called its tool wrongly in 3 turns in a row."
+    )
+    assert.strictEqual(
+      Misuse.describe({ count: 3, commands: "read" }),
+      'The same command failed in 3 turns in a row: "read".'
+    )
   })
 
   it("a missing program is no misuse until it is called again; within a longer line it never is", () => {

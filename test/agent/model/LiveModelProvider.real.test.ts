@@ -121,6 +121,12 @@ describe("the model that is asked for", () => {
       /^ExecutionFailed: No model is set up\. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, and SYNAPSE_MODEL, .* HOME\/settings\.json/
     ],
     [
+      "a model is named, and no provider",
+      { env: { SYNAPSE_MODEL: "gpt-x" } },
+      undefined,
+      /^ExecutionFailed: No provider is set up for the model "gpt-x"\. Set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment, or name/
+    ],
+    [
       "no model is named",
       { env: { ANTHROPIC_API_KEY: "k" } },
       undefined,
@@ -202,7 +208,7 @@ describe("the model that is asked for", () => {
       "the kind is unknown",
       { settings: { providers: { local: { kind: "x" } } } },
       undefined,
-      /^InvalidUsage: HOME\/settings\.json: providers\.local\.kind: Expected /
+      /^InvalidUsage: HOME\/settings\.json: providers\.local\.kind: it must be "anthropic", "openai" or "compatible"$/
     ]
   ] as const)("is refused where %s", ([, given, name, expected]) =>
     Effect.map(reasonOf(given, name), (reason) => assert.match(reason, expected))

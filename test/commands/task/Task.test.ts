@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import type { CommandCall } from "../../../src/command/CommandHandler.js"
 import { help } from "../../../src/commands/task/Task.help.js"
+import * as Task from "../../../src/commands/task/Task.js"
 import type { CommandError } from "../../../src/domain/CommandError.js"
-import { ExecutionFailed } from "../../../src/domain/CommandError.js"
-import type { SubAgentTask } from "../../../src/extension/SubAgentManager.js"
+import { CommandNotFound, ExecutionFailed } from "../../../src/domain/CommandError.js"
+import { SubAgentManager, type SubAgentTask, type SubAgentType } from "../../../src/extension/SubAgentManager.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
 import { Toolset } from "../../../src/toolset/Toolset.js"
 
@@ -144,5 +146,42 @@ describe("task:<type>", () => {
           )
         })
     )
+  )
+})
+
+describe("task:* without a provider", () => {
+  const types: ReadonlyArray<SubAgentType> = [
+    { name: "general", description: "Works.", isReadOnly: false, source: "built in", isUsable: true }
+  ]
+  const manager = SubAgentManager.of({
+    isOffered: false,
+    types: () => types,
+    look: Effect.succeed(types),
+    check: (type) =>
+      type === "general" ? Effect.void : new CommandNotFound({ command: `task:${type}`, reason: `no ${type}` }),
+    execute: () => Effect.die("it runs nothing")
+  })
+  const run = (name: string, ...args: ReadonlyArray<string>) =>
+    Effect.flatMap(Task.make, (handler) =>
+      handler.run({ name, args, cwd: "/", stdin: undefined } as unknown as CommandCall, {})
+    ).pipe(Effect.provideService(SubAgentManager, manager))
+
+  it.effect("says of the types that they need one", () =>
+    Effect.gen(function* () {
+      const { stderr, stdout } = yield* run("task:list")
+      assert.deepStrictEqual(
+        [stdout, stderr],
+        ["task:general: Works.\n", "They need a model's provider, and none was set up when this session began.\n"]
+      )
+    })
+  )
+
+  it.effect("names an unknown type before its parameters", () =>
+    Effect.gen(function* () {
+      const { message } = yield* Effect.flip(run("task:nope", "-p", "x"))
+      assert.strictEqual(message, "no nope")
+      assert.strictEqual((yield* Effect.flip(run("task:nope", "-d", "x"))).message, "no nope")
+      assert.match((yield* Effect.flip(run("task:general", "-p", "x"))).message, /--description is missing/)
+    })
   )
 })
