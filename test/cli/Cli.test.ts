@@ -3,40 +3,6 @@ import * as Effect from "effect/Effect"
 import * as ToolFormat from "../../src/toolset/ToolFormat.js"
 import { run } from "../support/cli/Program.js"
 
-const usage = [
-  "Usage:",
-  "  synapse exec [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] [--json] <command>",
-  "  synapse call [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] [--brief] [--json]",
-  "  synapse shell [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal]",
-  "  synapse agent [--model name] [--max-turns n] [--max-tokens n] [--budget amount] [--resume id] [--continue] [--json] [--cwd directory] [--timeout ms] [--no-sandbox] [--allow path]... [--deny pattern]... [--env name]... [--allow-unix-sockets] [--ask never | terminal] <prompt>",
-  "  synapse agent list [--all] [--json]",
-  "  synapse agent show [--json] <id>",
-  "  synapse agent remove <id>",
-  "  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]",
-  "  synapse sandbox policy [--json]",
-  "  synapse sandbox explain [--json] [--write] <path>",
-  "  synapse sandbox allow <path>",
-  "  synapse sandbox deny <path>",
-  "  synapse sandbox forget <path>",
-  "  synapse mcp list [--json]",
-  "  synapse mcp add [-e, --env name=value]... [--header name:value]... [--url address] [--cwd dir] [--project] [--force] <name> [-- <words>...]",
-  "  synapse mcp remove [--project] <name>",
-  "  synapse mcp trust [--yes]",
-  "  synapse mcp untrust [<file>...]",
-  "  synapse mcp test <name>",
-  "  synapse mcp import [--from file] [--dry-run] [--yes]",
-  "  synapse skill list [--json]",
-  "  synapse skill info <name>",
-  "  synapse skill add [--force] <dir>",
-  "  synapse skill remove <name>",
-  "  synapse edit <file> <old> <new> [--all] | --patch < <patch>",
-  "  synapse read <file>... [--offset N] [--limit N]",
-  "  synapse write <file> <content>",
-  "  synapse doctor [--json]",
-  "Help: synapse --help",
-  ""
-].join("\n")
-
 describe("synapse", () => {
   it.effect("shows its help on stdout where it is asked for", () =>
     Effect.gen(function* () {
