@@ -61,7 +61,7 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
   ["apply_patch x", { exitCode: 127, notFound: "apply_patch" }, "[exit 127] here it is: edit --patch <<'EOF'"],
   ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] here it is: TodoWrite --show"],
   ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnE"],
-  ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit <file> <old> <new>"],
+  ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit a 'b' 'c'"],
   ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
   ["./run", { exitCode: 126, stderr: "bash: ./run: Permission denied\n" }, "[exit 126] not executable: chmod +x ./run"],
   ["a", { exitCode: 139 }, "[exit 139] Segmentation fault"],
