@@ -200,14 +200,17 @@ const options = () =>
     ...Skill.usages
   ])
 
+/** Says how a subcommand is used; that of a name which is none is answered by `unknownWord`. */
 const usage = ([name = "", subcommand]: ReadonlyArray<string>): string => {
-  const all = usages()
-  const known = all.get(name)
+  const known = usages().get(name) ?? []
   const own =
     Object.hasOwn(synonyms, name) || AgentWords.isSubcommand([name, subcommand ?? ""])
-      ? known?.find((line) => `${line} `.startsWith(`${name} ${subcommand} `))
+      ? known.find((line) => `${line} `.startsWith(`${name} ${subcommand} `))
       : undefined
-  const shown = own === undefined ? (known ?? [...all.values()].flat()) : [own]
-  const help = own === undefined ? (known === undefined ? "" : `${name} `) : `${name} ${subcommand} `
-  return ["Usage:", ...shown.map((line) => `  synapse ${line}`), `Help: synapse ${help}--help`].join("\n")
+  const help = own === undefined ? name : `${name} ${subcommand}`
+  return [
+    "Usage:",
+    ...(own === undefined ? known : [own]).map((line) => `  synapse ${line}`),
+    `Help: synapse ${help} --help`
+  ].join("\n")
 }

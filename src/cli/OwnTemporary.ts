@@ -3,13 +3,12 @@
  *
  * @since 0.1.0
  */
+import { isWithin } from "../sandbox/policy/HostPath.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
 const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp"]
-
-const isWithin = (path: string, place: string): boolean => `${path}/`.startsWith(`${place}/`)
 
 /**
  * Returns the directory that holds a path, where the sandbox has one of its own in its place; undefined elsewhere, and

@@ -69,12 +69,12 @@ export const make = (
     const decision = PolicyDecision.make(policy)
     const preflight = Preflight.steps(policy, decision)
     const attribute = Attribution.steps(policy, decision)
-    /** The number of commands that run or wait to run, and since when there are any, in clock ticks since boot. */
+    /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
     let busy = 0
     let since = 0
     const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(policy, () => {
       // What the command that runs has just made, it may go on writing; older processes are in the background.
-      runFork(running.evict(busy === 0 ? undefined : since), { scope })
+      runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
     })
     const session = yield* BashSession.make(running.launcher).pipe(
       Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
@@ -183,7 +183,7 @@ export const make = (
       notice?: string
     ) =>
       Effect.suspend(() => {
-        if (busy++ === 0) since = ProcessTable.ticksAt(performance.now())
+        if (busy++ === 0) since = performance.now()
         return execute(command, options)
       }).pipe(
         Effect.onExit((exit) =>

@@ -59,7 +59,7 @@ const removeEmpty = (path: string): void => {
 
 /**
  * Removes a file or a directory with all that is in it, also where a command has taken away the right to look into it.
- * Where a command has closed a directory around it, it is left to the sweep of a later start.
+ * Leaves it in place where a command has closed a directory around it: the next start removes it (`DirectoryOwner.sweep`).
  */
 const removeAll = (path: string): void => {
   for (let tries = 0; tries < 1000; tries++) {

@@ -115,7 +115,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         return onHint === undefined ? Effect.sync(() => undefined) : tellHint(params, exit, onHint)
       })
 
-    /** What a person sees has no remark in it: the hint is told to the listener, in the person's words. */
+    /** Tells the listener the hint on a failed command, in words for a person; the output that a person sees has no remark. */
     const tellHint = (
       params: unknown,
       exit: Exit.Exit<CommandResult, CommandError>,

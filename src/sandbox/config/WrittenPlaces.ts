@@ -11,6 +11,7 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "../policy/BytePath.js"
+import { isWithin } from "../policy/HostPath.js"
 import * as RealPath from "../policy/RealPath.js"
 
 /** The most files that are kept; beyond that, those go whose places were used longest ago. */
@@ -99,8 +100,6 @@ const isKnown = (home: string, place: string): boolean => {
   const directory = directoryIn(home)
   return namesOf(place).some((name) => statOf(Path.join(directory, name)) !== undefined)
 }
-
-const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`)
 
 /**
  * A link that a command may have made.

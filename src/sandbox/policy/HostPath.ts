@@ -84,3 +84,11 @@ const mayAccess = (path: string, mode: number): boolean => {
     return false
   }
 }
+
+/**
+ * Tests whether a path is the directory itself or lies in it.
+ *
+ * @since 0.1.0
+ */
+export const isWithin = (path: string, directory: string): boolean =>
+  path === directory || directory === "/" || path.startsWith(`${directory}/`)

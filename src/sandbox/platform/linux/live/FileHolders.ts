@@ -10,8 +10,8 @@ import * as Fs from "node:fs"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import type { Mask } from "../../SandboxPlatform.js"
-import { isWithin } from "../plan/MountTable.js"
 
 /**
  * A process that holds something open, and the mask that it holds it from.

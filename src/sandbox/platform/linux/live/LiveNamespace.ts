@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as HostPath from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Probe from "../check/Probe.js"
@@ -56,7 +57,7 @@ export interface LiveNamespace {
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
 
-const { isWithin } = MountTable
+const { isWithin } = HostPath
 
 const kindOf = (path: string): Mask["kind"] =>
   Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"

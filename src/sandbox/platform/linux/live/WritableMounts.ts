@@ -4,6 +4,8 @@
  *
  * @since 0.1.0
  */
+
+import * as HostPath from "../../../policy/HostPath.js"
 import type { Layout } from "../plan/Layout.js"
 import * as MountTable from "../plan/MountTable.js"
 
@@ -35,7 +37,7 @@ export const stray = (
     ({ device, isWritable, point }) =>
       isWritable &&
       devices.has(device) &&
-      !hidden.some((directory) => MountTable.isWithin(point, directory)) &&
-      (isReadOnly || !roots.some((root) => MountTable.isWithin(point, root)))
+      !hidden.some((directory) => HostPath.isWithin(point, directory)) &&
+      (isReadOnly || !roots.some((root) => HostPath.isWithin(point, root)))
   )?.point
 }

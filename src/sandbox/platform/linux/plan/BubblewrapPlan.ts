@@ -4,8 +4,8 @@
  * @since 0.1.0
  */
 
+import { isWithin } from "../../../policy/HostPath.js"
 import type { Layout } from "./Layout.js"
-import { isWithin } from "./MountTable.js"
 import type { PlanDirectory } from "./PlanDirectory.js"
 
 /**

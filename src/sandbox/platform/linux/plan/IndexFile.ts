@@ -11,10 +11,10 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as HostPath from "../../../policy/HostPath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
-import { isWithin } from "./MountTable.js"
 
 /** The version of the format; files of another version are ignored. */
 const version = 2

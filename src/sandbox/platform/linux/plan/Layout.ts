@@ -5,12 +5,12 @@
  */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
+import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import type { Indexes } from "./IndexFile.js"
 import * as Masks from "./Masks.js"
-import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
 /** A masked directory, and the paths in it that a person allowed. */
@@ -48,7 +48,7 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly session: string
 }
 
-const { isWithin } = MountTable
+const { isWithin } = HostPath
 
 /** Directories that every sandbox has its own of. */
 const ownToSandbox = ["/dev", "/proc", "/run"]

@@ -6,9 +6,9 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
-import { isWithin } from "./MountTable.js"
 
 /** Directories that programs come from: nothing in them is masked because a link leads to it. */
 const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/nix", "/gnu", "/snap"]

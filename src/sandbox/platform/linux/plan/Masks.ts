@@ -8,6 +8,7 @@
 import * as Fs from "node:fs"
 import * as SessionDirectory from "../../../../session/SessionDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as HostPath from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -20,7 +21,7 @@ import * as LinkTargets from "./LinkTargets.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
-const { isWithin } = MountTable
+const { isWithin } = HostPath
 
 /**
  * The directories that are searched for masks, and those that are left out.

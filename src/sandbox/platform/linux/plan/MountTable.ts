@@ -5,6 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 
 /**
  * One line of the mount table.
@@ -60,14 +61,6 @@ export const read = (pid: number | "self"): Array<Mount> => {
     return []
   }
 }
-
-/**
- * Tests whether a path is the directory itself or lies in it.
- *
- * @since 0.1.0
- */
-export const isWithin = (path: string, directory: string): boolean =>
-  path === directory || directory === "/" || path.startsWith(`${directory}/`)
 
 const below = (path: string, directory: string): string => (directory === "/" ? path : path.slice(directory.length))
 

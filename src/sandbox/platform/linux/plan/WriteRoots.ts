@@ -6,9 +6,9 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
-import { isWithin } from "./MountTable.js"
 
 /**
  * The paths that can be written and the exceptions among them, as real paths.

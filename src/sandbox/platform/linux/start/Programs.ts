@@ -6,7 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { isWithin } from "../plan/MountTable.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import { realPath } from "../plan/WriteRoots.js"
 
 /**

@@ -46,11 +46,4 @@ describe("the table of mounts", () => {
     assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/other"), [])
     assert.deepStrictEqual(MountTable.aliases(mounts, "/home/ann/tmp\\x/.env"), [])
   })
-
-  it("tells what lies in what by whole names", () => {
-    assert.isTrue(MountTable.isWithin("/a/b", "/a"))
-    assert.isTrue(MountTable.isWithin("/a", "/a"))
-    assert.isTrue(MountTable.isWithin("/a", "/"))
-    assert.isFalse(MountTable.isWithin("/ab", "/a"))
-  })
 })
