@@ -108,15 +108,17 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     grants: ReadonlyArray<Grant>,
     use: Effect.Effect<A, CommandError>
   ): Effect.Effect<A, CommandError> =>
-    Effect.zipRight(
-      Effect.forEach(grants, onGrant, { discard: true }),
-      withGrants(turn, grants, use, ({ resource }) =>
-        retire(
-          backend,
-          `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+    grants.length === 0
+      ? use
+      : Effect.zipRight(
+          Effect.forEach(grants, onGrant, { discard: true }),
+          withGrants(turn, grants, use, ({ resource }) =>
+            retire(
+              backend,
+              `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+            )
+          )
         )
-      )
-    )
 
   return {
     attempt: (command, options, grants) => {

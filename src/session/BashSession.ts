@@ -149,24 +149,24 @@ export const make = (
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
-          Effect.withFiberRuntime((fiber) =>
-            turns.hold(
-              Effect.suspend(() => {
-                const inner = new TurnQueue()
-                const executeInTurn = executeBy(new CommandDispatch(inner, options))
-                let isOver = false
-                return Effect.ensuring(
-                  use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given)))),
+          Effect.withFiberRuntime((fiber) => {
+            const inner = new TurnQueue()
+            const executeInTurn = executeBy(new CommandDispatch(inner, options))
+            let isOver = false
+            return turns.hold(
+              Effect.suspend(() =>
+                use((text, given) => Effect.suspend(() => (isOver ? turnOver() : executeInTurn(text, given))))
+              ),
+              {
+                onEnded: () => {
+                  isOver = true
                   // A command that `use` has left running keeps the turn until it ends.
-                  Effect.suspend(() => {
-                    isOver = true
-                    return inner.isFree ? Effect.void : inner.hold(Effect.void)
-                  })
-                )
-              }),
-              () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+                  return inner.isFree ? undefined : inner.hold(Effect.void)
+                },
+                onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+              }
             )
-          )
+          })
         ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd),

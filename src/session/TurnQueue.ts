@@ -7,6 +7,19 @@ import * as Effect from "effect/Effect"
 import * as KeepAlive from "./KeepAlive.js"
 
 /**
+ * The options of `hold`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface HoldOptions {
+  /** Called where it is interrupted before its turn has come. */
+  readonly onGivenUp?: () => void
+  /** Called when the effect has ended, however it did; the turn is given up after what it returns. */
+  readonly onEnded?: () => Effect.Effect<void> | undefined
+}
+
+/**
  * A queue for one turn, which keeps the process alive while somebody has the turn. Unlike a semaphore of one permit, it
  * hands the turn over directly: nobody who comes later gets it between its release and the wake-up of whoever waits.
  *
@@ -45,8 +58,8 @@ export class TurnQueue {
     })
   }
 
-  /** Runs an effect in a turn of its own; calls `onGivenUp` where it is interrupted before its turn has come. */
-  hold<A, E, R>(run: Effect.Effect<A, E, R>, onGivenUp = () => {}): Effect.Effect<A, E, R> {
+  /** Runs an effect in a turn of its own. */
+  hold<A, E, R>(run: Effect.Effect<A, E, R>, { onEnded, onGivenUp }: HoldOptions = {}): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
       const turn = {}
       return Effect.ensuring(
@@ -54,11 +67,20 @@ export class TurnQueue {
           this.tryTake(turn)
             ? run
             : Effect.zipRight(
-                Effect.onInterrupt(this.take(turn), () => Effect.sync(onGivenUp)),
+                Effect.onInterrupt(this.take(turn), () => Effect.sync(() => onGivenUp?.())),
                 run
               )
         ),
-        Effect.sync(() => this.leave(turn))
+        Effect.suspend(() => {
+          const rest = onEnded?.()
+          if (rest !== undefined)
+            return Effect.ensuring(
+              rest,
+              Effect.sync(() => this.leave(turn))
+            )
+          this.leave(turn)
+          return Effect.void
+        })
       )
     })
   }

@@ -110,9 +110,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     /** Makes the line on a result, or on an error that has more to say than its own text. */
     const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
-      Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience, onHint }) => {
+      Effect.withFiberRuntime<string | undefined>((fiber) => {
+        const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
         if (audience === undefined) return remarkForModel(params, exit)
-        return onHint === undefined ? Effect.sync(() => undefined) : tellHint(params, exit, onHint)
+        return onHint === undefined ? none : tellHint(params, exit, onHint)
       })
 
     /** Tells the listener the hint on a failed command, in words for a person; the output that a person sees has no remark. */
@@ -121,7 +122,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       exit: Exit.Exit<CommandResult, CommandError>,
       onHint: (hint: string) => void
     ): Effect.Effect<undefined> => {
-      if (Exit.isFailure(exit) || !PersonHint.mayHelp(exit.value)) return Effect.sync(() => undefined)
+      if (Exit.isFailure(exit) || !PersonHint.mayHelp(exit.value)) return none
       return Effect.map(factsOf(commandOf(params), exit.value), (facts) => {
         const hint = PersonHint.of(facts)
         if (hint !== undefined) onHint(hint)
@@ -145,7 +146,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline, stderr } = result
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
-            return Effect.sync(() => undefined)
+            return none
           return Effect.map(factsOf(commandOf(params), result), Remark.make)
         },
         onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
@@ -224,6 +225,9 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
 }
 
 const ran = Span.within("BashTool.run")
+
+/** No remark. */
+const none = Effect.succeed(undefined)
 
 const run = (
   router: Context.Tag.Service<BashRouter>,

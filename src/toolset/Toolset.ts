@@ -94,7 +94,8 @@ export const make = (
       params: unknown,
       restore: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     ): Effect.Effect<ToolReturn.ToolReturn> =>
-      Effect.flatMap(FiberRef.get(CommandListener.current), (outer) => {
+      Effect.withFiberRuntime((caller) => {
+        const outer = caller.getFiberRef(CommandListener.current)
         let partial: CommandResult.CommandResult | undefined = CommandResult.make({ began: false })
         const listener: CommandListener.CommandListener = {
           ...outer,
@@ -235,7 +236,7 @@ const remarkOn = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>
 ) =>
   remark === undefined
-    ? Effect.sync(() => undefined)
+    ? Effect.succeed(undefined)
     : Effect.catchAllCause(
         Effect.suspend(() => remark(params, exit)),
         () => Effect.sync(() => undefined)
