@@ -227,7 +227,7 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
 const ran = Span.within("BashTool.run")
 
 /** No remark. */
-const none = Effect.succeed(undefined)
+const none = Effect.sync(() => undefined)
 
 const run = (
   router: Context.Tag.Service<BashRouter>,

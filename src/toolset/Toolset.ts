@@ -236,7 +236,7 @@ const remarkOn = (
   exit: Exit.Exit<CommandResult.CommandResult, CommandError>
 ) =>
   remark === undefined
-    ? Effect.succeed(undefined)
+    ? Effect.sync(() => undefined)
     : Effect.catchAllCause(
         Effect.suspend(() => remark(params, exit)),
         () => Effect.sync(() => undefined)
