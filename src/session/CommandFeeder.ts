@@ -141,13 +141,13 @@ export class CommandFeeder {
     const mark = this.marked?.shell === shell ? this.marked.mark : undefined
     const known = { mark, nextMark, isExiting: () => plumbing.isStateWritten }
     this.marked = { shell, mark: nextMark }
-    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, known)
+    const before = this.state.takeBefore(job.text)
+    const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, known, before.exits)
     const stdin = job.stdin === undefined ? undefined : new CommandStdin(directory.stdin, job.stdin)
     /** True once the shell has reported all that it has to report of this command. */
     let isHeard = false
     let left = attempts
     let nonces = Nonce.makePair()
-    const before = this.state.takeBefore(job.text)
     const probe = () =>
       `${before.closes ? OwnDescriptors.checkLeft(pipes.paths) : ""}${Protocol.probe(nonces, nextMark)}`
     const active: ActiveCommand = {
@@ -156,6 +156,7 @@ export class CommandFeeder {
       watch: () =>
         PromptWatch.begin({
           shell,
+          state: directory.state,
           isOver: () => isHeard,
           probe,
           onFreed: (...freed) => this.state.noteOnce(eaten(...freed))

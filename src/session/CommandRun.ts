@@ -5,6 +5,7 @@
  */
 import * as GlobalValue from "effect/GlobalValue"
 import type { LineOrder, StreamName } from "../domain/LineOrder.js"
+import * as ExitTrap from "./ExitTrap.js"
 import * as Interruption from "./Interruption.js"
 import type { Job } from "./Job.js"
 import { LateOutput } from "./LateOutput.js"
@@ -95,7 +96,9 @@ export class CommandRun {
     private readonly directory: SessionDirectory,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
-    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "isExiting">
+    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "isExiting">,
+    /** True where it may list the traps. */
+    private readonly mayListTraps: boolean
   ) {
     const options = {
       limit: settings.outputLimit,
@@ -277,8 +280,9 @@ export class CommandRun {
   }
 
   private readonly intoStdout: Sink = (chunk) => {
-    this.stdout.push(chunk)
-    return this.tell("stdout", chunk)
+    const clean = this.mayListTraps ? ExitTrap.hide(chunk) : chunk
+    this.stdout.push(clean)
+    return this.tell("stdout", clean)
   }
 
   private readonly intoStderr: Sink = (chunk) => {

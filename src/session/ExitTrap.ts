@@ -19,8 +19,11 @@ const urg = Os.constants.signals.SIGURG
 /** The beginning of the session's own trap; `exit` does not set the exit codes of a pipeline's parts. */
 const first = `{ __synapse_codes="\${__synapse_codes:-$? \${PIPESTATUS[@]}}";\\builtin trap : ${urg};`
 
+/** The session's own trap on EXIT: short, for a user may list the traps. The group keeps `set -x` from showing it. */
+const trap = '{ \\builtin eval "${__synapse_exit-}" || \\builtin :; } 2>/dev/null'
+
 /** The output of `trap -p EXIT` for the session's own trap, and of one that does nothing. */
-const sayings = { own: `trap -- '${first}`, ignored: "trap -- '' EXIT\n" }
+const sayings = { own: `trap -- '${trap}' EXIT\n`, ignored: "trap -- '' EXIT\n" }
 
 /** The command that runs the user's, and is the current one when the shell exits. */
 const evaluating = '\\builtin "$__synapse_by" '
@@ -35,7 +38,7 @@ const noteErrexit =
   `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_codes/" $__synapse_last "}" != "$__synapse_codes" ]&&` +
   "__synapse_lost+=failure; }; }"
 
-/** Makes the session's own trap, which writes the state into the FIFO; where that is missing, no state is wanted. */
+/** Makes the text of the session's own trap, which writes the state into the FIFO; where that is missing, no state is wanted. */
 const own = ({ state }: SessionDirectory): string =>
   // A shell that exits must not be interrupted: the first line is short, since bash reads a line before it runs it. A
   // subshell that is interrupted as it begins still has the trap. Opened for reading too: where the host is gone, opening
@@ -70,7 +73,7 @@ const beforeUsers =
  * @category texts
  */
 export const set = (directory: SessionDirectory): string =>
-  `__synapse_told= __synapse_lost= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap "$__synapse_exit" EXIT`
+  `__synapse_told= __synapse_lost= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
 
 /**
  * Makes the text that runs a command which may set a trap on EXIT; `source` begins the command that sources it, by
@@ -113,7 +116,7 @@ export const tell = ({ state }: SessionDirectory): string =>
  * @since 0.1.0
  */
 export const whose = (told: string): "session" | "user" | "nobody" =>
-  told === "" || told === sayings.ignored ? "nobody" : told.startsWith(sayings.own) ? "session" : "user"
+  told === "" || told === sayings.ignored ? "nobody" : told === sayings.own ? "session" : "user"
 
 /**
  * The text that sets the session's trap again.
@@ -121,4 +124,15 @@ export const whose = (told: string): "session" | "user" | "nobody" =>
  * @since 0.1.0
  * @category texts
  */
-export const again = `\\builtin trap "\${__synapse_exit-:}" EXIT;`
+export const again = `\\builtin trap ${quote(trap)} EXIT;`
+
+/** Matches the session's own traps in a list: those on EXIT and RETURN, and that which interrupts a command. */
+const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' SIGURG)\n/gm
+
+/**
+ * Removes the session's own traps from a list of traps.
+ *
+ * @since 0.1.0
+ */
+export const hide = (chunk: Buffer): Buffer =>
+  chunk.includes("trap -- '{ ") ? Buffer.from(chunk.toString("latin1").replaceAll(listed, ""), "latin1") : chunk

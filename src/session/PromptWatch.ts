@@ -38,6 +38,18 @@ const promptOf = (pid: number): string | undefined => {
   return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
 }
 
+/**
+ * Tests whether the shell writes its state, which it does with builtins only, and which takes long where it is large. A
+ * shell that ends between commands does so with the protocol's standard input.
+ */
+const handsOver = (pid: number, state: string): boolean => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/fd/1`).replace(/ \(deleted\)$/, "") === state
+  } catch {
+    return false
+  }
+}
+
 const stateOf = (pid: number): string => ProcessFiles.stat(pid)?.state ?? ""
 
 const killAll = (pids: ReadonlyArray<number>): void => {
@@ -58,6 +70,8 @@ const eatersOf = (shell: number, prompt: string): ReadonlyArray<number> =>
  */
 export interface WatchOptions {
   readonly shell: Shell
+  /** The FIFO that the shell writes its state to when it ends. */
+  readonly state: string
   /** True once the command has ended. */
   readonly isOver: () => boolean
   /** Returns the line that makes the shell report where it is. */
@@ -72,7 +86,7 @@ export interface WatchOptions {
  * @since 0.1.0
  * @category constructors
  */
-export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => void) => {
+export const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => void) => {
   let delay = firstLook
   /** The looks in a row that saw the shell at a prompt. */
   let stuck = 0
@@ -87,7 +101,7 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
     shell.tendKeeper()
     const { pid } = shell
     const prompt = promptOf(pid)
-    if (prompt === undefined) {
+    if (prompt === undefined || handsOver(pid, state)) {
       stuck = 0
       delay = Math.min(2 * delay, lastLook)
     } else {
@@ -137,7 +151,7 @@ export const begin = ({ isOver, onFreed, probe, shell }: WatchOptions): (() => v
       timer = setTimeout(() => interrupt(pid, prompt, until), 1).unref()
       return
     }
-    if (isStopped && ProtocolInput.of(pid) === prompt) {
+    if (isStopped && ProtocolInput.of(pid) === prompt && !handsOver(pid, state)) {
       if (stuck > patience.kill) shell.kill()
       else {
         ProcessTable.signal(pid, "SIGURG")

@@ -48,6 +48,18 @@ describe("what reads standard input between commands", () => {
   )
   survives("a signal of another process", "trap 'read -N 9000 x' USR1; (sleep 0.02; kill -USR1 $$) & disown")
 
+  inSession("a shell that writes its state, which may take long, is not stuck", (subject) =>
+    Effect.gen(function* () {
+      yield* prepare(subject)
+      yield* subject.run(
+        `trap '{ sleep 0.5; echo whole >written; } 1<>'"\${BASH_SOURCE[0]%/*}/state" USR1; (sleep 0.02; kill -USR1 $$) & disown`
+      )
+      yield* Effect.sleep(100)
+      assert.deepStrictEqual(yield* subject.run("cat written; trap - USR1"), result({ stdout: "whole\n" }))
+      yield* assertKept(subject)
+    })
+  )
+
   // A child of no shell: it has left its parents, its group and its session.
   const orphan = (command: string, descriptor = 0) =>
     `eat() { setsid ${command} ${descriptor}<&0 >/dev/null & }; trap '(eat)' USR1; (sleep 0.02; kill -USR1 $$) & disown`

@@ -56,6 +56,19 @@ describe("a trap on EXIT", () => {
     ["echo $X", { stdout: "1\n" }]
   ])
 
+  keeps("is listed where it is the user's, and the session's own are not", [
+    ["trap; trap -p EXIT; trap -p | cat", {}],
+    [
+      "X=1; f() { :; }; trap 'echo \"on $?\"' EXIT; trap 'echo \"{ \"' USR1; (exit 3) | trap -p",
+      {
+        stdout: "trap -- 'echo \"on $?\"' EXIT\ntrap -- 'echo \"{ \"' SIGUSR1\n"
+      }
+    ],
+    ["trap; trap - EXIT USR1; trap", { stdout: "trap -- 'echo \"on $?\"' EXIT\ntrap -- 'echo \"{ \"' SIGUSR1\n" }],
+    ["exit 4", { exitCode: 4 }],
+    ["echo $X; trap", { stdout: "1\n" }]
+  ])
+
   keeps("may exit with another code, and change what it likes", [
     ["X=1; trap 'X=2; cd /; unset -f g; trap - EXIT; exit 9' EXIT; g() { echo g; }", {}],
     ["exit 3", { exitCode: 9 }],

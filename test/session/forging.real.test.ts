@@ -22,6 +22,7 @@ describe("forging", () => {
   keeps("tracing shows the user's own lines only", [
     ["set -x", {}],
     ["echo one", { stdout: "one\n", stderr: "++ echo one\n" }],
+    ["nosuch", { stderr: "++ nosuch\nbash: nosuch: command not found\n", exitCode: 127, notFound: "nosuch" }],
     ["true && echo two", { stdout: "two\n", stderr: "++ true\n++ echo two\n" }],
     ["set +x", { stderr: "++ set +x\n" }],
     ["set -v", {}],
