@@ -76,7 +76,8 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       if (identifyCommandType(line, isRegistered) === "native")
         return places.behind(sandbox.execute(command, patient(command, options)))
       const handler = registry.find(line.name)
-      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, patient(command, options))
+      if (handler !== undefined && isLineHandler(handler))
+        return places.behind(handler.runLine(line, patient(command, options)))
       const plain = PlainCall.of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
       if (plain === undefined) return places.behind(sandbox.execute(command, patient(command, options)))
@@ -93,22 +94,28 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         // A defect is a result by now, or the program's own.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
-      // A standard input comes to the command by way of the shell.
-      const here = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
-        input === undefined || handler === undefined || plain.input !== undefined
-          ? Effect.zipRight(sandbox.inOrder(options.restart), noted)
-          : sandbox.execute(command, patient(command, options))
-      )
+      const here = Effect.zipRight(sandbox.inOrder(options.restart), noted)
       const program = handler?.program
-      if (program === undefined) return handler?.keepsPlace === true ? places.keep(here) : places.behind(here)
       // Where it fails, the handler says so in its turn.
-      const looked = sandbox.cwd.pipe(
-        Effect.flatMap((cwd) => program({ ...plain, cwd })),
-        Effect.map((found) => found !== undefined),
-        Effect.catchAllCause(() => Effect.succeed(false))
+      const looked =
+        program === undefined
+          ? Effect.succeed(false)
+          : sandbox.cwd.pipe(
+              Effect.flatMap((cwd) => program({ ...plain, cwd })),
+              Effect.map((found) => found !== undefined),
+              Effect.catchAllCause(() => Effect.succeed(false))
+            )
+      // A standard input comes to the command by way of the shell.
+      const isShells = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+        input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
       )
-      // Its place is given up right before it takes one in the shell's own queue.
-      return Effect.flatMap(places.keep(looked), (isProgram) => (isProgram ? sandbox.execute(command, options) : here))
+      const inPlace = handler?.isBesideOthers === true ? places.behind : places.keep
+      return Effect.flatMap(
+        inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.succeed(undefined) : here))),
+        // Its place is given up right before it takes one in the shell's own queue.
+        (result) =>
+          result === undefined ? sandbox.execute(command, patient(command, options)) : Effect.succeed(result)
+      )
     }
 
     return BashRouter.of({

@@ -6,6 +6,7 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
+import * as Nesting from "../session/Nesting.js"
 
 /**
  * The places of the calls that run without the shell.
@@ -16,7 +17,7 @@ import * as FiberId from "effect/FiberId"
 export interface Places {
   /** Runs a call when those that keep a place before it have ended. */
   readonly behind: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs a call in the same way, and keeps the later ones waiting until it has ended. */
+  /** Runs a call in the same way, and keeps the later ones waiting until it has ended, but for those that it makes itself. */
   readonly keep: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** Gives up all places: nobody waits for the calls that keep one now. */
   readonly open: () => void
@@ -31,31 +32,42 @@ export interface Places {
 export const make = (): Places => {
   let last: Deferred.Deferred<void> | undefined
 
+  /** What a call runs itself, or the shell for it, does not wait for that call to end. */
+  const unlessNested = <A, E>(call: Effect.Effect<A, E>, queued: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.withFiberRuntime((fiber) => (fiber.getFiberRef(Nesting.current) === undefined ? queued : call))
+
   const behind = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.suspend(() => (last === undefined ? call : Effect.zipRight(Deferred.await(last), call)))
+    unlessNested(
+      call,
+      Effect.suspend(() => (last === undefined ? call : Effect.zipRight(Deferred.await(last), call)))
+    )
 
   return {
     behind,
     keep: (call) =>
-      Effect.suspend(() => {
-        const before = last
-        const own = Deferred.unsafeMake<void>(FiberId.none)
-        last = own
-        const leave = Effect.sync(() => {
-          if (last === own) last = undefined
-          Deferred.unsafeDone(own, Effect.void)
+      unlessNested(
+        call,
+        Effect.suspend(() => {
+          const before = last
+          const own = Deferred.unsafeMake<void>(FiberId.none)
+          last = own
+          const leave = Effect.sync(() => {
+            if (last === own) last = undefined
+            Deferred.unsafeDone(own, Effect.void)
+          })
+          const held = Nesting.within(own)(call)
+          if (before === undefined) return Effect.ensuring(held, leave)
+          let isFirst = false
+          const first = Effect.tap(Deferred.await(before), () => {
+            isFirst = true
+          })
+          return Effect.ensuring(
+            Effect.zipRight(first, held),
+            // Later calls wait for this one alone: where it is cancelled while it waits, for those before it.
+            Effect.suspend(() => (isFirst ? leave : Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave))))
+          )
         })
-        if (before === undefined) return Effect.ensuring(call, leave)
-        let isFirst = false
-        const first = Effect.tap(Deferred.await(before), () => {
-          isFirst = true
-        })
-        return Effect.ensuring(
-          Effect.zipRight(first, call),
-          // Later calls wait for this one alone: where it is cancelled while it waits, for those before it.
-          Effect.suspend(() => (isFirst ? leave : Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave))))
-        )
-      }),
+      ),
     open: () => {
       last = undefined
     }

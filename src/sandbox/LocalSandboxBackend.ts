@@ -20,6 +20,7 @@ import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
+import * as GitRemedy from "./denial/GitRemedy.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
 import * as Resolver from "./denial/Resolver.js"
@@ -47,6 +48,13 @@ const reached = "The command tried to reach a network, and the sandbox has none:
 /** Tests whether something failed that a denial may explain: the command, or a part of a pipeline. */
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
+
+/** Tests whether the traffic of a command is asked for: it failed, or says that a host was not reached. */
+const isOfNetwork = (result: CommandResult.CommandResult): boolean =>
+  isAsked(result) || PassingDenial.isOffline(result.stderr)
+
+/** Matches a command which has messages go where its output goes. */
+const merges = /2>&1|\|&/
 
 /**
  * Makes a sandbox. Its shell starts with the first command, and ends with the scope.
@@ -148,10 +156,11 @@ export const make = (
         directories: [cwd, before],
         stderr: result.stderr,
         stdout: result.stdout,
+        merged: asked && result.exitCode === ExitCode.success && merges.test(command) ? result.stdout : "",
         resolvesLocally: Resolver.isLocal,
         masks: running.masks(),
-        // What the counters show is of no matter to a command that succeeded as a whole.
-        traffic: asked ? running.network()?.settle() : undefined
+        // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
+        traffic: isOfNetwork(result) ? running.network()?.settle() : undefined
       }
       return Effect.map(
         Slices.run(() => attribute(outcome)),
@@ -159,7 +168,10 @@ export const make = (
           const denial = Attribution.causeOf(denials, result)
           if (denial !== undefined) {
             passing.note(denial)
-            return { ...result, ...blocked(denial) }
+            const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
+            const facts = blocked(denial)
+            if (rest === undefined) return { ...result, ...facts }
+            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest} adds the rest.` }
           }
           const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
           if (isSilent && denials.some(({ how }) => how === "counter")) {
@@ -167,7 +179,7 @@ export const make = (
           }
           const refused = denials.find(({ access }) => access === "network")
           if (result.exitCode !== ExitCode.success) return { ...result, blocked: false }
-          const told = withNotice(result, passing.notice({ ...outcome, denials }))
+          const told = withNotice(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }
             : { ...told, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
@@ -189,7 +201,7 @@ export const make = (
         Effect.onExit((exit) =>
           Effect.sync(() => {
             busy--
-            if (!(Exit.isSuccess(exit) && isAsked(exit.value))) running.network()?.pass()
+            if (!(Exit.isSuccess(exit) && isOfNetwork(exit.value))) running.network()?.pass()
             inPassing.refresh()
           })
         ),

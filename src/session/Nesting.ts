@@ -10,7 +10,8 @@ import * as GlobalValue from "effect/GlobalValue"
 import { ExecutionFailed } from "../domain/CommandError.js"
 
 /**
- * The bridge whose call this fiber answers; undefined where it answers none.
+ * The call that this fiber is a part of: the bridge whose call it answers, or the place of a call that others wait for;
+ * undefined where it is a part of none.
  *
  * @since 0.1.0
  * @category fiber refs
@@ -20,7 +21,7 @@ export const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("syna
 )
 
 /**
- * Runs a call that the shell of this bridge has made.
+ * Runs a call that the shell of this bridge has made, or that has this place.
  *
  * @since 0.1.0
  * @category combinators

@@ -186,7 +186,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       hint: (params, result) => hint(commandOf(params), result),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
-        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command))
+        const isOffline = sandbox.conditions().confinement._tag !== "Open"
+        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command), isOffline)
         return advice === undefined ? undefined : Advice.render([advice], Advice.model)
       }
     })

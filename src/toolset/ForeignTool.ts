@@ -20,7 +20,7 @@ import * as ShellWords from "./ShellWords.js"
  */
 export type Offers = (command: string) => boolean
 
-type Answer = (given: Given, offers: Offers) => Advice.Advice | undefined
+type Answer = (given: Given, offers: Offers, isOffline: boolean) => Advice.Advice | undefined
 
 const command =
   (make: (given: Given) => string): Answer =>
@@ -53,8 +53,16 @@ const todoRead: Answer = (_, offers) =>
       ? [Advice.run("TodoWrite --show")]
       : Advice.line`there is no list of tasks`
 
-const webFetch: Answer = (given) =>
-  Advice.line`${Advice.run(`curl -sSL ${given.word("<url>", "url")}`)}, where the sandbox allows the network`
+const offline = Advice.line`none: the sandbox has no network but localhost`
+
+const onThisMachine = /^(?:https?:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?#]|$)/i
+
+const webFetch: Answer = (given, _, isOffline) =>
+  isOffline && !onThisMachine.test(given.text("url") ?? "")
+    ? offline
+    : [Advice.run(`curl -sSL ${given.word("<url>", "url")}`)]
+
+const webSearch: Answer = (_, __, isOffline) => (isOffline ? offline : undefined)
 
 const patch: Answer = (given, offers) => {
   const commands = FileTool.patch(given, offers("edit --patch"))
@@ -89,6 +97,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["todowrite updateplan", command(FileTool.todoWrite)],
       ["todoread", todoRead],
       ["webfetch fetch", webFetch],
+      ["websearch", webSearch],
       ["task agent newtask subagent runsubagent spawnagent dispatchagent delegatetask", task],
       ["skill useskill loadskill", skill],
       ["strreplaceeditor strreplacebasededittool texteditor", editor],
@@ -107,11 +116,14 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
  * known to have.
  *
  * @param params the arguments: the object, or text that is not JSON
+ * @param isOffline true where commands reach no network
  * @since 0.1.0
  * @category constructors
  */
-export const advise = (name: string, params: unknown, offers: Offers): Advice.Advice | undefined => {
+export const advise = (name: string, params: unknown, offers: Offers, isOffline = false): Advice.Advice | undefined => {
   const given = new Given(params)
   const mcp = offers("mcp:") ? ExtensionTool.mcp(name, given) : undefined
-  return mcp === undefined ? answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(given, offers) : [Advice.run(mcp)]
+  return mcp === undefined
+    ? answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(given, offers, isOffline)
+    : [Advice.run(mcp)]
 }

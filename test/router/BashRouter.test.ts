@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
@@ -311,6 +312,25 @@ describe("BashRouter", () => {
         "stdout: Usage: bash <command>\n",
         "stdout: seen"
       ])
+    }).pipe(Effect.scoped, Effect.provide(withGreet))
+  )
+
+  it.effect("keeps later calls waiting for a slow command of ours, unless it runs beside them", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      const gate = yield* Deferred.make<void>()
+      const slow = { ...greet, run: () => Effect.as(Deferred.await(gate), CommandResult.make()) }
+      yield* registry.add({ ...slow, name: "slow" })
+      yield* registry.add({ ...slow, name: "beside", isBesideOthers: true })
+      const ended: Array<string> = []
+      const begin = (command: string) =>
+        Effect.fork(Effect.tap(route(command), () => Effect.sync(() => void ended.push(command))))
+      const fibers = yield* Effect.forEach(["beside", "beside 2", "echo a", "slow", "greet b", "echo c"], begin)
+      yield* TestClock.adjust("1 seconds")
+      assert.deepStrictEqual(ended, ["echo a"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(ended.slice(-3), ["slow", "greet b", "echo c"])
     }).pipe(Effect.scoped, Effect.provide(withGreet))
   )
 })

@@ -2,8 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Advice from "../../src/domain/Advice.js"
 import * as ForeignTool from "../../src/toolset/ForeignTool.js"
 
-const advise = (name: string, params: unknown, offered: ReadonlyArray<string> = []): string | undefined => {
-  const advice = ForeignTool.advise(name, params, (command) => offered.includes(command))
+const advise = (
+  name: string,
+  params: unknown,
+  offered: ReadonlyArray<string> = [],
+  isOffline = false
+): string | undefined => {
+  const advice = ForeignTool.advise(name, params, (command) => offered.includes(command), isOffline)
   return advice === undefined ? undefined : Advice.render([advice], { ...Advice.model, run: (command) => command })
 }
 
@@ -184,10 +189,18 @@ describe("the command for another agent's tool", () => {
     const given = { prompt: "a b", description: "c", subagent_type: "general" }
     assert.strictEqual(advise("Task", given), "there are no sub-agents: do the task yourself, with Bash")
     assert.strictEqual(advise("Task", given, ["task:general"]), "task:general --prompt 'a b' --description c")
-    assert.strictEqual(
-      advise("WebFetch", { url: "https://a/?b&c" }),
-      "curl -sSL 'https://a/?b&c', where the sandbox allows the network"
-    )
+    const none = "none: the sandbox has no network but localhost"
+    for (const [name, url, isOffline, right] of [
+      ["WebFetch", "https://a/?b&c", false, "curl -sSL 'https://a/?b&c'"],
+      ["WebFetch", "https://a/?b&c", true, none],
+      ["WebFetch", "https://localhost.a/", true, none],
+      ["web_fetch", undefined, true, none],
+      ["fetch", "http://localhost:80/x", true, "curl -sSL http://localhost:80/x"],
+      ["WebSearch", undefined, true, none],
+      ["WebSearch", undefined, false, undefined]
+    ] as const) {
+      assert.strictEqual(advise(name, { url }, [], isOffline), right, `${name} ${url}`)
+    }
     for (const name of ["UnknownTool", "Bash", "constructor", "", "42"]) assert.isUndefined(advise(name, {}))
   })
 })

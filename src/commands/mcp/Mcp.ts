@@ -150,7 +150,6 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
 
   return {
     ...described,
-    keepsPlace: true,
     run,
     known: () => {
       const tools = client.known()

@@ -19,7 +19,7 @@ import type * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
 import * as NetworkDenial from "./NetworkDenial.js"
-import { isQuoted, isReport } from "./Quotation.js"
+import { isOnlyPrinted, isQuoted, isReport } from "./Quotation.js"
 import * as SocketDenial from "./SocketDenial.js"
 import { isWrite, type KernelRefusal, longestMessage, mentionsRefusal, type Refused, refusalIn } from "./Wording.js"
 
@@ -35,6 +35,8 @@ export interface Outcome {
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
   readonly stdout?: string
+  /** Standard output, where it has the messages of a part of a pipeline that failed. */
+  readonly merged?: string
   /** The masks of the sandbox, as of now. */
   readonly masks: ReadonlyArray<Mask>
   /** The packets that found no route while it ran. */
@@ -97,13 +99,16 @@ function* denialsIn(
   options: FileDenial.Options,
   { unixSockets }: SandboxPolicy
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
-  const { command, resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
+  const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
-  const files = mentionsRefusal(stderr)
-    ? yield* ofFiles(outcome, inReport, FileDenial.make(decision, outcome, options))
-    : []
+  const files =
+    mentionsRefusal(stderr) && !isOnlyPrinted(command)
+      ? yield* ofFiles(outcome, inReport, FileDenial.make(decision, outcome, options))
+      : []
   const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, stderr, inReport)
-  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr, traffic })
+  const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
+  const said = isCounted && merged !== "" ? `${stderr}\n${merged.slice(-mostExamined)}` : stderr
+  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr: said, traffic })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 

@@ -6,8 +6,9 @@
  */
 import * as Path from "node:path"
 import type { Mask } from "../platform/SandboxPlatform.js"
-import type { Denial } from "./Denial.js"
+import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
+import * as GitRemedy from "./GitRemedy.js"
 import * as Wording from "./Wording.js"
 
 /**
@@ -21,8 +22,11 @@ export interface Passed {
   /** The directories that relative names may be relative to. */
   readonly directories: ReadonlyArray<string>
   readonly stdout: string
+  readonly stderr: string
   readonly masks: ReadonlyArray<Mask>
-  readonly denials: ReadonlyArray<Denial>
+  readonly denials: ReadonlyArray<Denial.Denial>
+  /** True where a part of a pipeline failed, of which another remark tells that it has no network. */
+  readonly isPipeline: boolean
 }
 
 /** The most characters of standard output that are examined, from its beginning, and the most files of git. */
@@ -32,7 +36,8 @@ const mostFiles = 200
 /** Matches how `git status` names a file that differs from the index, in its long and in its short format. */
 const changed = /^(?:\s+(?:modified|deleted|typechange):\s+|[ MADRCT][MDT] )([^"\n]+)$/gm
 
-const ofGit = /\bgit\b/
+/** Matches the commands of git that tell which files are changed. */
+const ofGit = /\bgit\b[^|;&\n]*\s(?:status|commit)\b/
 
 const did = { read: "reading", write: "writing", network: "reaching" }
 
@@ -42,7 +47,20 @@ const did = { read: "reading", write: "writing", network: "reaching" }
  * @since 0.1.0
  */
 export const isLikely = (command: string, { stderr }: { readonly stderr: string }): boolean =>
-  Wording.mentionsRefusal(stderr) || ofGit.test(command)
+  Wording.mentionsRefusal(stderr) || isOffline(stderr) || ofGit.test(command)
+
+/**
+ * Tests whether a text says that a host was not reached.
+ *
+ * @since 0.1.0
+ */
+export const isOffline = (stderr: string): boolean => Wording.saysUnresolved(stderr) || Wording.saysUnreachable(stderr)
+
+/** Tests whether a denial can be told in passing: of the network, only where a host is named. */
+const canBeTold = ({ access, how, resource, rule }: Denial.Denial): boolean => {
+  const host = Denial.network(how)
+  return how === "verified-text" && (access !== "network" || (rule === host.rule && resource !== host.resource))
+}
 
 /**
  * Tells of each rule once, for the messages of later commands say the rest.
@@ -54,18 +72,20 @@ export class PassingDenials {
   private readonly told = new Set<string>()
 
   /** Notes a rule that a result names anyway. */
-  note({ rule }: Denial): void {
+  note({ rule }: Denial.Denial): void {
     this.told.add(rule)
   }
 
   /** Returns one line for a rule that nothing has been told of; else undefined. */
   notice(passed: Passed): string | undefined {
     const denial = passed.denials.find(
-      ({ access, how, rule }) => how === "verified-text" && access !== "network" && !this.told.has(rule)
+      (each) => canBeTold(each) && !this.told.has(each.rule) && !(passed.isPipeline && each.access === "network")
     )
     if (denial !== undefined) {
       this.told.add(denial.rule)
-      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.`
+      const rest = GitRemedy.find(passed.command, passed.stderr)
+      const next = rest === undefined ? "" : ` ${rest} adds the rest.`
+      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}`
     }
     const mask = this.seemsChanged(passed)
     if (mask === undefined) return undefined
@@ -78,8 +98,10 @@ export class PassingDenials {
     if (masks.length === 0 || !ofGit.test(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0
-    for (const [, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {
+    for (const [said, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {
       if (++seen > mostFiles) return undefined
+      // The command prints it itself.
+      if (command.includes(said.trim())) continue
       for (const directory of directories) {
         const mask = maskAt.get(Path.posix.resolve(directory, name))
         if (mask !== undefined && !this.told.has(`git ${mask.rule.pattern}`)) return mask

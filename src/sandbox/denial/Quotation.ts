@@ -4,6 +4,8 @@
  *
  * @since 0.1.0
  */
+import * as CommandLine from "../../bash/CommandLine.js"
+import { isRedirection } from "../../bash/Token.js"
 import { longestMessage, type Refused } from "./Wording.js"
 
 /** Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`. */
@@ -42,6 +44,40 @@ export const isQuoted = (
   if (quoted.test(near)) return true
   const [, name] = inReport ? (speaker.exec(near) ?? []) : []
   return name !== undefined && !name.endsWith("Error") && !mentions(command, name)
+}
+
+/** The commands that open no file. */
+const speaking = new Set([":", "echo", "exit", "false", "printf", "return", "true"])
+
+/** The most characters of a command whose words are examined. */
+const mostExamined = 10_000
+
+/**
+ * Tests whether a command does nothing but print, so that its messages are its own words.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isOnlyPrinted = (command: string): boolean => {
+  if (command.length > mostExamined || /`|[$<>]\(/.test(command)) return false
+  const { tokens } = CommandLine.parse(command)
+  let isName = true
+  for (const [at, token] of tokens.entries()) {
+    if (token._tag === "Newline") isName = true
+    else if (token._tag === "Operator") {
+      const next = tokens[at + 1]
+      const isCopy = token.value === ">&" && next?._tag === "Word" && /^\d$/.test(next.value)
+      if (isRedirection(token.value) && !isCopy) return false
+      if (!isRedirection(token.value)) isName = true
+    } else if (token._tag === "Word") {
+      const before = tokens[at - 1]
+      if (before?._tag === "Operator" && isRedirection(before.value)) continue
+      if (!isName || /^\w+=/.test(token.value)) continue
+      if (!speaking.has(token.value)) return false
+      isName = false
+    }
+  }
+  return true
 }
 
 /** Tests whether a command names a program. */

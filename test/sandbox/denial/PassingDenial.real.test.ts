@@ -38,4 +38,31 @@ describe("a command that goes on without what was denied to it", () => {
       )
     })
   )
+
+  inHouse("is told what git add can do, which works", ({ cwd, handle, put }) =>
+    Effect.gen(function* () {
+      put(".env", "A=1\n")
+      put("new", "1\n")
+      ChildProcess.spawnSync("git", ["init", "-q"], { cwd })
+      const remedy = "git add -A -- ':!/.env'"
+      const failed = yield* handle({ command: "git add -A" })
+      assert.strictEqual(failed.output.trimEnd().split("\n").at(-1), `${remedy} adds the rest.`)
+      const { output } = yield* handle({ command: `mkdir sub && cd sub && ${remedy}; git diff --cached --name-only` })
+      assert.strictEqual(output.split("\n")[0], "new")
+    })
+  )
+
+  inHouse("is told of the network once, and what only prints is told nothing", ({ handle }) =>
+    Effect.gen(function* () {
+      const curl = (host: string) =>
+        Effect.map(handle({ command: `curl -sS http://${host} || true` }), ({ output }) => output.trimEnd().split("\n"))
+      assert.deepStrictEqual(yield* curl("example.org"), [
+        "curl: (6) Could not resolve host: example.org",
+        "Blocked by the sandbox: reaching example.org (rule allowNetwork: false); the command went on without it."
+      ])
+      assert.lengthOf(yield* curl("example.net"), 1)
+      const { output } = yield* handle({ command: 'f=.en; printf "cat: ${f}v: Permission denied\\n" >&2; false' })
+      assert.strictEqual(output, "cat: .env: Permission denied\n[exit 1]")
+    })
+  )
 })

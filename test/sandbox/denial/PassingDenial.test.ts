@@ -14,8 +14,10 @@ const passed = (passing: Partial<PassingDenial.Passed>): PassingDenial.Passed =>
   command: "cat .env | wc -l",
   directories: ["/p"],
   stdout: "",
+  stderr: "",
   masks,
   denials: [],
+  isPipeline: false,
   ...passing
 })
 
@@ -67,5 +69,30 @@ describe("a denial to a command that went on", () => {
   it("is not told for the output of other programs", () => {
     const stdout = "\tmodified:   .env\n"
     assert.isUndefined(new PassingDenial.PassingDenials().notice(passed({ command: "cat notes", stdout })))
+  })
+
+  it("is not told for what the command prints itself, or where git tells of no files", () => {
+    const stdout = " modified:   .env\n"
+    for (const command of ["echo ' modified:   .env'; git status", "cat log; git --version", "cat log | git x; status"])
+      assert.isUndefined(new PassingDenial.PassingDenials().notice(passed({ command, stdout })), command)
+  })
+
+  it("is told of a host that is named, once, and where no remark on a pipeline tells it", () => {
+    const denials = [Denial.network("verified-text", "example.com")]
+    const passing = new PassingDenial.PassingDenials()
+    const notices = [true, false, false].map((isPipeline) => passing.notice(passed({ denials, isPipeline })))
+    const told =
+      "Blocked by the sandbox: reaching example.com (rule allowNetwork: false); the command went on without it."
+    assert.deepStrictEqual(notices, [undefined, told, undefined])
+  })
+
+  it("is told with the command that adds the rest, where git add stopped at it", () => {
+    const stderr = "error: open(\".env\"): Permission denied\nerror: unable to index file '.env'\n"
+    const notice = (command: string) =>
+      new PassingDenial.PassingDenials().notice(passed({ command, denials: [denial], stderr }))
+    assert.strictEqual(notice("git add -A; git status"), `${reading} git add -A -- ':!/.env' adds the rest.`)
+    assert.strictEqual(notice("git add .\ngit status"), `${reading} git add . -- ':!/.env' adds the rest.`)
+    for (const command of ["git add .env", "git commit -am x", "git add . -v", "git add ./src"])
+      assert.strictEqual(notice(command), reading, command)
   })
 })

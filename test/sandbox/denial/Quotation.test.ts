@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
+import * as Quotation from "../../../src/sandbox/denial/Quotation.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
@@ -48,4 +49,24 @@ describe("a message that is only printed is no denial", () => {
     assert.deepStrictEqual(await named(own, { stdout: "1 failed" }), ["**/.env"])
     assert.deepStrictEqual(await named(message), ["**/.env"])
   })
+})
+
+describe("a command that only prints", () => {
+  for (const [command, isIt] of [
+    ['f=.en; printf "cat: ${f}v: Permission denied\\n" >&2; false', true],
+    ["echo a; exit 1", true],
+    ["echo a\nfalse || echo b", true],
+    ["echo x > .env", false],
+    ["echo < .env", false],
+    ["echo $(cat .env)", false],
+    ["echo `cat .env`", false],
+    ["echo a; cat .env", false],
+    ["echo a | tee .env", false],
+    ["A=1 cat .env", false],
+    ["$c .env", false],
+    ["if true; then . .env; fi", false],
+    ["echo\ncat .env", false]
+  ] as const) {
+    it(`${command}: ${isIt}`, () => assert.strictEqual(Quotation.isOnlyPrinted(command), isIt))
+  }
 })
