@@ -59,7 +59,7 @@ const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(sche
 export const Parameters = Schema.Struct({
   command: Schema.propertySignature(
     Schema.String.pipe(
-      Schema.filter((command) => command.trim() !== "" || missing, { jsonSchema: { minLength: 1 } })
+      Schema.filter((command) => /\S/.test(command) || missing, { jsonSchema: { minLength: 1 } })
     ).annotations({
       description: "What bash runs: any command line or script, as you would type it."
     })
