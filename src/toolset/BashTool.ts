@@ -19,6 +19,7 @@ import { type CommandError, ExecutionFailed, type FailureCategory } from "../dom
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
@@ -146,7 +147,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return Effect.sync(() => undefined)
-          return Effect.map(factsOf(commandOf(params), result), Remark.make)
+          const command = commandOf(params)
+          return Slices.pass(command, Effect.map(factsOf(command, result), Remark.make))
         },
         onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
       })
