@@ -57,6 +57,19 @@ const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop(
  */
 export const turn = (): Promise<void> => new Promise((resolve) => eventLoop.add(resolve))
 
+/** The most characters of a text that is worked on without a rest before each pass over it. */
+const mostAtOnce = 256 * 1024
+
+/**
+ * Runs what passes over a text: at once, or after a turn of the event loop where the text is long, so that the times of
+ * one pass and the next don't add up.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const pass = <A, E, R>(text: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  text.length > mostAtOnce ? Effect.zipRight(eventLoop.turn, effect) : effect
+
 /**
  * Runs work that belongs together, of which each slice may hold several pieces.
  *

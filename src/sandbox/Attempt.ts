@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type * as Negotiation from "./Negotiation.js"
@@ -126,7 +127,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
       const execute = (turn: SandboxTurn) =>
         Effect.suspend(() => {
           onBegin()
-          return turn.execute(command, options)
+          return Slices.pass(command, turn.execute(command, options))
         })
       const run = (backend: SandboxBackend, turn: SandboxTurn) =>
         Effect.map(lend(backend, turn, grants, execute(turn)), (result) => {

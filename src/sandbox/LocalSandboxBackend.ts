@@ -196,7 +196,7 @@ export const make = (
     ) =>
       Effect.suspend(() => {
         if (busy++ === 0) since = performance.now()
-        return execute(command, options)
+        return Slices.pass(command, execute(command, options))
       }).pipe(
         Effect.onExit((exit) =>
           Effect.sync(() => {

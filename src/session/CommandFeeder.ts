@@ -27,8 +27,12 @@ import type { Surroundings } from "./ShellBridge.js"
 /** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
 const longRun = 3
 
-/** Matches a text of several commands, which may write to both streams in turn before the output is read as it comes. */
-const mayAlternate = /[;&|({`]|\n\s*\S/
+/** The most characters of a text that are looked through for what it may do; a longer one may do anything. */
+const longestRead = 256 * 1024
+
+/** Tests whether a text has several commands, which may write to both streams in turn before the output is read as it comes. */
+const mayAlternate = (text: string): boolean =>
+  text.length > longestRead || /[;&|({`]/.test(text) || text.trim().includes("\n")
 
 /**
  * A shell that is ready for a command, with the pipes for it.
@@ -62,8 +66,8 @@ export type Fed =
   | { readonly _tag: "Unable"; readonly shell: Shell }
   | { readonly _tag: "NotHandedOver"; readonly error: ExecutionFailed }
 
-/** Matches a command that may kill the shell's parent, and a sandbox with it. */
-const mayOrphan = /\bPPID\b|\bp?kill/
+/** Tests whether a command may kill the shell's parent, and a sandbox with it. */
+const mayOrphan = (text: string): boolean => text.length > longestRead || /\bPPID\b|\bp?kill/.test(text)
 
 /** The most milliseconds in which a shell whose parent was killed has ended, so that the result tells it. */
 const orphaned = 5000
@@ -190,7 +194,7 @@ export class CommandFeeder {
       }
       void run.finish(status).then((outcome) => {
         this.state.end(status, outcome.stderr.text)
-        if (!mayOrphan.test(job.text) || !shell.isOrphan) return tell(outcome)
+        if (!mayOrphan(job.text) || !shell.isOrphan) return tell(outcome)
         const patience = new Promise((resolve) => setTimeout(resolve, orphaned).unref())
         // What the end of the shell costs is known one turn of the event loop later.
         void Promise.race([shell.ended, patience]).then(() => setImmediate(() => tell(outcome)))
@@ -228,7 +232,7 @@ export class CommandFeeder {
       shell.frames.expect(nonces.ended, nonces.begun)
       shell.write(Protocol.run(directory, paths, nonces, before, nextMark))
     }
-    if (mayAlternate.test(job.text)) run.watch()
+    if (mayAlternate(job.text)) run.watch()
     deliver()
     stdin?.open()
     this.longRunTimer.refresh()

@@ -17,6 +17,8 @@ import * as SessionSettings from "./SessionSettings.js"
 /** The paths at which systems have mkfifo. */
 const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
 
+const newline = 10
+
 /** The number of FIFO pairs that one call of mkfifo makes. */
 const batch = 4
 
@@ -151,7 +153,11 @@ export class SessionDirectory {
    * rest of another.
    */
   writeCommand(text: string): void {
-    const bytes = Buffer.from(text.endsWith("\n") ? text : `${text}\n`)
+    const length = Buffer.byteLength(text)
+    // A text with one more character would be another copy of it, which counts where it is long.
+    const bytes = Buffer.allocUnsafe(text.endsWith("\n") ? length : length + 1)
+    bytes.write(text)
+    bytes[bytes.length - 1] = newline
     this.reserve.use(() => this.overwrite(bytes))
   }
 

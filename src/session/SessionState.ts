@@ -8,8 +8,12 @@ import type { StatusFrame } from "./FrameReader.js"
 import type { Before } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
 
-/** Matches a command that may switch on `set -v`. */
-const readsAloud = /\bset\b[^\n]*[-\s]\w*v|verbose/
+/** The most characters of a text that are looked through for what it may do; a longer one may do what `eval` may. */
+const longestRead = 256 * 1024
+
+/** Tests whether a command may switch on `set -v`. */
+const readsAloud = (text: string): boolean =>
+  text.includes("verbose") || (text.includes("set") && isFollowed(text, /\bset\b/g, /[-\s]\w*v/))
 
 /** Matches a command that may source or evaluate a text. */
 const mayEvaluate = /\b(source|eval)\b|(^|[\s;&|(])\.\s/
@@ -23,8 +27,23 @@ const mayAlias = /alias|ALIAS/
 /** Matches a command with `trap` that may define a function which sets a trap on EXIT; others leave later commands as they are. */
 const mayTrapExit = /\b(?:exit|0)\b/i
 
-/** Matches a command that may open or close a descriptor for good. */
-const mayRedirect = /\bexec\b[^\n]*[<>]/
+/** Tests whether a command may open or close a descriptor for good. */
+const mayRedirect = (text: string): boolean =>
+  text.length > longestRead || (text.includes("exec") && isFollowed(text, /\bexec\b/g, /[<>]/))
+
+/**
+ * Tests whether a word has something behind it in its line. Each line is looked at once, from its first such word: one
+ * pattern for both would look at a line again for every word in it.
+ */
+const isFollowed = (text: string, word: RegExp, next: RegExp): boolean => {
+  for (let found = word.exec(text); found !== null; found = word.exec(text)) {
+    const end = text.indexOf("\n", word.lastIndex)
+    if (next.test(end < 0 ? text.slice(word.lastIndex) : text.slice(word.lastIndex, end))) return true
+    if (end < 0) return false
+    word.lastIndex = end
+  }
+  return false
+}
 
 /** Matches whatever one of these matches; most commands hold none of it. */
 const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|\./
@@ -96,9 +115,10 @@ export class SessionState {
   takeBefore(text: string): Before {
     const { exitTrap, isMisparsed, rest, status } = this
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
-    const matters = mayMatter.test(text)
-    const evaluates = matters && mayEvaluate.test(text)
-    const isVerbose = this.isVerbose || (matters && readsAloud.test(text))
+    const isLong = text.length > longestRead
+    const matters = isLong || mayMatter.test(text)
+    const evaluates = isLong || (matters && mayEvaluate.test(text))
+    const isVerbose = this.isVerbose || (matters && readsAloud(text))
     const trace = isVerbose
       ? "input"
       : options !== "" || evaluates || (matters && mayTrace.test(text))
@@ -107,7 +127,7 @@ export class SessionState {
     this.text = text
     const traps = matters && text.includes("trap")
     this.knowsTraps ||= traps && mayTrapExit.test(text)
-    this.redirects ||= mayRedirect.test(text)
+    this.redirects ||= mayRedirect(text)
     this.rest = nothing
     this.isMisparsed = evaluates
     this.pipeline = []

@@ -45,8 +45,7 @@ export const prepare = (given: unknown): unknown => {
   if (cmd !== undefined) read[command === undefined || command === cmd ? "command" : "cmd"] = cmd
   if (typeof timeout === "string" && /^\d{1,10}$/.test(timeout)) read["timeout"] = Number(timeout)
   for (const value of [true, false]) if (isSaid(restart, value)) read["restart"] = value
-  const isBlank =
-    read["command"] === undefined || (Predicate.isString(read["command"]) && read["command"].trim() === "")
+  const isBlank = read["command"] === undefined || (Predicate.isString(read["command"]) && !/\S/.test(read["command"]))
   if (isBlank && read["restart"] === true) read["command"] = nothing
   return read
 }

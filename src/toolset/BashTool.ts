@@ -19,6 +19,7 @@ import { type CommandError, ExecutionFailed, type FailureCategory } from "../dom
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
@@ -59,7 +60,7 @@ const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(sche
 export const Parameters = Schema.Struct({
   command: Schema.propertySignature(
     Schema.String.pipe(
-      Schema.filter((command) => command.trim() !== "" || missing, { jsonSchema: { minLength: 1 } })
+      Schema.filter((command) => /\S/.test(command) || missing, { jsonSchema: { minLength: 1 } })
     ).annotations({
       description: "What bash runs: any command line or script, as you would type it."
     })
@@ -147,7 +148,8 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return none
-          return Effect.map(factsOf(commandOf(params), result), Remark.make)
+          const command = commandOf(params)
+          return Slices.pass(command, Effect.map(factsOf(command, result), Remark.make))
         },
         onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
       })

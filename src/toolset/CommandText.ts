@@ -47,13 +47,17 @@ const { Command, NoCommand, Wrapped } = CommandText
  * @category parsing
  */
 export const read = (text: string, isOurs: (name: string) => boolean = () => false): CommandText => {
-  const found = readAt(text, 0)
+  const found = readAt(text.length > longestIndented ? text.trimStart() : text, 0)
+  if (found._tag === "Command") return Command({ command: text })
   return found._tag === "NoCommand" &&
     isOurs(/\S+/.exec(text)?.[0] ?? "") &&
     (Prose.isProse(text) || FullScreen.find(text) !== undefined)
     ? Command({ command: text })
     : found
 }
+
+/** The most characters of a text before which white space is passed by each look at it, rather than once. */
+const longestIndented = 256 * 1024
 
 /** The number of things around a command that are looked into, to show what was meant. */
 const deepest = 3

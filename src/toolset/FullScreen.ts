@@ -22,6 +22,9 @@ export interface FullScreen {
 const editors = new Set("vim vi nvim view vimdiff nano pico emacs micro joe mcedit".split(" "))
 const monitors = new Set("htop btop atop mc ranger nnn tig lazygit".split(" "))
 
+/** The most characters of a text whose last command is looked at; of longer ones, the parser leaves the end to bash. */
+const longestRead = 100_000
+
 /**
  * Returns what is wrong with a call of such a program as the last command of a text; undefined where it has options, by
  * which most can be used without a terminal (`vim -es`), or where anything of the text is redirected or piped.
@@ -30,6 +33,7 @@ const monitors = new Set("htop btop atop mc ranger nnn tig lazygit".split(" "))
  */
 export const find = (text: string): FullScreen | undefined => {
   if (
+    text.length > longestRead ||
     !/\b(?:vim?|nvim|view|vimdiff|nano|pico|emacs|micro|joe|mcedit|htop|btop|atop|mc|ranger|nnn|tig|lazygit|watch)\b/.test(
       text
     )
@@ -71,6 +75,7 @@ const ofWatch = (words: ReadonlyArray<Word>, text: string): FullScreen | undefin
 /** Returns the words of the last command of a text; none where it is not plainly called. */
 const lastCommand = (text: string): ReadonlyArray<Word> => {
   const tokens = CommandLine.parse(text).tokens.filter(({ _tag }) => _tag !== "Blank" && _tag !== "Comment")
+  const last = tokens.findLastIndex(({ _tag }) => _tag !== "Newline")
   let words: Array<Word> = []
   for (const [at, token] of tokens.entries()) {
     if (token._tag === "HereDocument") return []
@@ -78,7 +83,7 @@ const lastCommand = (text: string): ReadonlyArray<Word> => {
     if (token._tag !== "Operator" && token._tag !== "Newline") continue
     const isEnd = token._tag === "Newline" || token.value === ";"
     if (!isEnd && token._tag === "Operator" && token.value !== "&&") return []
-    if (tokens.slice(at + 1).some(({ _tag }) => _tag !== "Newline")) words = []
+    if (at < last) words = []
   }
   return words
 }

@@ -78,7 +78,8 @@ export const whole = (text: string): Block | undefined => {
  * @since 0.1.0
  */
 export const isMarkdown = (text: string): boolean => {
-  if (!/`{3}|^[ \t]*~{3}/m.test(text)) return false
+  // Both are found sooner than a pattern matches, and most texts hold neither.
+  if (!text.includes("```") && !(text.includes("~~~") && /^[ \t]*~{3}/m.test(text))) return false
   if (/^\s*(?:`{3}|~{3})/.test(text)) return true
   const { tokens } = CommandLine.parse(text)
   // The word at the end of what can be read is not closed, and may be the text of a here-document.

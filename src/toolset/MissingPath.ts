@@ -39,7 +39,7 @@ export const meant = (line: CommandLine, stderr: string, cwd: string, around: Su
   const moving = words.filter(({ value }) => elsewhere.test(value))
   const isHere =
     moving.length === 0 || (moving.length === 1 && line.name === "cd" && moving[0]?.start === line.command?.start)
-  for (const { value } of words) {
+  for (const value of new Set(words.map(({ value }) => value))) {
     if (value === "" || (!isHere && !Path.isAbsolute(value))) continue
     if (!missing.some((text) => names(text, value) || names(text, Path.resolve(cwd, value)))) continue
     const found = near(Path.resolve(cwd, value), around)

@@ -11,8 +11,9 @@ import * as Hint from "../command/Hint.js"
 const opening =
   /^\s*(?:I|I'(?:ll|m|ve|d)|Let|Let's|Here|Here's|The|This|That|That's|These|Those|There|Now|First|Then|Next|Finally|Please|We|We'll|You|It|It's|To|In|On|My|Sure|Okay|After|Before|Because|Since|Based|Looking|Although|However|So|And|But)[,:]?[ \t]+\S/
 
-/** Match lists and tables, whose signs are no commands: `- a`, `1. b`, `| c |`. */
-const listed = /^\s*(?:-|[+•]|\d{1,3}[.)])[ \t]+\S|^\s*\|[ \t]*\S[^\n]*\|[ \t]*$/m
+/** Match lists and the begin of a table's row, whose signs are no commands: `- a`, `1. b`, `| c |`. */
+const listed = /^(?:-|[+•]|\d{1,3}[.)])[ \t]+\S/
+const row = /^\|[ \t]*\S/
 
 /** Matches the quote of a mail or of Markdown. */
 const quoted = /^[ \t]*>[ \t]/
@@ -25,17 +26,41 @@ const quoted = /^[ \t]*>[ \t]/
  */
 export const isProse = (text: string): boolean => opening.test(text) || beginsWithList(text) || isQuote(text)
 
+/** The most lines of comments before a list. */
+const mostComments = 1000
+
 const beginsWithList = (text: string): boolean => {
-  const first = text.split("\n").find((line) => line.trim() !== "" && !/^\s*#/.test(line)) ?? ""
-  return listed.test(first)
+  let passed = 0
+  for (const line of linesOf(text)) {
+    if (passed++ === mostComments) return false
+    const said = line.trim()
+    if (said === "" || said.startsWith("#")) continue
+    const cell = row.exec(said)?.[0]
+    return listed.test(said) || (cell !== undefined && said.length > cell.length && said.endsWith("|"))
+  }
+  return false
+}
+
+/** Yields the lines of a text one by one: mostly the first tells enough. */
+function* linesOf(text: string): Generator<string> {
+  for (let start = 0; ; ) {
+    const end = text.indexOf("\n", start)
+    yield end < 0 ? text.slice(start) : text.slice(start, end)
+    if (end < 0) return
+    start = end + 1
+  }
 }
 
 /**
  * Tests whether all lines of a text are quotes. `> file` alone empties a file, and `> out.txt sort in.txt` is a command.
  */
 const isQuote = (text: string): boolean => {
-  const lines = text.split("\n").filter((line) => line.trim() !== "")
-  if (lines.length === 0 || !lines.every((line) => quoted.test(line))) return false
+  const lines: Array<string> = []
+  for (const line of linesOf(text)) {
+    if (line.trim() === "") continue
+    if (!quoted.test(line)) return false
+    lines.push(line)
+  }
   const words = lines.map((line) => line.trim().split(/[ \t]+/))
   return words.some(
     ([, target = "", ...more]) =>

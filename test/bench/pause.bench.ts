@@ -70,6 +70,10 @@ const commands: ReadonlyArray<readonly [name: string, command: string]> = [
   ["300,000 redirects", redirects],
   ["10 MB of words", words],
   ["5 MB in quotes", quoted],
+  ["10 MB of one word", `: ${many("a", 10_000_000)}`],
+  ["1 MB of newlines", `:${many("\n", 1_000_000)}`],
+  ["1 MB of set", `: ${many("set ", 250_000)}`],
+  ["1 MB of paths that are missing", many("/a/b/c ", 150_000)],
   ["300 words of 9 kB refused", `for i in {1..300}; do echo "${many("a", 9000)}: Permission denied" >&2; done; false`]
 ]
 

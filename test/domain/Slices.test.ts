@@ -28,6 +28,30 @@ const turns = <A>(effect: Effect.Effect<A>) =>
     return { value, count }
   })
 
+describe("a pass over a text", () => {
+  it.live("waits for a turn of the event loop where the text is long, and is made at once where it is not", () =>
+    Effect.gen(function* () {
+      for (const [size, expected] of [
+        [1, false],
+        [1_000_000, true]
+      ] as const) {
+        let hadTurn = false
+        setImmediate(() => {
+          hadTurn = true
+        })
+        assert.strictEqual(
+          yield* Slices.pass(
+            "a".repeat(size),
+            Effect.sync(() => hadTurn)
+          ),
+          expected
+        )
+        yield* Effect.sleep(1)
+      }
+    })
+  )
+})
+
 describe("work in slices", () => {
   it.live("lets the event loop have its turn, however long it is", () =>
     Effect.gen(function* () {

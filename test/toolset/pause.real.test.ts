@@ -67,4 +67,32 @@ describe("a huge command", () => {
       assert.deepStrictEqual(yield* run(`${" ".repeat(1_000_000)}read f | wc -c`), ok("1000008\n"))
     })
   )
+
+  inBoth("of one sign or word, over and over, is handed over in a time that grows with its length only", ({ run }) =>
+    Effect.gen(function* () {
+      for (const text of ["\n", " ", "#\n", "set ", "exec ", "| ", "- "]) {
+        for (const size of [200_000, 2_000_000]) {
+          const { exitCode, stderr } = yield* run(`: '${text.repeat(size / text.length)}'`)
+          assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" }, text)
+        }
+      }
+      const newlines = "\n".repeat(2_000_000)
+      assert.deepStrictEqual(yield* run(`:${newlines}`), { exitCode: 0, stdout: "", stderr: "" })
+      assert.deepStrictEqual(yield* run(`${newlines}echo a`), { exitCode: 0, stdout: "a\n", stderr: "" })
+    })
+  )
+
+  inBoth("keeps its place before the calls that come after it, and can be cancelled", ({ handle, run }) =>
+    Effect.gen(function* () {
+      const huge = `: ${"a ".repeat(500_000)}`
+      yield* Effect.all([handle({ command: `echo a >>f; ${huge}` }), handle({ command: "echo b >>f" }, "2")], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(yield* run("cat f"), { exitCode: 0, stdout: "a\nb\n", stderr: "" })
+      const fiber = yield* Effect.fork(handle({ command: `sleep 60; ${huge}` }))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(fiber)
+      assert.deepStrictEqual(yield* run("cat f"), { exitCode: 0, stdout: "a\nb\n", stderr: "" })
+    })
+  )
 })
