@@ -226,6 +226,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             user,
             environment: within
           }),
+          gate,
           seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
           masks: masksFromOutside ? layout.masks : []
         })
