@@ -168,20 +168,10 @@ export const make = (
         if (live !== undefined) yield* live.prove(watch?.learn)
       })
 
-    const launcher: ShellLauncher = ({ directory, environment, shell }) =>
-      Effect.gen(function* () {
-        const scope = yield* Effect.scope
-        const wrapped = yield* platform.wrap({ policy, shell, directory, environment })
-        withheld = wrapped.withheld ?? []
-        return {
-          spawnable: wrapped.spawnable,
-          descriptors: wrapped.descriptors,
-          environment: wrapped.environment,
-          isTrial: wrapped.isTrial ?? false,
-          started: (pid) => Scope.extend(start(wrapped, pid), scope),
-          explain: (stderr) => wrapped.explain?.(stderr)
-        }
-      })
+    const isDue: RunningSandbox["isDue"] = (ahead) => {
+      if (running?.live === undefined) return false
+      return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
+    }
 
     const mend = Effect.suspend(() => {
       const now = running
@@ -196,6 +186,23 @@ export const make = (
         now.checkAhead = ended + pause * ahead
       })
     })
+
+    const launcher: ShellLauncher = ({ directory, environment, shell }) =>
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const wrapped = yield* platform.wrap({ policy, shell, directory, environment })
+        withheld = wrapped.withheld ?? []
+        return {
+          spawnable: wrapped.spawnable,
+          descriptors: wrapped.descriptors,
+          environment: wrapped.environment,
+          isTrial: wrapped.isTrial ?? false,
+          prove: (pid) => Scope.extend(start(wrapped, pid), scope),
+          // The shell may have taken long to answer.
+          started: Effect.suspend(() => (isDue() ? mend : Effect.void)),
+          explain: (stderr) => wrapped.explain?.(stderr)
+        }
+      })
 
     return {
       launcher,
@@ -220,10 +227,7 @@ export const make = (
         isTold = true
         return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."
       },
-      isDue: (ahead) => {
-        if (running?.live === undefined) return false
-        return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
-      },
+      isDue,
       mend,
       scan: Effect.suspend(() => {
         const { live, watch } = running ?? {}

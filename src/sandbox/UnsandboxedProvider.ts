@@ -28,7 +28,8 @@ const launcher: ShellLauncher = (request) =>
   Effect.map(SandboxPlatform.none.wrap(request), (wrapped) => ({
     ...wrapped,
     isTrial: false,
-    started: () => Effect.void,
+    prove: () => Effect.void,
+    started: Effect.void,
     explain: () => undefined
   }))
 

@@ -67,6 +67,9 @@ export class ShellKeeper {
   alive = true
   /** Resolves once the process has ended and all its output is read. */
   readonly over: Promise<void>
+  /** Resolves once the keeper reports that it runs, and what wraps it has done its work; never where nothing keeps shells. */
+  readonly running: Promise<void>
+  private tellRunning: () => void = () => {}
   /** The time, in clock ticks since boot, before which no shell of its has run a command. */
   keptSince = Number.POSITIVE_INFINITY
   /** True where shells can follow one another in the process. */
@@ -98,6 +101,9 @@ export class ShellKeeper {
     child.stdin.on("error", () => {})
     child.stdout.on("data", (chunk: Buffer) => this.shell?.hearOutput(chunk))
     child.stderr.on("data", (chunk: Buffer) => this.shell?.hearComplaint(chunk))
+    this.running = new Promise((resolve) => {
+      this.tellRunning = resolve
+    })
     this.lifeline = child.stdio[3] as Net.Socket
     this.lifeline.on("error", () => {})
     this.lifeline.on("data", (chunk: Buffer) => this.hearReport(chunk.toString("latin1")))
@@ -210,6 +216,7 @@ export class ShellKeeper {
     const inner = Number(/K(\d+)\0/.exec(text)?.[1] ?? ProcessTree.innerPid(this.spawned))
     if (ProcessTree.innerPid(this.spawned) !== inner) this.wrapped = ProcessTree.find(this.spawned, inner)
     if (text.includes("Q")) this.isAtEnd = true
+    this.tellRunning()
     const code = /E(\d+)\0/.exec(text)?.[1]
     if (this.isAtEnd || (this.isEnding && code !== undefined)) this.dismiss()
     const ending = this.shell

@@ -93,8 +93,17 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
         }
         return launch.explain(words) ?? NoShell.make(`${name} ${what}${words === "" ? "" : `: ${words}`}`)
       })
+      const answered = yield* Deferred.make<void>()
+      // What wraps the shells is looked at while the first of them starts; a wrapper may keep the keeper's report back.
+      const running = Effect.raceFirst(
+        Effect.promise(() => keeper.running),
+        Deferred.await(answered)
+      )
+      const proof = yield* Effect.forkScoped(Effect.zipRight(running, launch.prove(keeper.spawned)))
       yield* Effect.raceFirst(answer, restart.asked)
-      yield* launch.started(keeper.spawned)
+      yield* Deferred.succeed(answered, undefined)
+      yield* Fiber.join(proof)
+      yield* launch.started
       yield* Deferred.succeed(started, { shell: first, keeper })
       yield* Effect.promise(() => keeper.over)
     }).pipe(

@@ -37,10 +37,12 @@ export interface Launch {
   /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
   readonly isTrial: boolean
   /**
-   * Run with the pid of the spawned process once the first shell answers, and before any command. Where it fails, all
-   * is ended, and the command fails with the same error.
+   * Run with the pid of the spawned process once the keeper runs, while its first shell starts. Where it fails, all is
+   * ended before any command, and the command fails with the same error.
    */
-  readonly started: (pid: number) => Effect.Effect<void, ExecutionFailed>
+  readonly prove: (pid: number) => Effect.Effect<void, ExecutionFailed>
+  /** Run after `prove`, once the first shell answers too, and before any command; fails as `prove` does. */
+  readonly started: Effect.Effect<void, ExecutionFailed>
   /** Explains why a shell could not be started, from its standard error; undefined where it can't tell. */
   readonly explain: (stderr: string) => ExecutionFailed | undefined
 }
@@ -66,6 +68,7 @@ export const plain: ShellLauncher = ({ environment, shell }) =>
     descriptors: [],
     environment,
     isTrial: false,
-    started: () => Effect.void,
+    prove: () => Effect.void,
+    started: Effect.void,
     explain: () => undefined
   })

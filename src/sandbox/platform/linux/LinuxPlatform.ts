@@ -65,7 +65,8 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
   readonly layout: Layout.Layout
   readonly level: Launch.Level
   /**
-   * Returns the running sandbox whose shell was spawned with that pid; the shell must have written its first output.
+   * Returns the running sandbox whose shell was spawned with that pid; the keeper must have reported, or the shell have
+   * written its first output.
    */
   readonly live: (pid: number) => LiveNamespace.LiveNamespace & SandboxPlatform.LiveSandbox
   /** Explains why the sandbox could not start, from its standard error. */
@@ -225,6 +226,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             user,
             environment: within
           }),
+          gate,
           seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
           masks: masksFromOutside ? layout.masks : []
         })

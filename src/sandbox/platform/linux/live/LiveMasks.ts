@@ -95,9 +95,10 @@ export const make = (
           const { calm, masks } = yield* search(since - behind)
           const isNew = !door.areMounted(masks)
           if (isNew && learn === undefined) return yield* moved()
-          if (learn !== undefined && (isNew || awaited.length > 0)) yield* Effect.ignore(learn(masks))
+          const isTaught = learn !== undefined && (isNew || awaited.length > 0)
+          if (isTaught) yield* Effect.ignore(learn(masks))
           // Nothing has changed since the last walk began: that one missed nothing.
-          if (calm === "still" && door.areMounted(masks)) return
+          if (calm === "still" && (isTaught ? door.areMounted(masks) : !isNew)) return
           agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
           if (agreeing === enough) return
           since = began

@@ -62,10 +62,17 @@ const { isWithin } = HostPath
 const kindOf = (path: string): Mask["kind"] =>
   Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"
 
+/**
+ * The most milliseconds, about, that are waited for the filter: bubblewrap starts the keeper and then confines its own
+ * process in the sandbox, which a busy machine may not have run by then.
+ */
+const confining = 250
+
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /**
- * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its shell has written its first output.
+ * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its keeper has reported, or its
+ * shell has written its first output.
  *
  * @since 0.1.0
  * @category constructors
@@ -171,20 +178,22 @@ export const make = (options: {
     return masks.every(({ path }) => points.has(path))
   }
 
-  const verify = Effect.suspend(() => {
+  const verify = (tries = confining): Effect.Effect<void, ExecutionFailed> => {
     inner ??= SandboxProcess.find(pid)
     if (inner === undefined || !SandboxProcess.isHeld(inner)) {
-      return fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
+      return inner !== undefined && tries > 0
+        ? Effect.flatMap(Effect.sleep(1), () => verify(tries - 1))
+        : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
     }
     const hidden = [layout.sessions, ...layout.others, plan.path]
     const stray = WritableMounts.stray(layout, hidden, MountTable.read("self"), mounts())
     return stray === undefined
       ? Effect.void
       : fail(`no sandbox: while it was built, ${stray} was replaced, or a link led there; try again when it rests`)
-  })
+  }
 
   return {
-    verify,
+    verify: Effect.suspend(() => verify()),
     canChange: level !== "single",
     isMounted,
     areMounted,

@@ -85,9 +85,9 @@ export const make = (sessions: string): PlanDirectory => {
 }
 
 /**
- * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter (also as `filter`, for a shell's
- * printf), and the masks (as a mount table, and as `targets` for the case that a masked file vanishes before the table
- * is mounted).
+ * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter (behind a gate as `filter`, for a
+ * shell's printf), and the masks (as a mount table, and as `targets` for the case that a masked file vanishes before the
+ * table is mounted), which only a gate lets through.
  *
  * @since 0.1.0
  */
@@ -95,6 +95,8 @@ export const write = (
   plan: PlanDirectory,
   contents: {
     readonly arguments: ReadonlyArray<string>
+    /** True where the launch waits to mount the masks. */
+    readonly gate: boolean
     readonly seccomp: Uint8Array
     readonly masks: ReadonlyArray<Mask>
   }
@@ -104,7 +106,7 @@ export const write = (
       mode: 0o600
     })
   put("arguments", contents.arguments.map((argument) => `${argument}\0`).join(""))
-  put("seccomp", contents.seccomp)
+  if (!contents.gate) return put("seccomp", contents.seccomp)
   put("filter", `${Array.from(contents.seccomp, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("")}\n`)
   put("masks", startTable(plan, contents.masks))
   put("targets", contents.masks.map(({ kind, path }) => `${plan.placeholders[kind]}\0${path}\0`).join(""))
