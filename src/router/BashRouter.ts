@@ -111,7 +111,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       )
       const inPlace = handler?.isBesideOthers === true ? places.behind : places.keep
       return Effect.flatMap(
-        inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.succeed(undefined) : here))),
+        inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.sync(() => undefined) : here))),
         // Its place is given up right before it takes one in the shell's own queue.
         (result) =>
           result === undefined ? sandbox.execute(command, patient(command, options)) : Effect.succeed(result)

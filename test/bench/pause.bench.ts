@@ -1,6 +1,7 @@
 /** How long the event loop stands still, at most, while commands work on huge input, and what that work takes. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import { setImmediate } from "node:timers/promises"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Synapse from "../../src/Synapse.js"
@@ -15,12 +16,13 @@ const runtime = ManagedRuntime.make(
   Synapse.layer({ cwd: directory }, { sandbox: { home: `${directory}-home`, temporary: directory } })
 )
 
-const run = (command: string) =>
-  runtime.runPromise(
-    Effect.flatMap(Toolset, (toolset) =>
-      toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command, timeout: 600_000 }) })
-    )
-  )
+/** Makes the arguments of a call. */
+const calling = (command: string) => JSON.stringify({ command, timeout: 600_000 })
+
+const handle = (args: string) =>
+  runtime.runPromise(Effect.flatMap(Toolset, (toolset) => toolset.handle({ id: "1", name: "Bash", arguments: args })))
+
+const run = (command: string) => handle(calling(command))
 
 /** Writes a file of so many MiB. */
 const fill = (name: string, size: number, part: (at: number) => string) => {
@@ -39,6 +41,9 @@ const sampling = setInterval(() => {
  * time, no more counts than this process worked: the rest is other processes', where the machine is busy.
  */
 const pause = async (command: string): Promise<number> => {
+  // Making them is the caller's work.
+  const args = calling(command)
+  await setImmediate()
   let longest = 0
   let before = performance.now()
   let usage = process.cpuUsage()
@@ -50,7 +55,7 @@ const pause = async (command: string): Promise<number> => {
     usage = process.cpuUsage()
   }
   const turn = setInterval(look, 2)
-  await run(command)
+  await handle(args)
   look()
   clearInterval(turn)
   return longest

@@ -29,15 +29,19 @@ export interface Passed {
   readonly isPipeline: boolean
 }
 
-/** The most characters of standard output that are examined, from its beginning, and the most files of git. */
+/** The most characters of a command, and of standard output, that are examined, from their beginnings. */
+const mostOfCommand = 10_000
 const mostExamined = 64 * 1024
+/** The most files of git that are examined. */
 const mostFiles = 200
 
 /** Matches how `git status` names a file that differs from the index, in its long and in its short format. */
-const changed = /^(?:\s+(?:modified|deleted|typechange):\s+|[ MADRCT][MDT] )([^"\n]+)$/gm
+const changed = /^(?:[ \t]+(?:modified|deleted|typechange):[ \t]+|[ MADRCT][MDT] )([^"\n]+)$/gm
 
-/** Matches the commands of git that tell which files are changed. */
-const ofGit = /\bgit\b[^|;&\n]*\s(?:status|commit)\b/
+/** Matches the commands of git that tell which files are changed. The bound keeps a long line of `git git …` linear. */
+const ofGit = /\bgit\b[^|;&\n]{0,200}?\s(?:status|commit)\b/
+
+const tellsChanges = (command: string): boolean => ofGit.test(command.slice(0, mostOfCommand))
 
 const did = { read: "reading", write: "writing", network: "reaching" }
 
@@ -47,7 +51,7 @@ const did = { read: "reading", write: "writing", network: "reaching" }
  * @since 0.1.0
  */
 export const isLikely = (command: string, { stderr }: { readonly stderr: string }): boolean =>
-  Wording.mentionsRefusal(stderr) || isOffline(stderr) || ofGit.test(command)
+  Wording.mentionsRefusal(stderr) || isOffline(stderr) || tellsChanges(command)
 
 /**
  * Tests whether a text says that a host was not reached.
@@ -95,7 +99,7 @@ export class PassingDenials {
 
   /** Finds a hidden file that git tells to be changed. */
   private seemsChanged({ command, directories, masks, stdout }: Passed): Mask | undefined {
-    if (masks.length === 0 || !ofGit.test(command)) return undefined
+    if (masks.length === 0 || !tellsChanges(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0
     for (const [said, name = ""] of stdout.slice(0, mostExamined).matchAll(changed)) {

@@ -14,9 +14,12 @@ const quoted = /(?:^\s*[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+:
 /** Matches the program that a message begins with. */
 const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
 
-/** Match the reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. */
+/**
+ * Matches the reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. Nothing in it goes past a
+ * line's end: an output of many empty lines would take a time that grows with its square.
+ */
 const reports =
-  /^\s*(?:ok|not ok) \d+\b|^\W* ?(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^\s*--- FAIL: |^\s*(?:PASS|FAIL)\b|^\s*Tests?:? +\d+ |^test result: /m
+  /^[ \t]*(?:ok|not ok) \d+\b|^[^\w\n]*(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^[ \t]*--- FAIL: |^[ \t]*(?:PASS|FAIL)\b|^[ \t]*Tests?:? +\d+ |^test result: /m
 
 /**
  * Tests whether texts hold the report of a test run, in which programs' messages may be printed.

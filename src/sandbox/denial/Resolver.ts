@@ -5,7 +5,7 @@
  */
 import * as Fs from "node:fs"
 
-const server = /^\s*nameserver\s+(\S+)/gm
+const server = /^[ \t]*nameserver[ \t]+(\S+)/gm
 const loopback = /^(?:127\.|::1$)/
 
 /**

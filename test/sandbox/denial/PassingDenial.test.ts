@@ -95,4 +95,10 @@ describe("a denial to a command that went on", () => {
     for (const command of ["git add .env", "git commit -am x", "git add . -v", "git add ./src"])
       assert.strictEqual(notice(command), reading, command)
   })
+
+  it("is looked for in a huge command and in much white space at no more cost than reading them", () => {
+    assert.isFalse(PassingDenial.isLikely("git ".repeat(1_000_000), { stderr: "" }))
+    const passing = new PassingDenial.PassingDenials()
+    assert.isUndefined(passing.notice(passed({ command: "git status", stdout: "\n".repeat(1_000_000) })))
+  })
 })

@@ -69,4 +69,9 @@ describe("a command that only prints", () => {
   ] as const) {
     it(`${command}: ${isIt}`, () => assert.strictEqual(Quotation.isOnlyPrinted(command), isIt))
   }
+
+  it("which is found in many empty lines at no more cost than reading them", () => {
+    for (const text of ["\n", "\t\n", " ", ". \n"]) assert.isFalse(Quotation.isReport(text.repeat(500_000)))
+    assert.isTrue(Quotation.isReport(`${"\n".repeat(500_000)}\tok 1 - works\n`))
+  })
 })
