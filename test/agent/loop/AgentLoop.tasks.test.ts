@@ -14,6 +14,7 @@ const barrier = (parties: number) =>
     const handler: CommandHandler = {
       ...Handlers.show,
       name: "task:*",
+      isBesideOthers: true,
       run: ({ args }) =>
         Effect.gen(function* () {
           const name = args.at(-1) ?? ""
