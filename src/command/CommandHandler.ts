@@ -109,11 +109,6 @@ export interface CommandHandler extends Described {
    */
   readonly usesFiles?: boolean
   /**
-   * True where later calls do not wait for the end of a call that needs no shell. They wait for those of all other
-   * commands, as they do for what the shell runs.
-   */
-  readonly isBesideOthers?: boolean
-  /**
    * Tests whether the text after its name is taken as it is written, as its only argument: JSON that nobody has quoted.
    * A command with this test also gets a text whose quotes do not match as it is written.
    */

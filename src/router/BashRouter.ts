@@ -109,7 +109,8 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const isShells = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
       )
-      const inPlace = handler?.isBesideOthers === true ? places.behind : places.keep
+      // Later calls do not wait for a sub-agent: tasks of one turn run side by side.
+      const inPlace = line.name.startsWith("task:") ? places.behind : places.keep
       return Effect.flatMap(
         inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.sync(() => undefined) : here))),
         // Its place is given up right before it takes one in the shell's own queue.

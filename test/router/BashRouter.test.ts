@@ -315,17 +315,17 @@ describe("BashRouter", () => {
     }).pipe(Effect.scoped, Effect.provide(withGreet))
   )
 
-  it.effect("keeps later calls waiting for a slow command of ours, unless it runs beside them", () =>
+  it.effect("keeps later calls waiting for a slow command of ours, unless it is a task", () =>
     Effect.gen(function* () {
       const registry = yield* CommandRegistry.CommandRegistry
       const gate = yield* Deferred.make<void>()
       const slow = { ...greet, run: () => Effect.as(Deferred.await(gate), CommandResult.make()) }
       yield* registry.add({ ...slow, name: "slow" })
-      yield* registry.add({ ...slow, name: "beside", isBesideOthers: true })
+      yield* registry.add({ ...slow, name: "task:slow" })
       const ended: Array<string> = []
       const begin = (command: string) =>
         Effect.fork(Effect.tap(route(command), () => Effect.sync(() => void ended.push(command))))
-      const fibers = yield* Effect.forEach(["beside", "beside 2", "echo a", "slow", "greet b", "echo c"], begin)
+      const fibers = yield* Effect.forEach(["task:slow", "task:slow 2", "echo a", "slow", "greet b", "echo c"], begin)
       yield* TestClock.adjust("1 seconds")
       assert.deepStrictEqual(ended, ["echo a"])
       yield* Deferred.succeed(gate, undefined)

@@ -99,7 +99,6 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
 
   return {
     ...described,
-    isBesideOthers: true,
     isUnlisted: !manager.isOffered,
     known: () => {
       const types = manager.types()

@@ -14,7 +14,6 @@ const barrier = (parties: number) =>
     const handler: CommandHandler = {
       ...Handlers.show,
       name: "task:*",
-      isBesideOthers: true,
       run: ({ args }) =>
         Effect.gen(function* () {
           const name = args.at(-1) ?? ""
