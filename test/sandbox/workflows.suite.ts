@@ -101,10 +101,11 @@ const workflows: Readonly<Record<string, Workflow>> = {
     gives: "<p>it</p>\n",
     bySocket: true
   },
+  // SHELL: without it, tmux starts the user's own, which is nologin for nobody.
   tmux: {
     needs: ["tmux"],
     command:
-      "export TMUX_TMPDIR=$PWD; tmux -f /dev/null new-session -d 'sleep 100' && tmux ls | cut -d : -f 1; tmux kill-server",
+      "export SHELL=/bin/sh TMUX_TMPDIR=$PWD; tmux -f /dev/null new-session -d 'sleep 100' && tmux ls | cut -d : -f 1; tmux kill-server",
     gives: "0\n",
     bySocket: true
   },
