@@ -48,9 +48,198 @@ fi
     \\builtin exit 1
   }
   \\builtin trap - PIPE
-  \\builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1"
+  __synapse_words=(/bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1" "\${LC_ALL-}" "\${LC_ALL@a}")
+  if [[ \${LC_ALL@a} != *r* ]]; then LC_ALL=C \\builtin exec "\${__synapse_words[@]}"; fi
+  \\builtin exec "\${__synapse_words[@]}"
 } 46>@directory@/slot-"$__synapse-ask"
 \\builtin exit 126
+`
+
+/**
+ * The file `files.bash`, without its comments.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const files = `own='' begun=''
+helper='' asks='' tells=''
+start() {
+  local list
+  case \${BASH_VERSINFO[5]} in
+    x86_64-*-linux-gnu | x86_64-*-linux-musl) list=195 ;;
+    aarch64-*-linux-gnu | aarch64-*-linux-musl) list=12 ;;
+    *) return ;;
+  esac
+  hash perl || return
+  coproc HELPER { PERL5OPT='' PERL_UNICODE='' PERLIO='' exec perl -f -e '
+    $/ = "\\0"; $| = 1;
+    sub word { my $word = <STDIN>; defined $word or exit; chomp $word; $word }
+    sub bare { my $size = syscall $ARGV[0] + 0, $_[0], 0, 0; $size == 0 || $size < 0 && $! == 95 }
+    for (my $count = word; $count; $count--) {
+      my @at = stat word;
+      print @at ? "$at[0]:$at[1] $at[4]:$at[5]:$at[3]\\n" : "\\n";
+    }
+    my ($target, $new) = (word, word);
+    my @old = lstat $target;
+    my @new = lstat $new;
+    print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
+      "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
+      chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\\n" : "no\\n"' "$list" 46>&- 41<&- 42<&-; }
+  disown "$HELPER_PID"
+  asks=\${HELPER[1]-0} tells=\${HELPER[0]-0}
+  if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
+}
+if [[ $writes ]]; then start; fi 2>/dev/null
+tell() {
+  trap '' PIPE
+  printf '%s\\0' "$@" >&"$asks"
+  trap - PIPE
+} 2>/dev/null
+resolve() {
+  target=$1
+  if [[ -L $1 ]]; then
+    IFS= read -r -d '' target < <(readlink -fz -- "$1" 46>&- 41<&- 42<&-)
+  elif [[ $1 && $1 != */* ]]; then
+    target=./$1
+  fi
+}
+identify() {
+  local path directory lines=() known=() asked=() line=0 at place itself
+  for path in "$@"; do
+    resolve "$path"
+    directory=.
+    if [[ $target == */* ]]; then directory=\${target%/*}/; fi
+    known+=("\${target##*/}")
+    if [[ -d $directory ]]; then known+=(yes) asked+=("$directory"); else known+=(''); fi
+    if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
+  done
+  if (( \${#asked[@]} )); then
+    if [[ $helper == fresh ]]; then tell "\${#asked[@]}" "\${asked[@]}"; else inquire; fi
+    if [[ $looks ]]; then peek "$1"; fi
+    if [[ $helper == fresh ]] && ! hear; then inquire; fi
+    if (( ! \${#lines[@]} )); then
+      mapfile -t -u 40 lines
+      exec 40<&-
+    fi
+  fi
+  if (( \${#lines[@]} != \${#asked[@]} )); then
+    for path in "$@"; do reply io 'it was changed meanwhile'; done
+    return
+  fi
+  for (( at = 0; at < \${#known[@]}; at += 3 )); do
+    place='' itself=''
+    if [[ \${known[at + 1]} ]]; then place=\${lines[line]%% *}/\${known[at]}; line=$((line + 1)); fi
+    if [[ \${known[at + 2]} ]]; then
+      if [[ \${lines[line]} != *:1 ]]; then itself=\${lines[line]%% *}; fi
+      if [[ $# == 1 && \${lines[line]} == *" $EUID:\${GROUPS[0]}:1" ]]; then own=$1; fi
+      line=$((line + 1))
+    fi
+    reply ok "$place/$itself"
+  done
+}
+inquire() { exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-); }
+hear() {
+  local line=''
+  helper=''
+  for path in "\${asked[@]}"; do
+    if IFS= read -r -u "$tells" line && [[ $line ]]; then lines+=("$line"); else lines=(); return 1; fi
+  done
+  helper=known
+} 2>/dev/null
+look() {
+  local looks=yes seen='' text
+  identify "$1"
+  if [[ $seen ]]; then reply text "$text"; else reply ok; fi
+}
+peek() {
+  if [[ -f $1 && -r $1 ]] && ! endless "$1" regular && { exec 43<"$1"; } 2>/dev/null; then
+    if ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ \${text+read} ]]; then seen=yes; fi
+    exec 43<&-
+  fi
+}
+begin() {
+  local several=\${3-}
+  target=$1 inplace='' begun=$1
+  if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
+  if ! resolve "$1"; then
+    reply io 'a symbolic link that leads nowhere'
+    return
+  fi
+  if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
+  if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
+  local error
+  directory=./
+  if [[ $target == */* ]]; then directory=\${target%/*}/; fi
+  if [[ -e $target ]]; then
+    if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
+  elif [[ ! -d $directory ]]; then
+    missing
+    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
+      if [[ ! $several ]]; then discard; fi
+      refuse 'its directory could not be made' "$error"
+      return
+    fi
+  fi
+  if [[ $several ]]; then
+    if room "$directory"; then
+      temporary=$room/new/\${target##*/}
+      if error=$({ : >"$temporary"; } 2>&1) && { exec 44>"$temporary"; } 2>/dev/null; then reply ok; return; fi
+    fi
+    temporary=
+    if [[ -e $target ]]; then elsewhere; else refuse 'could not be made' "$error"; fi
+    return
+  fi
+  local mask
+  if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
+  local base=\${target##*/}
+  temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
+  set -C
+  if ! { exec 44>"$temporary"; } 2>/dev/null; then
+    if [[ ! -e $target ]]; then
+      error=$({ : >"$temporary"; } 2>&1)
+      temporary=
+      discard
+      refuse 'could not be made' "$error"
+    else
+      elsewhere
+    fi
+  else
+    reply ok
+  fi
+  set +C
+  if [[ $mask ]]; then umask "$mask"; fi
+}
+masked() {
+  exec 40<>"$slot-down"
+  umask >&40
+  IFS= read -r -u 40 mask
+  exec 40<&-
+  umask 077
+}
+put() {
+  if [[ ! $temporary ]]; then
+    reply io 'it was not begun'
+  elif printf %s "$1" >&44; then reply ok; else unwritten; fi
+} 2>/dev/null
+place() {
+  local said='' none=()
+  if [[ ! $helper || $mode || ! -e $target ]]; then return 1; fi
+  if [[ $helper == fresh ]]; then none=(0); fi
+  tell "\${none[@]}" "$target" "$temporary"
+  helper=''
+  IFS= read -r -u "$tells" said
+  [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
+} 2>/dev/null
+commit() {
+  if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
+  if [[ ! $inplace ]] && place; then
+    exec 44>&-
+    temporary='' made=()
+    reply ok
+    return
+  fi
+  exchange
+}
 `
 
 /**
@@ -238,7 +427,7 @@ become() {
     if [[ $name ]]; then reply denied "$name"; else reply missing; fi
     return
   fi
-  if [[ \${callers[2]} ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
+  if [[ \${callers[2]} == *x* ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
   exec -- "$name" "\${words[@]:count + 1}"
@@ -430,7 +619,7 @@ undo() {
  * @since 0.1.0
  * @category texts
  */
-export const stub = `callers=("$PATH" "\${LC_ALL-}" "\${LC_ALL+set}")
+export const stub = `callers=("$PATH" "\${3-}" "\${4-}")
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 export LC_ALL=C
 slot=@directory@/slot-$1
@@ -440,40 +629,6 @@ old='' failed=0
 temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=()
 made=() kept=()
 declare -A rooms=()
-own='' begun=''
-helper='' asks='' tells=''
-start() {
-  local list
-  case \${BASH_VERSINFO[5]} in
-    x86_64-*-linux-gnu | x86_64-*-linux-musl) list=195 ;;
-    aarch64-*-linux-gnu | aarch64-*-linux-musl) list=12 ;;
-    *) return ;;
-  esac
-  hash perl || return
-  coproc HELPER { PERL5OPT='' PERL_UNICODE='' PERLIO='' exec perl -f -e '
-    $/ = "\\0"; $| = 1;
-    sub word { my $word = <STDIN>; defined $word or exit; chomp $word; $word }
-    sub bare { my $size = syscall $ARGV[0] + 0, $_[0], 0, 0; $size == 0 || $size < 0 && $! == 95 }
-    for (my $count = word; $count; $count--) {
-      my @at = stat word;
-      print @at ? "$at[0]:$at[1] $at[4]:$at[5]:$at[3]\\n" : "\\n";
-    }
-    my ($target, $new) = (word, word);
-    my @old = lstat $target;
-    my @new = lstat $new;
-    print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
-      "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
-      chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\\n" : "no\\n"' "$list" 46>&- 41<&- 42<&-; }
-  disown "$HELPER_PID"
-  asks=\${HELPER[1]-0} tells=\${HELPER[0]-0}
-  if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
-}
-if [[ \${2-} == @(edit|write) ]]; then start; fi 2>/dev/null
-tell() {
-  trap '' PIPE
-  printf '%s\\0' "$@" >&"$asks"
-  trap - PIPE
-} 2>/dev/null
 what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=''
 next() { IFS= read -r -d '' -u 41 "$@"; }
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
@@ -486,6 +641,15 @@ unwritten() { rest unwritten; }
 exchange() { rest exchange; }
 mode() { rest mode "$@"; }
 become() { rest become; }
+files() { . @directory@/files && "$@"; }
+identify() { files identify "$@"; }
+look() { files look "$@"; }
+begin() { files begin "$@"; }
+writes=''
+if [[ \${2-} == @(edit|write) ]]; then
+  writes=yes
+  . @directory@/files
+fi
 discard() {
   if [[ $temporary ]]; then
     exec 44>&-
@@ -542,127 +706,6 @@ open() {
     refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
-resolve() {
-  target=$1
-  if [[ -L $1 ]]; then
-    IFS= read -r -d '' target < <(readlink -fz -- "$1" 46>&- 41<&- 42<&-)
-  elif [[ $1 && $1 != */* ]]; then
-    target=./$1
-  fi
-}
-identify() {
-  local path directory lines=() known=() asked=() line=0 at place itself
-  for path in "$@"; do
-    resolve "$path"
-    directory=.
-    if [[ $target == */* ]]; then directory=\${target%/*}/; fi
-    known+=("\${target##*/}")
-    if [[ -d $directory ]]; then known+=(yes) asked+=("$directory"); else known+=(''); fi
-    if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
-  done
-  if (( \${#asked[@]} )); then
-    if [[ $helper == fresh ]]; then tell "\${#asked[@]}" "\${asked[@]}"; else inquire; fi
-    if [[ $looks ]]; then peek "$1"; fi
-    if [[ $helper == fresh ]] && ! hear; then inquire; fi
-    if (( ! \${#lines[@]} )); then
-      mapfile -t -u 40 lines
-      exec 40<&-
-    fi
-  fi
-  if (( \${#lines[@]} != \${#asked[@]} )); then
-    for path in "$@"; do reply io 'it was changed meanwhile'; done
-    return
-  fi
-  for (( at = 0; at < \${#known[@]}; at += 3 )); do
-    place='' itself=''
-    if [[ \${known[at + 1]} ]]; then place=\${lines[line]%% *}/\${known[at]}; line=$((line + 1)); fi
-    if [[ \${known[at + 2]} ]]; then
-      if [[ \${lines[line]} != *:1 ]]; then itself=\${lines[line]%% *}; fi
-      if [[ $# == 1 && \${lines[line]} == *" $EUID:\${GROUPS[0]}:1" ]]; then own=$1; fi
-      line=$((line + 1))
-    fi
-    reply ok "$place/$itself"
-  done
-}
-inquire() { exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-); }
-hear() {
-  local line=''
-  helper=''
-  for path in "\${asked[@]}"; do
-    if IFS= read -r -u "$tells" line && [[ $line ]]; then lines+=("$line"); else lines=(); return 1; fi
-  done
-  helper=known
-} 2>/dev/null
-look() {
-  local looks=yes seen='' text
-  identify "$1"
-  if [[ $seen ]]; then reply text "$text"; else reply ok; fi
-}
-peek() {
-  if [[ -f $1 && -r $1 ]] && ! endless "$1" regular && { exec 43<"$1"; } 2>/dev/null; then
-    if ! IFS= read -r -d '' -n 16000 -u 43 text 2>/dev/null && [[ \${text+read} ]]; then seen=yes; fi
-    exec 43<&-
-  fi
-}
-begin() {
-  local several=\${3-}
-  target=$1 inplace='' begun=$1
-  if [[ $target == */ || -d $target ]]; then reply directory 'Is a directory'; return; fi
-  if ! resolve "$1"; then
-    reply io 'a symbolic link that leads nowhere'
-    return
-  fi
-  if [[ -e $1 && ! -f $1 ]]; then reply special 'not a regular file'; return; fi
-  if [[ -e $1 && ! $1 -ef $target ]]; then reply io 'a file that was deleted'; return; fi
-  local error
-  directory=./
-  if [[ $target == */* ]]; then directory=\${target%/*}/; fi
-  if [[ -e $target ]]; then
-    if [[ ! -w $target ]] && ! error=$({ : >>"$target"; } 2>&1); then refuse 'could not be written' "$error"; return; fi
-  elif [[ ! -d $directory ]]; then
-    missing
-    if ! error=$(exec mkdir -p -- "$directory" 2>&1 46>&- 41<&- 42<&-); then
-      if [[ ! $several ]]; then discard; fi
-      refuse 'its directory could not be made' "$error"
-      return
-    fi
-  fi
-  if [[ $several ]]; then
-    if room "$directory"; then
-      temporary=$room/new/\${target##*/}
-      if error=$({ : >"$temporary"; } 2>&1) && { exec 44>"$temporary"; } 2>/dev/null; then reply ok; return; fi
-    fi
-    temporary=
-    if [[ -e $target ]]; then elsewhere; else refuse 'could not be made' "$error"; fi
-    return
-  fi
-  local mask
-  if [[ -e $target || $mode == [0-7]* ]]; then masked; fi
-  local base=\${target##*/}
-  temporary=$directory/.\${base:0:100}.$RANDOM$RANDOM$$
-  set -C
-  if ! { exec 44>"$temporary"; } 2>/dev/null; then
-    if [[ ! -e $target ]]; then
-      error=$({ : >"$temporary"; } 2>&1)
-      temporary=
-      discard
-      refuse 'could not be made' "$error"
-    else
-      elsewhere
-    fi
-  else
-    reply ok
-  fi
-  set +C
-  if [[ $mask ]]; then umask "$mask"; fi
-}
-masked() {
-  exec 40<>"$slot-down"
-  umask >&40
-  IFS= read -r -u 40 mask
-  exec 40<&-
-  umask 077
-}
 pour() {
   exec 40<"$slot-down"
   if (( $1 == 44 )); then
@@ -676,30 +719,6 @@ pour() {
 }
 written() {
   if wait "$poured" 2>/dev/null; then reply ok; else unwritten; fi
-}
-put() {
-  if [[ ! $temporary ]]; then
-    reply io 'it was not begun'
-  elif printf %s "$1" >&44; then reply ok; else unwritten; fi
-} 2>/dev/null
-place() {
-  local said='' none=()
-  if [[ ! $helper || $mode || ! -e $target ]]; then return 1; fi
-  if [[ $helper == fresh ]]; then none=(0); fi
-  tell "\${none[@]}" "$target" "$temporary"
-  helper=''
-  IFS= read -r -u "$tells" said
-  [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
-} 2>/dev/null
-commit() {
-  if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
-  if [[ ! $inplace ]] && place; then
-    exec 44>&-
-    temporary='' made=()
-    reply ok
-    return
-  fi
-  exchange
 }
 several() {
   if [[ ! \${isSeveral-} ]]; then

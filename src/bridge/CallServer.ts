@@ -82,6 +82,7 @@ export class CallServer implements OpenBridge {
     this.calls.on("error", () => {})
     this.calls.on("data", (chunk: Buffer) => this.hear(chunk))
     Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.files), Stub.files(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.rest), Stub.rest(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.read), Stub.read(path), { mode: 0o600 })

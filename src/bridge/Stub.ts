@@ -30,6 +30,7 @@ export const names = {
   programs: "bin",
   program: "program",
   stub: "stub",
+  files: "files",
   several: "several",
   rest: "rest",
   read: "read"
@@ -75,6 +76,14 @@ export const program = (directory: string): string => within(directory, BashText
  * @category texts
  */
 export const stub = (directory: string): string => within(directory, BashText.stub)
+
+/**
+ * Makes the file `files`, which `stub` sources where a file is written.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const files = (): string => BashText.files
 
 /**
  * Makes the file `several`, which `stub` sources where several files are written at once.

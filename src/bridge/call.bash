@@ -44,6 +44,10 @@ fi
     \builtin exit 1
   }
   \builtin trap - PIPE
-  \builtin exec /bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1"
+  # bash reads the files of a locale as it starts, unless that is C: the caller's own is handed over beside it. Where that is
+  # readonly, the stub sets it.
+  __synapse_words=(/bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1" "${LC_ALL-}" "${LC_ALL@a}")
+  if [[ ${LC_ALL@a} != *r* ]]; then LC_ALL=C \builtin exec "${__synapse_words[@]}"; fi
+  \builtin exec "${__synapse_words[@]}"
 } 46>@directory@/slot-"$__synapse-ask"
 \builtin exit 126

@@ -114,7 +114,7 @@ become() {
     if [[ $name ]]; then reply denied "$name"; else reply missing; fi
     return
   fi
-  if [[ ${callers[2]} ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
+  if [[ ${callers[2]} == *x* ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
   exec -- "$name" "${words[@]:count + 1}"

@@ -69,6 +69,7 @@ describe("a call that runs as a program", () => {
     "@",
     "A=1 export B=2; A='x y' @",
     "unset LC_ALL; @; LC_ALL= @; LC_ALL=C.UTF-8 @; LC_ALL=POSIX; @; export LC_ALL; @; unset LC_ALL",
+    "(readonly LC_ALL; @); (readonly LC_ALL=POSIX; @); (export LC_ALL=C.UTF-8; readonly LC_ALL; @); (set -o posix; LC_ALL=C.UTF-8; @)",
     "f() { echo f; }; export -f f; @; unset -f f",
     "OLDPWD=/ @; unset OLDPWD; @; SHLVL=7 @; (unset SHLVL; @)",
     "mkdir -p d; cd d; cp ../run .; @; cd ..; PATH=/usr/bin:/bin @; export BASH_ENV=/nowhere; @; unset BASH_ENV"
