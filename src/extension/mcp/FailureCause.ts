@@ -38,7 +38,7 @@ export const withWords = (reason: string, words: string): string => {
 }
 
 /**
- * What is said in the place of a server that gives no answer, or none that can be read.
+ * The sentences that stand in the place of a server's, which gives no answer, or none that can be read.
  *
  * @since 0.1.0
  * @category wording

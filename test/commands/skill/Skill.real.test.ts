@@ -177,7 +177,7 @@ describe("skills in a shell", () => {
           for (const command of [name, `${name} x`, `${name} | cat`, `true; ${name} $HOME`]) {
             const { output } = yield* house.handle({ command })
             assert.strictEqual(output.split("Unknown skill: ").length, 2, output)
-            assert.include(output, 'Bash(command="skill:list") lists all skills.')
+            assert.include(output, 'Bash(command="skill:list") tells what each is for.')
           }
           const { extras } = yield* house.handle({ command: name })
           assert.deepStrictEqual([extras.failureCategory, extras.exitCode], ["command_not_found", 127])
