@@ -158,10 +158,10 @@ describe("synapse mcp", () => {
         assert.strictEqual(code, 2)
         assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
       }
-      assert.deepStrictEqual(await mcp("tst", "x"), [
+      assert.deepStrictEqual(await mcp("tets", "x"), [
         2,
         "",
-        "synapse: Unknown subcommand: tst. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
+        "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
       ])
       assert.deepStrictEqual(await mcp("rm", "x"), [
         2,
