@@ -229,6 +229,20 @@ describe("skills in a shell", () => {
             }),
             Synapse.layer({ cwd }, { sandbox: { home, temporary, enabled: true } })
           )
+          // Whoever works on a skill writes it.
+          const own = `${home}/skills/own`
+          const worked = yield* Effect.provide(
+            Effect.flatMap(Toolset, (toolset) =>
+              toolset.handle({
+                id: "1",
+                name: "Bash",
+                arguments: '{"command":"echo x > made; ls ..; cat ../../secret"}'
+              })
+            ),
+            Synapse.layer({ cwd: own }, { sandbox: { home, temporary, enabled: true } })
+          )
+          assert.strictEqual(worked.extras.stdout, "own\n", worked.output)
+          assert.isTrue(Fs.existsSync(`${own}/made`))
         })
       ),
     60_000

@@ -113,14 +113,15 @@ export const make = async (
   // Another session may take its settings from the directory around a place, and a command must not write these.
   const around = others.concat(sessions).flatMap((place) => PrivateDirectory.around(place) ?? [])
   const kept = around.filter((path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root)))
-  const isPlace = (path: string) =>
-    [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path))
+  /** Tests whether a bind would uncover what is hidden, or cover what is written. */
+  const isTaken = (path: string) =>
+    isMasked(path) ||
+    [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path)) ||
+    roots.some((root) => isWithin(root, path))
   const readonly = WriteRoots.outermost([
     ...shownIn
       .flatMap((path) => WriteRoots.realPath(path) ?? [])
-      .filter(
-        (path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isPlace(path) && !isMasked(path)
-      ),
+      .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
     ...kept,
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
