@@ -223,7 +223,12 @@ const layerPlatform = Layer.unwrapEffect(
     const { home } = yield* SandboxSettings.SandboxSettings
     return process.platform === "darwin"
       ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({ environment, index: `${home}/index`, places })
+      : LinuxPlatform.layerOptions({
+          environment,
+          index: `${home}/index`,
+          places,
+          shown: [LocalSkillStore.homeDirectory(home)]
+        })
   })
 )
 

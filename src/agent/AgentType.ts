@@ -37,10 +37,11 @@ const builtIn = (name: string, description: string, isReadOnly: boolean, instruc
 
 const answering =
   "You are a sub-agent: another agent has given you this task, and reads nothing of what you do but your answer. It holds what was " +
-  "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. You can't start sub-agents."
+  "asked for, in the form that was asked for: paths, line numbers and facts instead of a report of your steps. Files that hold outputs of your commands go with you: the " +
+  "answer holds what matters of them. You can't start sub-agents."
 
 const reading =
-  "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone and empty. " +
+  "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone, empty, and goes with you. " +
   "Use grep, find, git log, git diff and read; don't try to change anything."
 
 /**

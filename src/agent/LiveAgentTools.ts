@@ -137,7 +137,7 @@ export const layer = (
         const registry = Context.get(built, CommandRegistry)
         return {
           toolset: Context.get(built, Toolset),
-          commands: () => registry.list().filter(({ isUnlisted }) => isUnlisted !== true),
+          commands: registry.listed,
           cwd: goal
         }
       })

@@ -73,6 +73,7 @@ class Progress {
 
   hear(event: AgentEvent): void {
     if (event._tag === "Ended") this.ended = event
+    else if (event._tag === "Retrying") this.tell(SubAgentStep.Retrying({ reason: event.reason, delay: event.delay }))
     else if (event._tag === "ToolStarted") {
       this.count++
       this.commands.push(ForeignText.line(commandOf(event.call.arguments), longestCommand))

@@ -415,9 +415,9 @@ become() {
   reply ok
   mapfile -d '' -t -u 40 words
   exec 40<&-
-  local count=\${words[0]-0}
+  local count=\${words[0]-0} file=\${words[1]-}
   PATH=\${callers[0]}
-  for name in "\${words[@]:1:count}" ''; do
+  for name in "\${words[@]:2:count}" ''; do
     if [[ $name == */* ]]; then
       if [[ -e $name ]]; then break; fi
     elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
@@ -427,10 +427,15 @@ become() {
     if [[ $name ]]; then reply denied "$name"; else reply missing; fi
     return
   fi
+  if [[ $file && ! -e $file ]]; then
+    PATH=$own
+    reply missing "$file"
+    return
+  fi
   if [[ \${callers[2]} == *x* ]]; then { LC_ALL=\${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
-  exec -- "$name" "\${words[@]:count + 1}"
+  exec -- "$name" "\${words[@]:count + 2}"
 }
 `
 

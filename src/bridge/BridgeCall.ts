@@ -180,10 +180,11 @@ export class BridgeCall {
 
   /**
    * Makes the caller become a program, which ends this call; rejects with Refused where the program is not there
-   * (`missing`), or can't be run (`denied`, with its path).
+   * (`missing`; with the path of the file that it is to run where only that is not there), or can't be run (`denied`, with
+   * its path).
    */
-  async become({ args, names }: Program): Promise<void> {
-    const words = ShellText.encode([String(names.length), ...names, ...args].map((word) => `${word}\0`).join(""))
+  async become({ args, file = "", names }: Program): Promise<void> {
+    const words = ShellText.encode([String(names.length), file, ...names, ...args].map((word) => `${word}\0`).join(""))
     try {
       const sink = await this.pouring("become")
       // It replies only where it could not become the program.

@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
               registry.find(request.name),
               call,
               toCommandCall(call, request, around, { output, turns }),
-              registry.list()
+              registry.listed()
             )
           ),
           CommandListener.current,
@@ -117,7 +117,7 @@ const run = (
   handler === undefined || isLineHandler(handler)
     ? UnknownCommand.of(
         call.name,
-        known.flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name]))
+        known.map(({ name }) => name)
       )
     : Effect.tapDefect(
         Effect.suspend(() =>
@@ -158,6 +158,12 @@ const notBecome = (
   if (kind === "denied") {
     const stderr = `${name}: ${FileFailure.printable(reason)}: Permission denied\n`
     return Effect.succeed(CommandResult.make({ exitCode: ExitCode.blocked, stderr }))
+  }
+  if (reason !== "") {
+    return new CommandNotFound({
+      command: name,
+      reason: `${name}: commands do not see ${FileFailure.printable(reason)}: it is gone, or the sandbox hides it, which has a /tmp and a /var/tmp of its own.`
+    })
   }
   return new CommandNotFound({
     command: name,

@@ -95,16 +95,17 @@ mode() {
   if known=$(exec stat -L -c %a -- "$1" 2>&1 46>&- 41<&- 42<&-); then reply ok "$known"; else refuse 'its mode is not known' "$known"; fi
 }
 # Becomes a program, as the caller would run it: with its PATH, its locale and its descriptors. What comes down are the number
-# of the names that the program may have, of which the first that is there counts, the names, and its words.
+# of the names that the program may have, of which the first that is there counts, the file that it is to run, which may be
+# empty, the names, and its words.
 become() {
   local words=() name='' own=$PATH
   exec 40<"$slot-down"
   reply ok
   mapfile -d '' -t -u 40 words
   exec 40<&-
-  local count=${words[0]-0}
+  local count=${words[0]-0} file=${words[1]-}
   PATH=${callers[0]}
-  for name in "${words[@]:1:count}" ''; do
+  for name in "${words[@]:2:count}" ''; do
     if [[ $name == */* ]]; then
       if [[ -e $name ]]; then break; fi
     elif [[ $name ]] && hash -- "$name" 2>/dev/null; then break; fi
@@ -114,8 +115,13 @@ become() {
     if [[ $name ]]; then reply denied "$name"; else reply missing; fi
     return
   fi
+  if [[ $file && ! -e $file ]]; then
+    PATH=$own
+    reply missing "$file"
+    return
+  fi
   if [[ ${callers[2]} == *x* ]]; then { LC_ALL=${callers[1]}; } 2>/dev/null; else unset LC_ALL; fi
   trap - EXIT
   exec 41<&- 42<&- 43<&- 44>&- 46>&-
-  exec -- "$name" "${words[@]:count + 1}"
+  exec -- "$name" "${words[@]:count + 2}"
 }

@@ -39,6 +39,7 @@ import { House, type Invocation, WrongUsage } from "./Invocation.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import * as TaskRetries from "./TaskRetries.js"
 import * as WatchedReport from "./WatchedReport.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
@@ -65,7 +66,7 @@ const goOn = "Go on where you were interrupted."
 
 /** The note to a resumed model about its tools. */
 const renewed =
-  "(This session is resumed. The shell is a new one: its directory, its variables and its background processes are not those of before. Files are as they were left, unless somebody has changed them.)"
+  "(This session is resumed. The shell is a new one: its directory, its variables, its background processes and its files of output are not those of before. Files are as they were left, unless somebody has changed them.)"
 
 /** Returns the real path of the directory that the shell starts in. */
 const directoryOf = (given: Given): Effect.Effect<string, ConfigError | WrongUsage> =>
@@ -91,7 +92,7 @@ const directoryOfSession = (given: Given, { id, transcript }: OpenSession.OpenSe
 /** Runs the agent in a session. Returns the exit code. */
 const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd: string, prompt: string) =>
   Effect.gen(function* () {
-    const { isTerminal } = yield* Stdio
+    const { isTerminal, write } = yield* Stdio
     const stdio = yield* Effect.context<Stdio>()
     const isWatched = isTerminal("stderr")
     const renderer = isWatched && !given.json ? yield* Rendering.make : undefined
@@ -108,20 +109,23 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     const runtime = yield* Effect.runtime<never>()
     const listener: CommandListener.CommandListener =
       renderer === undefined
-        ? {}
+        ? { onSubAgent: TaskRetries.listener(write) }
         : { onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event }))) }
     const permission = (yield* Asking.isAsked(given.ask))
       ? PermissionPrompt.layerWithin(renderer === undefined ? {} : { hold: renderer.suspended })
       : undefined
+    // Without a whole turn, the prompt is all that there is to go on with.
     const hint = Effect.suspend(() =>
-      recorder.isKept() ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`) : Effect.void
+      recorder.isKept() && recorder.total().turns > 0
+        ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`)
+        : Effect.void
     )
     const house = yield* House
     yield* WithoutSandbox.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
       const toolset = yield* Toolset
-      const commands = (yield* CommandRegistry).list()
+      const commands = (yield* CommandRegistry).listed()
       yield* loop
         .run({
           prompt,
@@ -129,7 +133,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
           toolset,
           commands,
           cwd,
-          history: transcript.messages,
+          history: transcript.context,
           limits: {
             ...Option.match(given.maxTurns, { onNone: () => ({}), onSome: (maxTurns) => ({ maxTurns }) }),
             maxTokens: Option.getOrUndefined(given.maxTokens),

@@ -6,12 +6,12 @@
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as ForeignText from "../domain/ForeignText.js"
 import * as JsonLine from "../domain/JsonLine.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import * as AgentText from "./AgentText.js"
 import { print, write } from "./Answer.js"
 import { Stdio } from "./Stdio.js"
+import * as TaskRetries from "./TaskRetries.js"
 
 /**
  * The end of a run, as it is told.
@@ -190,9 +190,6 @@ export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 
-const retrying = ({ delay, reason }: { readonly delay: number; readonly reason: string }): string =>
-  `trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${ForeignText.line(reason, 300)}`
-
 /**
  * Makes a report for pipes: the answer alone on stdout, and a line on stderr for each request that is tried again.
  *
@@ -205,7 +202,7 @@ export const text = (): Report => {
     take: (event) =>
       Effect.suspend(() => {
         said.take(event)
-        if (event._tag === "Retrying") return print("stderr", `synapse: ${retrying(event)}`)
+        if (event._tag === "Retrying") return print("stderr", `synapse: ${TaskRetries.retrying(event)}`)
         return event._tag === "Ended" ? answer(event.text) : Effect.void
       }),
     interrupted: Effect.suspend(() => answer(interruption(said).text)),

@@ -5,7 +5,9 @@
  */
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Timeout from "../domain/Timeout.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import type { Toolset } from "../toolset/Toolset.js"
@@ -59,7 +61,8 @@ export const call = (given: Given): Effect.Effect<void, ConfigError, House | Std
     // The program that calls shows what is going on: a question is asked only if it is told to.
     const permission = Asking.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
-      Effect.scoped(serve(given.brief)),
+      // What Synapse answers itself has no other limit.
+      Effect.locally(Effect.scoped(serve(given.brief)), Timeout.ofCalls, Option.getOrUndefined(given.timeout)),
       house.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
     )
   })

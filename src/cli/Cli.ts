@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
 import * as Version from "../domain/Version.js"
 import * as Agent from "./Agent.js"
@@ -150,9 +151,12 @@ const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const unknownSubcommand = (args: ReadonlyArray<string>): string => {
   const [name = "", subcommand = ""] = args
   const meant = Object.entries(synonyms[name] ?? {}).find(([other]) => other === subcommand)?.[1]
-  return meant === undefined
-    ? `synapse: Unknown subcommand.\n${usage(args)}`
-    : `synapse: There is no ${subcommand}: it is called ${meant}.\n${usage([name, meant])}`
+  if (meant !== undefined) return `synapse: There is no ${subcommand}: it is called ${meant}.\n${usage([name, meant])}`
+  const names = Array.from(usage([name]).matchAll(/^ +synapse [a-z]+ ([a-z]+)/gm), ([, found = ""]) => found)
+  const near = Similar.nearest(subcommand, names)
+  return near === undefined
+    ? `synapse: Unknown subcommand: ${ForeignText.word(subcommand)}.\n${usage(args)}`
+    : `synapse: Unknown subcommand: ${ForeignText.word(subcommand)}. Did you mean ${near}?\n${usage([name, near])}`
 }
 
 /** Says what the first word is taken for that is no subcommand; undefined where it is one. */

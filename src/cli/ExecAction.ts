@@ -20,6 +20,7 @@ import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as PersonWords from "./shell/PersonWords.js"
+import * as TaskRetries from "./TaskRetries.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
@@ -48,10 +49,10 @@ export const handle = (
     const stdio = yield* Stdio
     const toolset = yield* Toolset
     const hints: Array<string> = []
-    const { onOutput = stdio.write, onSubAgent } = tasks?.listener ?? {}
+    const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
     const listener: CommandListener.CommandListener = {
       ...(json ? undefined : { onOutput, takesAll: true, audience, onHint: (text) => hints.push(text) }),
-      ...(onSubAgent === undefined ? undefined : { onSubAgent })
+      onSubAgent
     }
     const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
     if (tasks !== undefined) yield* tasks.end

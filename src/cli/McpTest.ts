@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { CommandError } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import { McpClient } from "../extension/mcp/McpClient.js"
 import { complain, end, print } from "./Answer.js"
@@ -27,8 +28,14 @@ export const connect = (name: string) =>
     return ExitCode.success as number
   }).pipe(
     // The advice is for who calls its tools.
-    Effect.catchAll((error) => complain(error._tag === "CommandNotFound" ? error.reason : error.message))
+    Effect.catchAll((error) => complain(reasonOf(name, error)))
   )
+
+/** A server that is not trusted is nothing that the sandbox denies to whoever asks here. */
+const reasonOf = (name: string, error: CommandError): string => {
+  if (error._tag === "Blocked") return `The MCP server ${name} can't be used: ${error.rule}: ${error.reason}.`
+  return error._tag === "CommandNotFound" ? error.reason : error.message
+}
 
 /**
  * Connects to a server in a house, and sets the exit code.

@@ -12,14 +12,18 @@ const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp"]
 
 /**
  * Returns the directory that holds a path, where the sandbox has one of its own in its place; undefined elsewhere, and
- * where a rule is about the path.
+ * where a rule is about the path, and for reading the user's skills, which every sandbox shows.
  *
+ * @param skills the directory of the user's skills
  * @since 0.1.0
  */
 export const find = (
   { whitelist }: SandboxPolicy,
-  verdict: PolicyDecision.Verdict & { readonly real: string }
+  verdict: PolicyDecision.Verdict & { readonly real: string },
+  access: PolicyDecision.Access,
+  skills: string
 ): string | undefined => {
+  if (access === "read" && isWithin(verdict.real, RealPath.follow(skills).real)) return undefined
   if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) return undefined
   const roots = whitelist.map(({ path, real = path }) => real)
   return places.find((place) => {

@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import type { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import { homeDirectory } from "../extension/skill/LocalSkillStore.js"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
@@ -54,7 +55,7 @@ const inspect = Effect.gen(function* () {
   const config = yield* SandboxConfig.SandboxConfig
   const { enabled, provider } = yield* config.load
   const policy = yield* (yield* PolicyBuilder.PolicyBuilder).build(process.cwd())
-  return { enabled: settings.enabled ?? enabled, provider, file: config.file, policy }
+  return { enabled: settings.enabled ?? enabled, provider, file: config.file, home: settings.home, policy }
 })
 
 /**
@@ -79,7 +80,7 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
  */
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
-    const found = yield* inspect
+    const { home: _, ...found } = yield* inspect
     const { blacklist, cwd, environment = [], readonly, toolCache, unixSockets, whitelist } = found.policy
     const text = json
       ? JSON.stringify(found)
@@ -148,9 +149,9 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const text = yield* expandHome(given.path)
     const path = Path.resolve(text)
     const access = given.write ? "write" : "read"
-    const { enabled, policy } = yield* inspect
+    const { enabled, home, policy } = yield* inspect
     const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
-    const own = enabled ? OwnTemporary.find(policy, decided) : undefined
+    const own = enabled ? OwnTemporary.find(policy, decided, access, homeDirectory(home)) : undefined
     const verdict = own === undefined ? decided : { ...decided, allowed: false, own }
     const place = onOneLine(decided.real === path ? path : `${path} (${decided.real})`)
     const reason = own === undefined ? why(decided) : OwnTemporary.describe(own, access)

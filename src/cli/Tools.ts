@@ -42,7 +42,7 @@ const print = (printer: Printer): Effect.Effect<void, never, CommandRegistry | S
     // The first command starts the sandbox, or finds that this machine can't: the descriptions say so then.
     yield* toolset.handle({ id: "tools", name: "Bash", arguments: '{"command":":"}' })
     const { tools } = toolset
-    const handlers = (yield* CommandRegistry).list().filter(({ isUnlisted }) => isUnlisted !== true)
+    const handlers = (yield* CommandRegistry).listed()
     const stdio = yield* Stdio
     const commands = handlers.map(({ name, summary, usage }) => ({ name, usage, summary }))
     yield* Effect.promise(async () => stdio.write("stdout", `${printer(tools, commands)}\n`))

@@ -28,6 +28,8 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
     readonly find: (name: string) => Handler | undefined
     /** Returns all handlers, sorted by name; the same array until one is added or removed. */
     readonly list: () => ReadonlyArray<Handler>
+    /** Returns the handlers that lists and descriptions name (`isUnlisted`), as `list` does. */
+    readonly listed: () => ReadonlyArray<Handler>
     /**
      * Adds a handler for as long as the scope is open; fails with DuplicateName where its name is taken, and with
      * InvalidName where no command can have it.
@@ -44,6 +46,7 @@ export class CommandRegistry extends Context.Tag("synapse/CommandRegistry")<
  */
 export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, () => {
   let all: ReadonlyArray<Handler> | undefined
+  let listed: ReadonlyArray<Handler> | undefined
   const exact = new Map<string, Handler>()
   const prefixes = new Map<string, Handler>()
 
@@ -55,11 +58,22 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
     return found
   }
 
+  const changed = () => {
+    all = undefined
+    listed = undefined
+  }
+
+  const list = () => {
+    all ??= [...exact.values(), ...prefixes.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+    return all
+  }
+
   return CommandRegistry.of({
     find: (name) => exact.get(name) ?? (prefixes.size === 0 ? undefined : findPrefix(name)),
-    list: () => {
-      all ??= [...exact.values(), ...prefixes.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-      return all
+    list,
+    listed: () => {
+      listed ??= list().filter(({ isUnlisted }) => isUnlisted !== true)
+      return listed
     },
     add: (handler) => {
       const isPrefix = handler.name.endsWith("*")
@@ -71,13 +85,13 @@ export const layer: Layer.Layer<CommandRegistry> = Layer.sync(CommandRegistry, (
           if (reason !== undefined) return new InvalidName({ name: handler.name, reason })
           if (handlers.has(key)) return new DuplicateName({ kind: "command", name: handler.name })
           handlers.set(key, handler)
-          all = undefined
+          changed()
           return Effect.void
         }),
         () =>
           Effect.sync(() => {
             handlers.delete(key)
-            all = undefined
+            changed()
           })
       )
     }

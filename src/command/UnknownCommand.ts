@@ -30,7 +30,7 @@ export interface Unknown {
   readonly toWord?: (name: string) => string
   /** Says that there are no names at all. */
   readonly none?: string
-  /** The advice; where it depends on it, for the calls that were probably meant. */
+  /** The advice, none by default; where it depends on it, for the calls that were probably meant. */
   readonly advice?: ReadonlyArray<Advice.Advice> | ((near: ReadonlyArray<string>) => ReadonlyArray<Advice.Advice>)
 }
 
@@ -59,17 +59,22 @@ export const make = ({ advice, command, kind, kinds, known, name, none, toWord }
         : known.length === 0
           ? `\n${none ?? `There are no ${all}.`}`
           : `\nThere are these ${all}: ${there.join(", ")}${known.length > most ? `, and ${known.length - most} more` : ""}.`),
-    advice: typeof advice === "function" ? advice(near) : (advice ?? [correct(command)])
+    advice: typeof advice === "function" ? advice(near) : (advice ?? [])
   })
 }
 
 /**
- * Advises to correct a name.
+ * Advises to look at the help of the one command that was probably meant; none where it is not one.
  *
  * @since 0.1.0
  */
-export const correct = (command: string): Advice.Advice =>
-  Advice.line`Hint: correct the name; ${Hint.help(ForeignText.word(command, 200))} then shows how to use it.`
+export const helpOf = (near: ReadonlyArray<string>): ReadonlyArray<Advice.Advice> => {
+  const [meant, ...others] = near
+  // A name with a star stands for several commands, and is none itself.
+  return meant === undefined || others.length > 0 || meant.endsWith("*")
+    ? []
+    : [Advice.line`${Hint.help(meant)} shows how to use it.`]
+}
 
 /** Finds the names that are nearly the one that was written, or hold it. */
 const nearTo = (written: string, known: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -92,8 +97,44 @@ const either = (names: ReadonlyArray<string>): string =>
  * @since 0.1.0
  * @category constructors
  */
-export const mcpServer = (command: string, servers: ReadonlyArray<string>): CommandNotFound =>
-  make({ command, kind: "MCP server", name: part(command, 1), known: servers })
+export const mcpServer = (command: string, servers: ReadonlyArray<string>): CommandNotFound => {
+  const name = part(command, 1)
+  return make({
+    command,
+    kind: "MCP server",
+    name,
+    known: servers,
+    toWord: (server) => withServer(command, name, server),
+    advice: (near) => onServer(command, servers, near)
+  })
+}
+
+/**
+ * Returns the call of an MCP server's tool with another server.
+ *
+ * @param name the server that it has
+ * @since 0.1.0
+ */
+export const withServer = (command: string, name: string, server: string): string =>
+  ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200)
+
+/**
+ * Advises on a call of an MCP server that is not there: to look at the help of the one that was meant, or of the whole name
+ * once it is right (S17).
+ *
+ * @since 0.1.0
+ */
+export const onServer = (
+  command: string,
+  servers: ReadonlyArray<string>,
+  near: ReadonlyArray<string>
+): ReadonlyArray<Advice.Advice> => {
+  if (near.length > 0) return helpOf(near)
+  const help = Hint.help(ForeignText.word(command, 200))
+  return servers.length === 0
+    ? [Advice.line`Once it is there, ${help} shows how to use it.`]
+    : [Advice.line`Hint: correct the name; ${help} then shows how to use it.`]
+}
 
 /**
  * Makes the error for `skill:<name>` and `skill:<name>:<tool>` where no such skill is installed.
@@ -111,7 +152,14 @@ export const skill = (command: string, skills: ReadonlyArray<string>): CommandNo
  * @category constructors
  */
 export const command = (name: string, commands: ReadonlyArray<string>): CommandNotFound =>
-  make({ command: name, kind: "command", kinds: "commands besides the shell's own", name, known: commands })
+  make({
+    command: name,
+    kind: "command",
+    kinds: "commands besides the shell's own",
+    name,
+    known: commands,
+    advice: helpOf
+  })
 
 /**
  * Makes the error for a reserved name of any kind.

@@ -15,6 +15,8 @@ import type { ToolCall } from "./ToolCall.js"
 export type SubAgentStep = Data.TaggedEnum<{
   /** It has been asked for; it waits for its turn where as many run as may. */
   Started: Record<never, never>
+  /** Its model is asked again, after so many milliseconds. */
+  Retrying: { readonly reason: string; readonly delay: number }
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly isError: boolean; readonly message: string }
   /** It has ended; `ending` is `done`, `failed` or `interrupted`, and `text` its answer, or why it failed. */

@@ -85,7 +85,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         handler === undefined
           ? UnknownCommand.of(
               line.name,
-              registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name]))
+              registry.listed().map(({ name }) => name)
             )
           : Effect.flatMap(sandbox.cwd, (cwd) =>
               run(handler, plain, cwd, options, (line) => sandbox.execute(line, { timeout: options.timeout }))
@@ -121,13 +121,15 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
 
     return BashRouter.of({
       route: (command, given = {}) => {
-        const options = typeof given === "boolean" ? { restart: given } : given
+        const named = typeof given === "boolean" ? { restart: given } : given
         // What restarts the shell is not kept waiting by what may hang.
-        const opened = options.restart === true ? Effect.sync(places.open) : Effect.void
+        const opened = named.restart === true ? Effect.sync(places.open) : Effect.void
         return routed(
           Effect.zipRight(
             opened,
-            Effect.suspend(() => dispatch(command, options))
+            Effect.flatMap(FiberRef.get(Timeout.ofCalls), (timeout) =>
+              dispatch(command, timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout })
+            )
           )
         )
       }

@@ -35,6 +35,17 @@ interface Entry {
   isOpen: boolean
 }
 
+/** Matches the paths of files of output, of any session. */
+const pathLike = /\/[^\s'"`<>]*\/session-[\w.-]+\/output\/[\w-]+\.\w+/g
+
+/**
+ * Returns the files of output that a text names and that are not there any more: they have gone with their session.
+ *
+ * @since 0.1.0
+ */
+export const goneIn = (text: string): ReadonlyArray<string> =>
+  [...new Set(text.match(pathLike) ?? [])].filter((path) => !Fs.existsSync(path))
+
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
 
 /**

@@ -53,6 +53,10 @@ export const make = (maxRecentTools: number): View => {
         ...Wording.result(Wording.outputOf(result), columns)
       ]
     }
+    if (change?._tag === "TaskRetrying") {
+      const { delay, reason, task } = change
+      return [Columns.cut(`• Task(${task.name}): ${retrying(Wording.short(reason, 300), delay)}`, columns)]
+    }
     if (change?._tag !== "TaskEnded") return []
     const { ending, task } = change
     const tally = Wording.tally(task.count, now - task.started, false)

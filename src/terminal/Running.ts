@@ -61,6 +61,7 @@ export type Change = Data.TaggedEnum<{
   CallStarted: { readonly call: Call }
   CallEnded: { readonly call: Call; readonly result: ToolReturn }
   TaskStarted: { readonly task: Task }
+  TaskRetrying: { readonly task: Task; readonly reason: string; readonly delay: number }
   ToolStarted: { readonly task: Task; readonly tool: Tool }
   ToolFailed: { readonly task: Task; readonly tool: Tool; readonly reason: string }
   TaskEnded: { readonly task: Task; readonly ending: string; readonly text: string }
@@ -118,6 +119,8 @@ export class Running {
         if (call !== undefined) call.isTold = true
         return Change.TaskStarted({ task })
       }
+      case "Retrying":
+        return Change.TaskRetrying({ task, reason: step.reason, delay: step.delay })
       case "ToolStarted": {
         const tool = { id: step.call.id, text: Wording.tool(step.call), failed: false }
         task.recent.push(tool)

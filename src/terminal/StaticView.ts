@@ -45,6 +45,8 @@ export const make = (): View => {
       }
       case "TaskStarted":
         return [`◐ Task(${change.task.name})`]
+      case "TaskRetrying":
+        return [`  ├─• Task(${change.task.name}): ${retrying(Wording.short(change.reason, 300), change.delay)}`]
       case "ToolStarted":
         return [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
       case "ToolFailed": {

@@ -26,4 +26,4 @@ export interface View {
  * @since 0.1.0
  */
 export const retrying = (reason: string, delay: number): string =>
-  `Trying again in ${Math.ceil(delay / 1000)} s: ${reason}`
+  `Trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${reason}`

@@ -137,7 +137,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         result,
         cwd,
         around,
-        commands: registry.list().flatMap(({ isUnlisted, name }) => (isUnlisted === true ? [] : [name])),
+        commands: registry.listed().map(({ name }) => name),
         extensions: () => extensionsOf(registry)
       }))
 
@@ -163,7 +163,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     return Tool.make({
       name: "Bash",
-      description: () => Description.make(registry.list(), sandbox.conditions(), settings),
+      description: () => Description.make(registry.listed(), sandbox.conditions(), settings),
       parameters: Parameters,
       example: BashArguments.example(),
       exampleFor: BashArguments.example,
@@ -223,7 +223,9 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
   const [name = "", ...options] = command.split(" ")
   const handler = registry.find(name)
   return (
-    handler !== undefined && handler.isUnlisted !== true && options.every((option) => handler.usage.includes(option))
+    handler !== undefined &&
+    registry.listed().includes(handler) &&
+    options.every((option) => handler.usage.includes(option))
   )
 }
 

@@ -24,9 +24,8 @@ export const make = (
   conditions?: Conditions,
   { describeExtensions }: Settings = defaults
 ): string => {
-  const listed = handlers.filter(({ isUnlisted }) => isUnlisted !== true)
-  const extensions = listed.filter(isExtension)
-  const others = listed.filter(
+  const extensions = handlers.filter(isExtension)
+  const others = handlers.filter(
     (handler) => !isExtension(handler) && !(extensions.length > 0 && handler.name === search)
   )
   const commands = [

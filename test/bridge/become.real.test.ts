@@ -16,6 +16,10 @@ const go = (directory: () => string): CommandHandler => ({
     const [, file = "", program = ""] = name.split(":")
     // @effect-diagnostics-next-line effectSucceedWithVoid:off
     if (file === "none") return Effect.succeed(undefined)
+    if (file === "for") {
+      const [, , , word = ""] = name.split(":")
+      return Effect.succeed({ names: ["echo"], args: [word], file: `${directory()}/${program}` })
+    }
     if (file === "by") return Effect.succeed({ names: program.split("+"), args })
     return Effect.succeed({ names: [`${directory()}/${file}`], args })
   },
@@ -144,10 +148,22 @@ describe("a call that runs as a program", () => {
         [127, "command_not_found", "go:by:nosuch+nothing: there is no nosuch and no nothing here.\n"]
       )
       Fs.writeFileSync(`${directory}/plain`, "")
+      Fs.writeFileSync(`${directory}/seen`, "")
       const denied = yield* run("go:plain")
       assert.deepStrictEqual(
         [denied.exitCode, denied.stderr],
         [126, `go:plain: ${directory}/plain: Permission denied\n`]
+      )
+      assert.deepStrictEqual(yield* run("go:for:seen:a"), result({ stdout: "a\n" }))
+      const hidden = yield* run("go:for:hidden:b")
+      assert.deepStrictEqual(
+        [hidden.stdout, hidden.exitCode, hidden.category, hidden.stderr],
+        [
+          "",
+          127,
+          "command_not_found",
+          `go:for:hidden:b: commands do not see ${directory}/hidden: it is gone, or the sandbox hides it, which has a /tmp and a /var/tmp of its own.\n`
+        ]
       )
       assert.match((yield* run("go:gone")).stderr, /^go:gone: there is no \/.*\/gone here\.\n$/)
     })

@@ -87,10 +87,8 @@ describe("a command of ours", () => {
   gives("that is unknown is answered as it is elsewhere", "skill:no:such | cat; task:x", {
     stderr:
       "Unknown skill: no (in skill:no:such).\nThere are no skills.\n" +
-      'Hint: correct the name; Bash(command="skill:no:such --help") then shows how to use it.\n' +
       "Unknown command: task:x.\nThere are these commands besides the shell's own: " +
-      "count, fail, half, mcp:*, misuse, read, show, write.\n" +
-      'Hint: correct the name; Bash(command="task:x --help") then shows how to use it.\n',
+      "count, fail, half, mcp:*, misuse, read, show, write.\n",
     exitCode: 127
   })
   gives(

@@ -169,6 +169,8 @@ describe("synapse agent", () => {
         assert.deepStrictEqual([refused.exitCode, refused.stdout], [1, ""])
         assert.include(refused.stderr, "ANTHROPIC_API_KEY")
         assert.notInclude(refused.stderr, ModelServer.key)
+        // Nothing was done that could be gone on with.
+        assert.notInclude(refused.stderr, "go on with")
       }
     ))
 

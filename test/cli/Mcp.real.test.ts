@@ -152,12 +152,17 @@ describe("synapse mcp", () => {
       }
       for (const [word, reason] of [
         [[], "The subcommand is missing."],
-        [["nosuch"], "Unknown subcommand."]
+        [["nosuch"], "Unknown subcommand: nosuch."]
       ] as const) {
         const [code, , stderr] = await mcp(...word)
         assert.strictEqual(code, 2)
         assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
       }
+      assert.deepStrictEqual(await mcp("tets", "x"), [
+        2,
+        "",
+        "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
+      ])
       assert.deepStrictEqual(await mcp("rm", "x"), [
         2,
         "",

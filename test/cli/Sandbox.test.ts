@@ -226,7 +226,7 @@ describe("synapse sandbox", () => {
       const home = yield* Directory.make
       const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, reason: string]> = [
         [[], "The subcommand is missing."],
-        [["nosuch"], "Unknown subcommand."],
+        [["nosuch"], "Unknown subcommand: nosuch."],
         [["explain"], "Missing argument <path>"],
         [["policy", "x"], "Received unknown argument: 'x'"],
         [["allow", "/"], '"/" can\'t be on the whitelist: it would match everything.'],

@@ -49,6 +49,28 @@ describe("CommandRegistry", () => {
     }).pipe(Effect.provide(add("mcp:local:*", "greet", "mcp:*", "mcp:local:time")))
   )
 
+  it.effect("lists what is to be named, as of the moment", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      const names = () => registry.listed().map(({ name }) => name)
+      assert.deepStrictEqual(names(), ["greet", "mcp:*"])
+      assert.strictEqual(registry.listed(), registry.listed())
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* registry.add({ ...handler("task:*"), isUnlisted: true })
+          yield* registry.add(handler("part"))
+          assert.deepStrictEqual(names(), ["greet", "mcp:*", "part"])
+          assert.strictEqual(registry.find("task:x")?.name, "task:*")
+          assert.include(
+            registry.list().map(({ name }) => name),
+            "task:*"
+          )
+        })
+      )
+      assert.deepStrictEqual(names(), ["greet", "mcp:*"])
+    }).pipe(Effect.provide(add("greet", "mcp:*")))
+  )
+
   it.effect("refuses a second command of the same name", () =>
     Effect.gen(function* () {
       for (const name of ["greet", "mcp:*"]) {

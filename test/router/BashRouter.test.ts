@@ -12,6 +12,7 @@ import * as CommandRegistry from "../../src/command/CommandRegistry.js"
 import { CommandNotFound, ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
+import * as Timeout from "../../src/domain/Timeout.js"
 import { BashRouter, type RouteOptions } from "../../src/router/BashRouter.js"
 import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
@@ -101,7 +102,7 @@ describe("BashRouter", () => {
         error,
         new CommandNotFound({
           command: "mcp:nonexistent:tool",
-          reason: `Unknown MCP server: nonexistent (in mcp:nonexistent:tool).\nThere are no MCP servers.\nHint: correct the name; Bash(command="mcp:nonexistent:tool --help") then shows how to use it.`
+          reason: `Unknown MCP server: nonexistent (in mcp:nonexistent:tool).\nThere are no MCP servers.\nOnce it is there, Bash(command="mcp:nonexistent:tool --help") shows how to use it.`
         })
       )
     }).pipe(Effect.provide(layer))
@@ -286,6 +287,22 @@ describe("BashRouter", () => {
         })
       )
     }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.effect("gives the time of all calls to one that names none, also where it is Synapse's own or names a task", () =>
+    Effect.gen(function* () {
+      const registry = yield* CommandRegistry.CommandRegistry
+      yield* registry.add({ ...greet, name: "task:*", run: () => Effect.never })
+      yield* route("echo x | task:general")
+      yield* route("ls", { timeout: 7 })
+      assert.deepStrictEqual(
+        (yield* calls).map((call) => call._tag === "Execute" && call.timeout),
+        [5, 7]
+      )
+      const fiber = yield* Effect.fork(Effect.flip(route("task:general")))
+      yield* TestClock.adjust("5 millis")
+      assert.deepInclude({ ...(yield* Fiber.join(fiber)) }, { _tag: "ExecutionFailed", kind: "timeout" })
+    }).pipe(Effect.locally(Timeout.ofCalls, 5), Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("lets a listener hear each output once, wherever it comes from", () =>

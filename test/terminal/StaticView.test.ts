@@ -19,6 +19,7 @@ describe("without a terminal", () => {
         const [a, b] = [Events.task("a", "find the router"), Events.task("b", "d".repeat(300))]
         yield* take(Events.said("I look "), Events.said("first.\x1b[2J\nThen"), Events.turnEnded)
         yield* take(Events.started("1", "task:explore -d 'find the router' -p x"), a.started, b.started)
+        yield* take(a.retrying("busy\x1b[2J", 1500), b.retrying("now without images", 0))
         yield* take(a.tool("1", "read src/a.ts"), b.tool("2", "ls\nnope"), a.toolEnded("1", "read src/a.ts"))
         yield* take(b.toolEnded("2", "ls\nnope", "exit code 2"))
         yield* TestClock.adjust("2100 millis")
@@ -40,6 +41,8 @@ describe("without a terminal", () => {
           "Then",
           "◐ Task(explore: find the router)",
           `◐ Task(${name})`,
+          "  ├─• Task(explore: find the router): Trying again in 2 s: busy\\u001b[2J",
+          `  ├─• Task(${name}): Trying again: now without images`,
           "  ├─• Task(explore: find the router): read src/a.ts",
           `  ├─• Task(${name}): ls nope`,
           `  ├─✗ Task(${name}): ls nope: exit code 2`,

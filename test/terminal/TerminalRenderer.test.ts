@@ -37,6 +37,19 @@ describe("TerminalRenderer on a terminal", () => {
     )
   )
 
+  it.effect("tells of a task whose model is asked again, above what runs", () =>
+    using(Screen.make(60), ({ lines, take }) =>
+      Effect.gen(function* () {
+        const task = Events.task("a", "find")
+        yield* take(task.started, task.retrying("anthropic can't answer now (529: busy\x1b[2J)", 61_000))
+        assert.deepStrictEqual(yield* lines, [
+          "• Task(explore: find): Trying again in 61 s: anthropic can'…",
+          "◐ Task(explore: find)"
+        ])
+      })
+    )
+  )
+
   it.effect("S73: shows the newest tools of a task, and how many there were before", () =>
     using(Screen.make(), ({ lines, take }) =>
       Effect.gen(function* () {

@@ -50,9 +50,9 @@ export type AgentEvent = Data.TaggedEnum<{
   Appended: { readonly messages: ReadonlyArray<Prompt.Message> }
   /**
    * So many old outputs were replaced by references to their files, and so many old messages left out, since the window's
-   * share was used up. The messages that were `Appended` stay what they are.
+   * share was used up: `messages` are those that are left. Those that were `Appended` before stay what they are.
    */
-  Compacted: { readonly replaced: number; readonly dropped: number }
+  Compacted: { readonly replaced: number; readonly dropped: number; readonly messages: ReadonlyArray<Prompt.Message> }
   /**
    * The run has ended. `text` is the model's last text: the answer, or what was done so far. `reason` is a line on why it
    * ended and how to go on; undefined where it is done. `usage` holds that of sub-agents too.

@@ -109,7 +109,8 @@ export const run = Effect.fnUntraced(function* (
       const reached = RunLimits.ofTurns(limits, turns) ?? account.reached()
       if (reached !== undefined) return yield* end(reached.ending, reached.reason)
       const compacted = yield* conversation.fit
-      if (compacted !== undefined) yield* events.emit(AgentEvent.Compacted(compacted))
+      if (compacted !== undefined)
+        yield* events.emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages }))
       turns++
       yield* events.emit(AgentEvent.TurnStarted({ turn: turns }))
       const last = turns === limits.maxTurns ? userMessage(lastTurn) : undefined

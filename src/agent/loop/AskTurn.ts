@@ -79,7 +79,10 @@ export const ask = (options: Options): Effect.Effect<Asked> => {
     return Effect.flatMap(conversation.shorten, (compacted) =>
       compacted === undefined
         ? Effect.fail(error)
-        : Effect.zipRight(events.emit(AgentEvent.Compacted(compacted)), once(options))
+        : Effect.zipRight(
+            events.emit(AgentEvent.Compacted({ ...compacted, messages: conversation.messages })),
+            once(options)
+          )
     )
   }
   return once(options).pipe(

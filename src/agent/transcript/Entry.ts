@@ -65,6 +65,9 @@ const Run = Schema.Struct({
 
 const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt.Message })
 
+/** The conversation was made shorter: these are the messages that the next request held. */
+const Compacted = Schema.Struct({ type: Schema.Literal("compacted"), messages: Schema.Array(Prompt.Message) })
+
 /** A turn is whole. The turns and the usage are those of the session so far. */
 const Turn = Schema.Struct({ type: Schema.Literal("turn"), turns: Schema.NonNegativeInt, usage: Usage })
 
@@ -79,7 +82,7 @@ const End = Schema.Struct({
 })
 
 const Plain = Schema.Union(Session, Run, Turn, End)
-const Line = Schema.Union(Plain, Message)
+const Line = Schema.Union(Plain, Message, Compacted)
 
 /**
  * A line of a transcript.
@@ -92,8 +95,12 @@ export type Entry = typeof Line.Type
 const decodeLine = Schema.decodeUnknownEither(Line)
 const encodeLine = Schema.encodeSync(Plain)
 
-const encoded = (entry: Entry): object =>
-  entry.type === "message" ? { type: entry.type, message: KeptMessage.encode(entry.message) } : encodeLine(entry)
+const encoded = (entry: Entry): object => {
+  if (entry.type === "message") return { type: entry.type, message: KeptMessage.encode(entry.message) }
+  return entry.type === "compacted"
+    ? { type: entry.type, messages: entry.messages.map(KeptMessage.encode) }
+    : encodeLine(entry)
+}
 
 /**
  * Encodes an entry as the bytes of a line, with its newline. On the left is the reason why it can't be kept.

@@ -10,7 +10,7 @@ import * as Either from "effect/Either"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as Images from "../loop/Images.js"
 import * as TokenUsage from "../loop/TokenUsage.js"
-import type * as Entry from "./Entry.js"
+import * as Entry from "./Entry.js"
 import type { OpenSession } from "./OpenSession.js"
 import type { End } from "./Transcript.js"
 import type { NotKept, Writer } from "./TranscriptFile.js"
@@ -100,6 +100,11 @@ export const make = (
                 message.role === "system" ? [] : [{ type: "message" as const, message: kept(message) }]
               )
             )
+          case "Compacted": {
+            const entry = { type: "compacted" as const, messages: event.messages.map(kept) }
+            // Without it, a resumed run begins with all messages, and makes them shorter itself.
+            return Either.isLeft(Entry.encode(entry)) ? Effect.void : append(entry)
+          }
           case "TurnEnded":
             turns++
             usage = TokenUsage.add(usage, event.usage)

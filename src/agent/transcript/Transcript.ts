@@ -30,6 +30,8 @@ export interface Transcript {
   readonly session: Entry.Session
   /** The conversation; where the process was killed, calls may be without results. */
   readonly messages: ReadonlyArray<Prompt.Message>
+  /** The conversation as a resumed run goes on with it: the same, or what it was made to where it was made shorter. */
+  readonly context: ReadonlyArray<Prompt.Message>
   /** The turns and the usage of all runs. */
   readonly turns: number
   readonly usage: TokenUsage.TokenUsage
@@ -43,8 +45,9 @@ export interface Transcript {
 
 const newline = 0x0a
 
-type State = { -readonly [Key in keyof Omit<Transcript, "messages">]: Transcript[Key] } & {
+type State = { -readonly [Key in keyof Omit<Transcript, "messages" | "context">]: Transcript[Key] } & {
   readonly messages: Array<Prompt.Message>
+  context: Array<Prompt.Message>
 }
 
 const usageOf = (usage: Extract<Entry.Entry, { readonly type: "turn" }>["usage"]): TokenUsage.TokenUsage => ({
@@ -60,6 +63,10 @@ const add = (state: State, entry: Exclude<Entry.Entry, Entry.Session>): void => 
       return
     case "message":
       state.messages.push(entry.message)
+      state.context.push(entry.message)
+      return
+    case "compacted":
+      state.context = [...entry.messages]
       return
     case "turn":
       state.turns = entry.turns
@@ -81,6 +88,7 @@ const add = (state: State, entry: Exclude<Entry.Entry, Entry.Session>): void => 
 export const begin = (session: Entry.Session): Transcript => ({
   session,
   messages: [],
+  context: [],
   turns: 0,
   usage: TokenUsage.none,
   model: undefined,
@@ -114,7 +122,7 @@ export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, s
     if (state === undefined) {
       const session = sessionOf(entry, id)
       if (Either.isLeft(session)) return Either.left(session.left)
-      state = { ...begin(session.right), messages: [] }
+      state = { ...begin(session.right), messages: [], context: [] }
     } else if (entry.type === "session") return Either.left(`line ${line}: a session begins in it once more`)
     else add(state, entry)
     start = end + 1
@@ -136,13 +144,13 @@ export const summary = (start: Uint8Array, end: Uint8Array, id: string): Either.
   if (end.length === 0) return read(start, id)
   const first = start.indexOf(newline)
   return Either.map(read(start.subarray(0, first + 1), id), (transcript) => {
-    const state: State = { ...transcript, messages: [] }
+    const state: State = { ...transcript, messages: [], context: [] }
     for (const part of [start.subarray(first + 1), end.subarray(end.indexOf(newline) + 1)]) {
       for (let at = 0, next = part.indexOf(newline); next >= 0; at = next + 1, next = part.indexOf(newline, at)) {
         const decoded = Entry.decode(part.subarray(at, next))
         if (Either.isRight(decoded) && decoded.right.type !== "session") add(state, decoded.right)
       }
     }
-    return { ...state, messages: [] }
+    return { ...state, messages: [], context: [] }
   })
 }

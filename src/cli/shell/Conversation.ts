@@ -99,12 +99,12 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
       )
       const loop = yield* AgentLoop.AgentLoop
       const toolset = yield* ShellHouse.service(house, Toolset)
-      const commands = (yield* ShellHouse.service(house, CommandRegistry)).list()
+      const commands = (yield* ShellHouse.service(house, CommandRegistry)).listed()
       const runtime = yield* Effect.runtime<never>()
       const listener: CommandListener.CommandListener = {
         onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
       }
-      const history = session.transcript.messages
+      const history = session.transcript.context
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
         const told = toRunEvent(event)
         // Kept before it is told: what was told, a resumed run knows.

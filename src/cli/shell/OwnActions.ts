@@ -28,7 +28,7 @@ const todo = (house: ShellHouse.ShellHouse) =>
 
 const tools = (house: ShellHouse.ShellHouse) =>
   Effect.map(ShellHouse.service(house, CommandRegistry), (registry) => {
-    const listed = registry.list().filter(({ isUnlisted }) => isUnlisted !== true)
+    const listed = registry.listed()
     const width = Math.max(...listed.map(({ name }) => name.length))
     return listed
       .map(({ name, summary }) => `  ${name.padEnd(width)}  ${ForeignText.line(summary, 120)}`)

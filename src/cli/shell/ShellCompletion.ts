@@ -22,9 +22,9 @@ export const make =
   (text, place) =>
     Effect.flatMap(ShellHouse.service(house, CommandRegistry), (registry) => {
       const ours = registry
-        .list()
+        .listed()
         .flatMap((handler) => [handler, ...(handler.known?.() ?? [])])
-        .filter(({ isUnlisted, name }) => isUnlisted !== true && !/[*\s]/.test(name))
+        .filter(({ name }) => !/[*\s]/.test(name))
         .map(({ name }) => name)
       const complete = Completion.make({
         commands: Effect.map(ShellNames.commands(house), (others) => [...ours, ...others]),

@@ -71,7 +71,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
     grammar,
     Effect.fnUntraced(function* ({ limit, patterns, refresh, type }) {
       const words = Rank.wordsOf(patterns)
-      const wanted = registry.list().filter((handler) => isOf(handler, type))
+      const wanted = registry.listed().filter(({ name }) => isKind(Entry.kindOf(name), type))
       const notes = unsaid(yield* look(wanted, refresh), refresh)
       // Programs have no descriptions, and hardly one has a name that several words fit.
       const isNative = type === "native" || (type === "all" && words.length === 1)
@@ -79,12 +79,8 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
       const known = wanted.flatMap((handler) => entriesOf(handler.known?.() ?? []))
       const named = new Set(known.map(({ name }) => name))
       // What lists the commands of a prefix stands for it.
-      const registered = entriesOf(registry.list()).filter(
-        ({ kind, name }) =>
-          isKind(kind, type) &&
-          registry.find(name)?.isUnlisted !== true &&
-          !named.has(name) &&
-          !named.has(name.replace(/\*$/, "list"))
+      const registered = entriesOf(registry.listed()).filter(
+        ({ kind, name }) => isKind(kind, type) && !named.has(name) && !named.has(name.replace(/\*$/, "list"))
       )
       const own = [...registered, ...known]
       const native = around === undefined ? [] : Native.candidates(around, words)
@@ -104,10 +100,6 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
     })
   )
 })
-
-/** Tests whether commands of a handler can be of a type. */
-const isOf = ({ isUnlisted, name }: Handler, type: Type): boolean =>
-  isUnlisted !== true && isKind(Entry.kindOf(name), type)
 
 const isKind = (kind: Entry.Kind, type: Type): boolean =>
   type === "all" || type === kind || (type === "extension" && (kind === "mcp" || kind === "skill"))

@@ -13,6 +13,7 @@ import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
+import * as OutputFiles from "../../session/OutputFiles.js"
 import { help } from "./Task.help.js"
 import * as Input from "./Task.input.js"
 
@@ -48,6 +49,9 @@ const grammarOf = (name: string) =>
 const longestDescription = 200
 const longestListed = 200
 const longestProblem = 300
+
+/** The most files that are said to be gone. */
+const mostGone = 5
 
 const noProvider = "They need a model's provider, and none was set up when this session began."
 
@@ -85,7 +89,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
       skills,
       cwd
     })
-    return CommandResult.make({ stdout: inLines(answer) })
+    return CommandResult.make({ stdout: inLines(answer), stderr: gone(answer) })
   })
 
   const listed = Effect.map(manager.look, (types) =>
@@ -140,6 +144,15 @@ const invalid = (name: string, { advice, reason }: InvalidUsage): InvalidUsage =
 const misuse = (name: string, reason: string): InvalidUsage =>
   invalid(name, CommandGrammar.misuse({ name, usage: usageOf(name) }, reason))
 
+/** Says which files of its commands' output an answer names: they have gone with the sub-agent. */
+const gone = (answer: string): string => {
+  const files = OutputFiles.goneIn(answer)
+  if (files.length === 0) return ""
+  const shown = files.slice(0, mostGone).map((path) => ForeignText.line(path, 300))
+  const left = files.length - shown.length
+  return `Gone with the sub-agent, which kept its outputs there: ${shown.join(", ")}${left === 0 ? "" : `, and ${left} more`}.\n`
+}
+
 /** Keeps what a task has said before it failed, which a pipe would lose with the error. */
 const partial = (
   error: Extract<CommandError, { readonly _tag: "ExecutionFailed" }>
@@ -149,7 +162,7 @@ const partial = (
     : Effect.succeed(
         CommandResult.make({
           stdout: inLines(error.stdout),
-          stderr: `${error.reason}\n`,
+          stderr: `${error.reason}\n${gone(error.stdout)}`,
           exitCode: error.exitCode,
           category: error.category,
           advice: error.advice

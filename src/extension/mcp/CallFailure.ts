@@ -61,8 +61,8 @@ export const endedDuring = (server: string, what: string, ending: string, words:
  * @category constructors
  */
 export const refused = (server: string, what: string, cause: unknown): ExecutionFailed => {
-  const { status, text } = FailureCause.httpOf(cause)
-  const said = status === undefined ? FailureCause.messageOf(cause) : `HTTP ${status}${text === "" ? "" : `: ${text}`}`
+  const { answer } = FailureCause.httpOf(cause)
+  const said = answer === "" ? FailureCause.messageOf(cause) : answer
   return FailureCause.failed(`The MCP server ${server} failed at ${FailureCause.shown(what)}: ${said}`, cause)
 }
 

@@ -38,7 +38,21 @@ export const withWords = (reason: string, words: string): string => {
 }
 
 /**
- * Returns the texts of an error and of its causes, as a line: `fetch failed` alone tells nothing.
+ * The sentences that stand in the place of a server's, which gives no answer, or none that can be read.
+ *
+ * @since 0.1.0
+ * @category wording
+ */
+export const own = {
+  noAnswer: "the connection ended without an answer, and it may have had its effect",
+  noResult: "answered with something that is no result"
+} as const
+
+const ownTexts: ReadonlySet<string> = new Set(Object.values(own))
+
+/**
+ * Returns the texts of an error and of its causes, as a line: `fetch failed` alone tells nothing. It is quoted, for a server
+ * may have written any of it, unless it is one of `own`.
  *
  * @since 0.1.0
  * @category wording
@@ -49,23 +63,27 @@ export const messageOf = (cause: unknown): string => {
     const text = at.message || ("code" in at ? String(at.code) : "")
     if (text !== "" && !texts.some((other) => other.includes(text))) texts.push(text)
   }
-  return ForeignText.line(texts.length === 0 ? String(cause) : texts.join(": "), 1000)
+  const text = texts.length === 0 ? String(cause) : texts.join(": ")
+  return ownTexts.has(text) ? text : ForeignText.quoted(text, 1000)
 }
 
 /**
- * Returns the code of an error of the client's, and the status and the text of an HTTP answer.
+ * Returns the code of an error of the client's, and the status of an HTTP answer, with its text as it is quoted.
  *
  * @since 0.1.0
  * @category wording
  */
-export const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; text: string } => {
-  if (!(cause instanceof Error)) return { text: "" }
+export const httpOf = (cause: unknown): { code?: unknown; status?: number | undefined; answer: string } => {
+  if (!(cause instanceof Error)) return { answer: "" }
   const status = "status" in cause && typeof cause.status === "number" ? cause.status : undefined
   const data = "data" in cause ? cause.data : undefined
   const text = typeof data === "object" && data !== null && "text" in data ? data.text : undefined
   return {
     code: "code" in cause ? cause.code : undefined,
     status,
-    text: typeof text === "string" ? ForeignText.line(text, 200) : ""
+    answer:
+      status === undefined
+        ? ""
+        : `HTTP ${status}${typeof text === "string" && text.trim() !== "" ? `: ${ForeignText.quoted(text, 200)}` : ""}`
   }
 }

@@ -6,6 +6,7 @@
 import type * as Client from "@modelcontextprotocol/client"
 import * as Slices from "../../domain/Slices.js"
 import * as Backlog from "./Backlog.js"
+import * as FailureCause from "./FailureCause.js"
 import * as MessageReader from "./MessageReader.js"
 
 /**
@@ -54,7 +55,7 @@ export const make = (client: typeof Client, url: string, headers: Readonly<Recor
       if (!("id" in message)) return send(message, options)
       const error = {
         code: noAnswer,
-        message: "the connection ended without an answer, and it may have had its effect"
+        message: FailureCause.own.noAnswer
       }
       const { id } = message
       // A call that was cancelled is not listened to any more, where its answer is a stream without end.
@@ -140,5 +141,5 @@ const whole = (response: Response, untaken: Backlog.Backlog): Limit => {
 /** What the client says of an answer that is no message is a list of all that it could have been. */
 const reworded = (cause: unknown): never => {
   const isNoMessage = cause instanceof Error && (cause.name === "ZodError" || cause instanceof SyntaxError)
-  throw isNoMessage ? new Error("answered with something that is no result") : cause
+  throw isNoMessage ? new Error(FailureCause.own.noResult) : cause
 }

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as FailureCause from "./FailureCause.js"
 import type { Message } from "./MessageReader.js"
 
 const internalError = -32_603
@@ -33,7 +34,7 @@ export const sound = (message: Message): Message => {
       }
     }
   }
-  return { jsonrpc: "2.0", id, error: { code: internalError, message: "answered with something that is no result" } }
+  return { jsonrpc: "2.0", id, error: { code: internalError, message: FailureCause.own.noResult } }
 }
 
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>

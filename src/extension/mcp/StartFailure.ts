@@ -77,8 +77,7 @@ export const notReached = (
   const { name, source } = entry.server
   const file = McpPlaces.fileOf(source, places)
   const origin = FailureCause.shown(entry.server.target)
-  const { code, status, text } = FailureCause.httpOf(cause)
-  const answer = status === undefined ? "" : `HTTP ${status}${text === "" ? "" : `: ${text}`}`
+  const { answer, code, status } = FailureCause.httpOf(cause)
   if (status === 401 || status === 403) {
     const isAuthorized = Object.keys(entry.headers).some((header) => header.toLowerCase() === "authorization")
     if (status === 401 && challenge !== undefined && !isAuthorized) {

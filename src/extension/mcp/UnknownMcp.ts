@@ -3,7 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as Hint from "../../command/Hint.js"
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import type { CommandNotFound } from "../../domain/CommandError.js"
@@ -31,24 +30,16 @@ export const server = (
     kind: "MCP server",
     name,
     known: servers,
-    toWord: (server) => ForeignText.word(`mcp:${server}${command.slice("mcp:".length + name.length)}`, 200),
+    toWord: (server) => UnknownCommand.withServer(command, name, server),
     none: `No MCP server is configured: the user names them in ${McpPlaces.fileOf("project", places)} or ${McpPlaces.fileOf("home", places)}.`,
     advice: (near) => [
-      ...adviceOn(command, servers, near),
+      ...UnknownCommand.onServer(command, servers, near),
+      ...(servers.length === 0 || near.length > 0
+        ? []
+        : [Advice.line`${Advice.run("command:search")} lists what there is.`]),
       ...files.map(({ name, problem = "" }) => Advice.line`${ForeignText.word(name, 300)} can't be used: ${problem}.`)
     ]
   })
-
-const adviceOn = (
-  command: string,
-  servers: ReadonlyArray<string>,
-  [meant, ...others]: ReadonlyArray<string>
-): ReadonlyArray<Advice.Advice> => {
-  const helpOf = (command: string) => Hint.help(ForeignText.word(command, 200))
-  if (servers.length === 0) return [Advice.line`Once it is there, ${helpOf(command)} shows how to use it.`]
-  if (meant !== undefined) return others.length > 0 ? [] : [Advice.line`${helpOf(meant)} shows how to use it.`]
-  return [UnknownCommand.correct(command), Advice.line`${Advice.run("command:search")} lists what there is.`]
-}
 
 /**
  * Makes the error for a tool that a server does not have.

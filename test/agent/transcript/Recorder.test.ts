@@ -58,11 +58,29 @@ const recorder = (transcript = Transcript.begin(session)) =>
     return {
       read,
       warnings,
+      step: take,
       take: (...messages: ReadonlyArray<Prompt.Message>) => take(AgentEvent.Appended({ messages }))
     }
   })
 
 const sizes = ({ messages }: Transcript.Transcript) => Images.of(messages).map(({ base64 }) => base64.length / mega)
+
+describe("a recorder", () => {
+  it.effect("keeps what a conversation was made to, and goes on where that is too large to keep", () =>
+    Effect.gen(function* () {
+      const { read, step, take, warnings } = yield* recorder()
+      const said = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
+      yield* take(said("a"), said("b"))
+      yield* step(AgentEvent.Compacted({ replaced: 0, dropped: 1, messages: [said("b")] }))
+      yield* take(said("c"))
+      yield* step(AgentEvent.Compacted({ replaced: 1, dropped: 0, messages: [said("x".repeat(17 * mega))] }))
+      yield* take(said("d"))
+      assert.deepStrictEqual(read().context, [said("b"), said("c"), said("d")])
+      assert.strictEqual(read().messages.length, 4)
+      assert.deepStrictEqual(warnings, [])
+    })
+  )
+})
 
 describe("the images of a transcript", () => {
   it.effect("are kept and read back", () =>

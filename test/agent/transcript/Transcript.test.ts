@@ -49,6 +49,29 @@ const conversation: ReadonlyArray<Entry.Entry> = [
   message(text("more"))
 ]
 
+describe("a transcript of a conversation that was made shorter", () => {
+  const shorter = [text("do it"), text("[2 messages were left out here, to save room]"), result("3")]
+
+  it("goes on with what was left, and tells all of it", () => {
+    const read = Either.getOrThrow(
+      Transcript.read(
+        bytesOf(...conversation, { type: "compacted", messages: shorter }, message(text("and now"))),
+        session.id
+      )
+    )
+    assert.deepStrictEqual(read.context, [...shorter, text("and now")])
+    assert.strictEqual(read.messages.length, conversation.filter(({ type }) => type === "message").length + 1)
+    assert.deepStrictEqual(read.messages.at(-1), text("and now"))
+  })
+
+  it("goes on with all of it where it was not, or where that line was torn", () => {
+    const bytes = bytesOf(...conversation, { type: "compacted", messages: shorter })
+    const torn = Either.getOrThrow(Transcript.read(bytes.subarray(0, -1), session.id))
+    assert.deepStrictEqual(torn.context, torn.messages)
+    assert.strictEqual(torn.length, bytesOf(...conversation).length)
+  })
+})
+
 /** The ids of calls without a result right behind them, and of results without their call. */
 const dangling = (messages: ReadonlyArray<Prompt.Message>) =>
   messages.flatMap((message, at) => {

@@ -177,7 +177,7 @@ describe("skills in a shell", () => {
           for (const command of [name, `${name} x`, `${name} | cat`, `true; ${name} $HOME`]) {
             const { output } = yield* house.handle({ command })
             assert.strictEqual(output.split("Unknown skill: ").length, 2, output)
-            assert.include(output, 'Bash(command="skill:list") lists all skills.')
+            assert.include(output, 'Bash(command="skill:list") tells what each is for.')
           }
           const { extras } = yield* house.handle({ command: name })
           assert.deepStrictEqual([extras.failureCategory, extras.exitCode], ["command_not_found", 127])
@@ -191,6 +191,61 @@ describe("skills in a shell", () => {
           )
         )
       })
+  )
+
+  it.live(
+    "of a home below a /tmp that the sandbox has of its own run all the same, read-only; of others it is said that they are not seen",
+    () =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const [cwd, outside, temporary] = [yield* Directory.make, yield* Directory.make, yield* Directory.make]
+          const home = `${outside}/home`
+          const skill = (at: string, script: string) => {
+            Fs.mkdirSync(`${at}/scripts`, { recursive: true })
+            Fs.writeFileSync(`${at}/SKILL.md`, "---\ndescription: It is.\n---\n")
+            Fs.writeFileSync(`${at}/scripts/run.sh`, script)
+          }
+          skill(
+            `${home}/skills/own`,
+            `echo "$1 here"; cat ${home}/secret; touch ${home}/skills/own/made; ls ${outside}`
+          )
+          skill(`${outside}/elsewhere`, "echo never")
+          Fs.symlinkSync(`${outside}/elsewhere`, `${home}/skills/linked`)
+          Fs.writeFileSync(`${home}/secret`, "secret")
+          yield* Effect.provide(
+            Effect.gen(function* () {
+              const toolset = yield* Toolset
+              const run = (command: string) =>
+                toolset.handle({ id: "1", name: "Bash", arguments: JSON.stringify({ command }) })
+              const { extras, output } = yield* run("skill:own:run it")
+              assert.deepStrictEqual([extras.stdout, extras.exitCode], ["it here\nhome\n", 0], output)
+              assert.match(extras.stderr ?? "", /secret: No such file or directory\n.*Read-only file system\n$/)
+              assert.isFalse(Fs.existsSync(`${home}/skills/own/made`))
+              const hidden = yield* run("skill:linked:run | cat")
+              assert.include(
+                hidden.output,
+                `skill:linked:run: commands do not see ${home}/skills/linked/scripts/run.sh: it is gone, or the sandbox hides it`
+              )
+            }),
+            Synapse.layer({ cwd }, { sandbox: { home, temporary, enabled: true } })
+          )
+          // Whoever works on a skill writes it.
+          const own = `${home}/skills/own`
+          const worked = yield* Effect.provide(
+            Effect.flatMap(Toolset, (toolset) =>
+              toolset.handle({
+                id: "1",
+                name: "Bash",
+                arguments: '{"command":"echo x > made; ls ..; cat ../../secret"}'
+              })
+            ),
+            Synapse.layer({ cwd: own }, { sandbox: { home, temporary, enabled: true } })
+          )
+          assert.strictEqual(worked.extras.stdout, "own\n", worked.output)
+          assert.isTrue(Fs.existsSync(`${own}/made`))
+        })
+      ),
+    60_000
   )
 
   inHouse("without a SKILL.md are answered with that, however they are called", (house) =>

@@ -56,7 +56,7 @@ describe("McpConnection", () => {
 
   it("says what a server refuses, with its control characters visible", async () => {
     const { message } = await failure([], "refuse")
-    assert.strictEqual(message, "The MCP server odd failed at the call of refuse: count: must be \\u001b[1ma number")
+    assert.strictEqual(message, 'The MCP server odd failed at the call of refuse: "count: must be \\u001b[1ma number"')
   })
 
   it("says at once that an answer is none, or too deep", () =>
@@ -174,7 +174,7 @@ describe("McpConnection", () => {
       "The MCP server odd ended before it was ready: exit code 1.\nIts last words:\n  Error: Cannot find module 'left-pad'"
     )
     const refusing = await failure(["refusing"], "echo")
-    assert.strictEqual(refusing.message, "The MCP server odd did not begin the protocol: licence expired.")
+    assert.strictEqual(refusing.message, 'The MCP server odd did not begin the protocol: "licence expired".')
   })
 
   it("says which program is not there, and in which file it is named", () =>

@@ -18,6 +18,7 @@ export const task = (id: string, description: string, type = "explore") => {
   const step = (step: SubAgentStep) => RunEvent.SubAgent({ event: { id, type, description, step } })
   return {
     started: step(SubAgentStep.Started()),
+    retrying: (reason: string, delay: number) => step(SubAgentStep.Retrying({ reason, delay })),
     tool: (call: string, command: string) => step(SubAgentStep.ToolStarted({ call: bash(call, command) })),
     toolEnded: (call: string, command: string, message = "") =>
       step(SubAgentStep.ToolEnded({ call: bash(call, command), isError: message !== "", message })),

@@ -52,6 +52,8 @@ export interface LinuxOptions {
   readonly index?: string
   /** The places for private directories of the user's sessions, which no sandbox sees; `PrivateDirectory.places`. */
   readonly places?: ReadonlyArray<string>
+  /** Directories that commands read also where the sandbox has a directory for temporary files of its own around them. */
+  readonly shown?: ReadonlyArray<string>
 }
 
 /**
@@ -170,7 +172,8 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       )
       const walked = Date.now()
       const resolved = Effect.tryPromise({
-        try: () => Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy)),
+        try: () =>
+          Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy), options.shown),
         catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
       })
       const [{ isExamined, level: known }, layout] = yield* Effect.all([levelOf(programs), resolved], {

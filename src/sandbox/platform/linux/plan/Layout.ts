@@ -63,7 +63,8 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
 /**
  * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
  * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user;
- * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it.
+ * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it; `shownIn` are
+ * directories that are read also in a directory for temporary files that the sandbox has of its own.
  *
  * @since 0.1.0
  * @category constructors
@@ -74,7 +75,8 @@ export const make = async (
   needed: ReadonlyArray<string> = [],
   indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined,
   places: ReadonlyArray<string> = [],
-  toolCache?: string
+  toolCache?: string,
+  shownIn: ReadonlyArray<string> = []
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
   const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
@@ -111,7 +113,15 @@ export const make = async (
   // Another session may take its settings from the directory around a place, and a command must not write these.
   const around = others.concat(sessions).flatMap((place) => PrivateDirectory.around(place) ?? [])
   const kept = around.filter((path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root)))
+  /** Tests whether a bind would uncover what is hidden, or cover what is written. */
+  const isTaken = (path: string) =>
+    isMasked(path) ||
+    [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path)) ||
+    roots.some((root) => isWithin(root, path))
   const readonly = WriteRoots.outermost([
+    ...shownIn
+      .flatMap((path) => WriteRoots.realPath(path) ?? [])
+      .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
     ...kept,
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))

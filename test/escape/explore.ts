@@ -1,6 +1,6 @@
 /** Every route by which the other suite tries to write, by a sub-agent that may only read: also in the project itself. */
 import * as Fs from "node:fs"
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ModelProvider } from "../../src/agent/model/ModelProvider.js"
@@ -8,17 +8,14 @@ import * as Synapse from "../../src/Synapse.js"
 import { Toolset } from "../../src/toolset/Toolset.js"
 import * as FakeModel from "../support/agent/FakeModel.js"
 import { scene } from "../support/escape/Attack.js"
-import * as Ground from "../support/escape/Ground.js"
 import { snapshot, write } from "../support/escape/World.js"
 import { routes } from "./writes.js"
-
-const ground = Ground.take(process.getuid?.() === 0 ? "root" : "nobody")
 
 const attacks = ({ home, outside, project }: Readonly<Record<"home" | "outside" | "project", string>>) =>
   routes.flatMap(([, script]) => [outside, project].map((place) => `export o=${place} u=${home}\n${script}`))
 
-describe.skipIf(ground === undefined)("a sub-agent that may only read", () => {
-  scene(ground ?? "", "writes by none of the routes of the other suite", {}, (world) =>
+export const explore = (ground: string): void => {
+  scene(ground, "writes by none of the routes of the other suite", {}, (world) =>
     Effect.gen(function* () {
       const { home, outside, project, temporary } = world
       write(`${project}/file`, "precious\n")
@@ -62,4 +59,4 @@ describe.skipIf(ground === undefined)("a sub-agent that may only read", () => {
       assert.isFalse(Fs.existsSync(`/tmp/mark-${world.mark}`))
     })
   )
-})
+}

@@ -1,0 +1,111 @@
+/** `synapse agent` as it is installed: what its session keeps where the disk is full or the window is used up, and its tasks. */
+import { execFile, execFileSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as ModelServer from "../support/agent/ModelServer.js"
+import { assertNothingDangles, using } from "../support/cli/AgentPlace.js"
+import { isRoot } from "../support/sandbox/Directory.js"
+
+const bash = (command: string) => ModelServer.calls({ name: "Bash", arguments: { command } })
+
+/** An answer whose tokens nobody tells, so that its window is reckoned by its length. */
+const uncounted = (answer: ModelServer.Answer): ModelServer.Answer => ({ ...answer, usage: undefined })
+
+const synapse = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
+
+/** The number of the model's messages in a request. */
+const assistants = ({ messages }: { readonly messages: ReadonlyArray<{ readonly role: string }> }): number =>
+  messages.filter(({ role }) => role === "assistant").length
+
+describe("the session of synapse agent", () => {
+  it.skipIf(process.platform !== "linux" || !isRoot)(
+    "goes on where the disk is full, keeps whole lines alone, and is resumed from them",
+    () =>
+      using(
+        ({ body }) => (assistants(body) >= 6 ? ModelServer.text("done") : bash("seq 1500")),
+        async (place) => {
+          const sessions = path.join(place.home, "sessions")
+          fs.mkdirSync(sessions, { recursive: true, mode: 0o700 })
+          execFileSync("mount", ["-t", "tmpfs", "-o", "size=24k,mode=0700", "tmpfs", sessions])
+          try {
+            const { exitCode, stderr, stdout } = await place.agent("go")
+            assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
+            assert.match(stderr, /^synapse: the session can't be kept, [^\n]+: the disk is full\n$/)
+            const text = fs.readFileSync(path.join(sessions, `${place.ids()[0]}.jsonl`), "utf8")
+            assert.isTrue(text.endsWith("\n"))
+            assert.isAbove(place.lines().length, 3)
+            execFileSync("mount", ["-o", "remount,size=4m", sessions])
+            assert.deepStrictEqual(await place.agent("--continue"), { exitCode: 0, stdout: "done\n", stderr: "" })
+            assertNothingDangles(place.server)
+          } finally {
+            execFileSync("umount", ["-l", sessions])
+          }
+        }
+      )
+  )
+
+  it("resumes with the conversation as it was made shorter", () =>
+    using(
+      ({ body }) => {
+        const turn = assistants(body)
+        return turn >= 6 ? uncounted(ModelServer.text("done")) : uncounted(bash(`seq ${turn}000 ${turn}900`))
+      },
+      async (place) => {
+        const { server } = place
+        fs.mkdirSync(place.home)
+        const provider = {
+          kind: "anthropic",
+          model: "m",
+          contextWindow: 8000,
+          apiKey: ModelServer.key,
+          baseUrl: server.url
+        }
+        fs.writeFileSync(
+          path.join(place.home, "settings.json"),
+          JSON.stringify({ provider: "small", providers: { small: provider } }),
+          { mode: 0o600 }
+        )
+        const env = { SYNAPSE_PROVIDER: "small" }
+        const run = (...args: ReadonlyArray<string>) => place.start(["--no-sandbox", ...args], { env }).ended
+        assert.strictEqual((await run("go")).stdout, "done\n")
+        const last = server.requests.at(-1)?.body.messages
+        assert.include(JSON.stringify(last), "[output left out to save room")
+        assert.strictEqual((await run("--continue", "more")).stdout, "done\n")
+        const resumed: ReadonlyArray<unknown> = server.requests.at(-1)?.body.messages
+        assert.include(JSON.stringify(resumed.at(-1)), "more")
+        const results = (messages: unknown) => JSON.stringify(messages).match(/"content":"[^"]*"/g)
+        assert.deepStrictEqual(results(resumed), results(last))
+        const shown = await place.about("show", "--json", place.ids()[0] ?? "")
+        assert.include(shown.stdout, "\\n450\\n")
+        assertNothingDangles(server)
+      }
+    ))
+
+  it("tells of the requests of tasks that are tried again, also where exec runs them", () =>
+    using(
+      (_, at) =>
+        at % 2 === 0
+          ? ModelServer.status(529, { "retry-after": "0" }, { error: { message: "busy\x1b[2J" } })
+          : ModelServer.text("Done."),
+      async ({ cwd, env }) => {
+        const args = ["exec", "--no-sandbox", "task:general -d 'A test' -p go | cat"]
+        const { status, stderr, stdout } = await new Promise<{ status: unknown; stderr: string; stdout: string }>(
+          (resolve) => {
+            execFile(process.execPath, [synapse, ...args], { cwd, env }, (error, stdout, stderr) =>
+              resolve({ status: error, stdout, stderr })
+            ).stdin?.end()
+          }
+        )
+        assert.deepStrictEqual(
+          { status, stderr, stdout },
+          {
+            status: null,
+            stdout: "Done.\n",
+            stderr:
+              "synapse: task:general (A test): trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
+          }
+        )
+      }
+    ))
+})
