@@ -180,6 +180,23 @@ describe("TerminalRenderer on a terminal", () => {
     )
   )
 
+  it.effect("leaves no ghost of wide characters, which a narrower terminal may break a column earlier", () =>
+    Effect.forEach([39, 37, 27, 25, 19, 13], (columns) =>
+      using(Screen.make(80, 60), ({ lines, screen, take }) =>
+        Effect.gen(function* () {
+          const task = Events.task("a", `${"日本語".repeat(12)}`)
+          yield* take(Events.said("above\n"), task.started)
+          for (const n of [1, 2, 3]) yield* take(task.tool(`${n}`, `echo ${"語".repeat(40)}`))
+          yield* lines
+          screen.resize(columns)
+          const shown = yield* lines
+          assert.lengthOf(shown, 5, shown.join("\n"))
+          assert.strictEqual(shown[0], "above")
+        })
+      )
+    )
+  )
+
   it.effect("shows as many running tasks as fit", () =>
     using(Screen.make(80, 8), ({ lines, take }) =>
       Effect.gen(function* () {
