@@ -20,7 +20,7 @@ const onTerminal = (
   command: (directory: string) => string = program
 ): Promise<void> =>
   Temporary.using((directory) => {
-    const options = { directory, cwd: directory, command: ["sh", "-c", command(directory)], columns: 40, rows: 20 }
+    const options = { directory, cwd: directory, command: ["bash", "-c", command(directory)], columns: 40, rows: 20 }
     return Tmux.using(options, (tmux) => test(tmux, directory))
   })
 

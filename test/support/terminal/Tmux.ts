@@ -56,7 +56,7 @@ const lastOf = (lines: ReadonlyArray<string>, count: number): ReadonlyArray<stri
 export const using = async <A>(options: Options, use: (tmux: Tmux) => Promise<A>): Promise<A> => {
   const { columns = 80, command, cwd, directory, rows = 24 } = options
   const { CI: _ci, NO_COLOR: _colour, TMUX: _tmux, ...inherited } = process.env
-  const env = { ...inherited, LC_ALL: "C.UTF-8", SHELL: "/bin/sh", ...options.env }
+  const env = { ...inherited, LC_ALL: "C.UTF-8", SHELL: "/bin/bash", ...options.env }
   const socket = path.join(directory, "tmux")
   const config = path.join(directory, "tmux.conf")
   fs.writeFileSync(
