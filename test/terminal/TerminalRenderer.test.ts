@@ -87,6 +87,18 @@ describe("TerminalRenderer on a terminal", () => {
     )
   )
 
+  it.effect("S75: cuts a description that is too long for any terminal", () =>
+    using(Screen.make(400), ({ lines, take }) =>
+      Effect.gen(function* () {
+        yield* take(Events.task("a", "d".repeat(200)).started, Events.task("b", "d".repeat(201)).started)
+        assert.deepStrictEqual(yield* lines, [
+          `◐ Task(explore: ${"d".repeat(200)})`,
+          `◐ Task(explore: ${"d".repeat(197)}...)`
+        ])
+      })
+    )
+  )
+
   it.effect("S76, S78: appends each TodoWrite to the stream, with its result", () =>
     using(Screen.make(), ({ lines, take }) =>
       Effect.gen(function* () {
