@@ -1,11 +1,16 @@
 // Runs the built program and the Promise face as they are used, so that the recorder makes their code cache. Each run adds what it
 // compiled beyond the runs before it.
 import { spawnSync } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
 import * as path from "node:path"
 
 const root = path.resolve(import.meta.dirname, "../..")
 const program = path.join(root, "dist/bin/synapse.cjs")
 const face = path.join(root, "dist/bin/promise.cjs")
+const recorder = path.join(import.meta.dirname, "recorder.cjs")
+// The user's own cache is none of the build's business.
+const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" }
 const promise = `require(${JSON.stringify(face)}).make().then(async (synapse) => {
   await synapse.handle({ id: "1", name: "Bash", arguments: { command: "echo out; echo err >&2; false" } })
   await synapse.dispose()
@@ -18,11 +23,23 @@ for (const args of [
   [program, "exec", "echo out; echo err >&2; false"],
   ["-e", promise]
 ]) {
-  const { error, signal } = spawnSync(
-    process.execPath,
-    ["--require", path.join(import.meta.dirname, "recorder.cjs"), ...args],
-    // The user's own cache is none of the build's business.
-    { input: "", timeout: 60_000, env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" } }
-  )
+  const { error, signal } = spawnSync(process.execPath, ["--require", recorder, ...args], {
+    input: "",
+    timeout: 60_000,
+    env
+  })
   if (error !== undefined || signal !== null) throw error ?? new Error(`${args.join(" ")}: ended by ${signal}`)
+}
+
+// The shell for people runs on a terminal only, which `script` makes. Where that is missing, it starts without a cache.
+const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-record-"))
+try {
+  const words = [process.execPath, "--require", recorder, program, "shell"].map((word) => `'${word}'`).join(" ")
+  spawnSync("sh", ["-c", '(sleep 2; printf "\\004") | script -qefc "$WORDS" /dev/null'], {
+    stdio: "ignore",
+    timeout: 60_000,
+    env: { ...env, WORDS: words, CI: "", NO_COLOR: "", TERM: "xterm", SHELL: "/bin/sh", SYNAPSE_HOME: home }
+  })
+} finally {
+  fs.rmSync(home, { recursive: true, force: true })
 }

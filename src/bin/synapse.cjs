@@ -9,6 +9,9 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
     if (error instanceof Error) process.stderr.on("error", () => {}).write(`synapse: ${error.message}\n`)
   }
 } else {
-  const isRun = process.argv[2] === "exec" || process.argv[2] === "call"
-  require("./loader.cjs").load("%MAIN%", isRun ? "run" : "main")
+  const [, , word] = process.argv
+  require("./loader.cjs").load(
+    "%MAIN%",
+    word === "exec" || word === "call" ? "run" : word === "shell" ? "shell" : "main"
+  )
 }

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as AgentWords from "./AgentWords.js"
 import { Invocation, WrongUsage } from "./Invocation.js"
+import * as OptionValue from "./OptionValue.js"
 import * as ProgramOptions from "./ProgramOptions.js"
 
 /** Load the modules that only these subcommands need. */
@@ -18,20 +19,7 @@ const load = Effect.promise(() => import("./AgentAction.js"))
 const loadSessions = Effect.promise(() => import("./AgentSessions.js"))
 
 const whole = (name: string, description: string) =>
-  // Read as text, since the error of a number's own option does not name it.
-  Options.text(name).pipe(
-    Options.filterMap(
-      (text) =>
-        Option.liftPredicate(
-          Number(text),
-          (count) => /^\+?\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)
-        ),
-      `--${name} must be a whole number from 1 on`
-    ),
-    Options.withPseudoName("n"),
-    Options.withDescription(description),
-    Options.optional
-  )
+  OptionValue.whole(name).pipe(Options.withPseudoName("n"), Options.withDescription(description), Options.optional)
 
 const json = Options.boolean("json")
 

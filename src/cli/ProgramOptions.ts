@@ -5,11 +5,11 @@
  */
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Asking from "./Asking.js"
 import { WrongUsage } from "./Invocation.js"
+import * as OptionValue from "./OptionValue.js"
 import type * as SessionOptions from "./SessionOptions.js"
 
 /**
@@ -19,17 +19,15 @@ import type * as SessionOptions from "./SessionOptions.js"
  * @category options
  */
 export const session = {
-  cwd: Options.directory("cwd", { exists: "yes" }).pipe(
+  cwd: OptionValue.directory("cwd").pipe(
     Options.withDescription("The directory that the shell starts in; the current one where it is not given."),
     Options.optional
   ),
-  timeout: Options.integer("timeout").pipe(
-    Options.filterMap(
-      (timeout) => (timeout >= 1 && timeout <= Timeout.longest ? Option.some(timeout) : Option.none()),
-      `--timeout must be a whole number of milliseconds from 1 to ${Timeout.longest}`
-    ),
+  timeout: OptionValue.whole("timeout", " of milliseconds", Timeout.longest).pipe(
     Options.withPseudoName("ms"),
-    Options.withDescription("Milliseconds after which a command is ended, with exit code 124; 120000 without it."),
+    Options.withDescription(
+      "Milliseconds after which a command is ended, with exit code 124; 120000 without it, and none in shell."
+    ),
     Options.optional
   ),
   noSandbox: Options.boolean("no-sandbox").pipe(

@@ -15,6 +15,8 @@ interface ProgramOption {
   /** True where it takes no value. */
   readonly isFlag: boolean
   readonly isRepeated: boolean
+  /** The values that it takes, where there are only these. */
+  readonly choices?: ReadonlyArray<string>
 }
 
 /**
@@ -38,7 +40,9 @@ export const optionsOf = (usages: ReadonlyArray<Usage.Usage>): ProgramOptions =>
         const names = usage.names.filter((name) => name.startsWith("-"))
         const isFlag = Option.isNone(usage.acceptedValues)
         const long = names.find((name) => name.startsWith("--"))
-        for (const name of names) options.set(name, { name: long ?? name, isFlag, isRepeated })
+        const choices = Option.getOrElse(usage.acceptedValues, () => "").split(" | ")
+        const taken = choices.length > 1 ? { choices } : {}
+        for (const name of names) options.set(name, { name: long ?? name, isFlag, isRepeated, ...taken })
         return
       }
       case "Optional":
@@ -85,6 +89,9 @@ export const normalise = (
     if (option.isRepeated && value?.trim() === "") return Either.left(`${name} is empty.`)
     // To @effect/cli it would be the end of all options, and the option would be gone.
     if (value === "--") return Either.left(`${name} needs a value after it.`)
+    // The error of @effect/cli does not name the option.
+    if (value !== undefined && option.choices?.includes(value) === false)
+      return Either.left(`${name} must be one of ${option.choices.join(", ")}.`)
     if (option.isFlag) words.push(`${name}=${value}`)
     // Of what may be repeated, @effect/cli does not know `--deny=value`.
     // It knows one name of an option that is given again.

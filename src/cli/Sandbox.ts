@@ -27,7 +27,10 @@ const explain = Command.make(
     write: Options.boolean("write").pipe(Options.withDescription("Ask about writing, in place of reading.")),
     path: path("What it is about, whether it is there or not.")
   },
-  (given) => Effect.flatMap(load, (actions) => actions.explain(given))
+  (given) =>
+    given.path.trim() === ""
+      ? new WrongUsage({ message: "The path is empty." })
+      : Effect.flatMap(load, (actions) => actions.explain(given))
 ).pipe(Command.withDescription("Say whether a path may be read, and which rule says so; exit code 1 where it may not."))
 
 const allow = Command.make("allow", { path: path("It and all below it; nothing around it.") }, (given) =>

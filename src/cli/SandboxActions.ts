@@ -153,7 +153,9 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
     const own = enabled ? OwnTemporary.find(policy, decided, access, homeDirectory(home)) : undefined
     const verdict = own === undefined ? decided : { ...decided, allowed: false, own }
-    const place = onOneLine(decided.real === path ? path : `${path} (${decided.real})`)
+    const real = decided.real === path ? "" : ` (${decided.real})`
+    const missing = own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
+    const place = `${onOneLine(`${path}${real}`)}${missing}`
     const reason = own === undefined ? why(decided) : OwnTemporary.describe(own, access)
     yield* print(
       "stdout",

@@ -63,8 +63,33 @@ export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
 }
 
 /**
+ * Returns the rows that characters of these widths take on a terminal of so many columns: none stands in two of them, so
+ * that a wide one may leave the last column of a row empty.
+ *
+ * @since 0.1.0
+ */
+export const rowsOfWidths = (widths: Iterable<number>, columns: number): number => {
+  let rows = 1
+  let column = 0
+  for (const width of widths) {
+    if (column > 0 && column + width > columns) {
+      rows++
+      column = 0
+    }
+    column += width
+  }
+  return rows
+}
+
+/**
  * Returns the rows that a line takes on a terminal of so many columns.
  *
  * @since 0.1.0
  */
-export const rowsOf = (text: string, columns: number): number => Math.max(1, Math.ceil(of(text) / columns))
+export const rowsOf = (text: string, columns: number): number =>
+  ascii.test(text)
+    ? Math.max(1, Math.ceil(text.length / columns))
+    : rowsOfWidths(
+        Array.from(segmenter.segment(text), ({ segment }) => of(segment)),
+        columns
+      )

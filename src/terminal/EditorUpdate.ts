@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Columns from "./Columns.js"
 import { type Cell, type Frame, widthOf } from "./EditorLayout.js"
 
 /** Matches the graphemes about whose width terminals agree: one character, and no emoji. */
@@ -84,7 +85,13 @@ export const between = (shown: Frame | undefined, next: Frame, columns: number):
  */
 export const erased = ({ column, row, rows }: Frame, columns: number): string => {
   // A terminal that has become narrower breaks the rows which are too long for it.
-  const broken = rows.slice(0, row).reduce((sum, cells) => sum + Math.max(Math.ceil(widthOf(cells) / columns), 1), 0)
-  const up = broken + Math.floor(Math.max(column - 1, 0) / columns)
+  const rowsOf = (cells: ReadonlyArray<Cell>) =>
+    Columns.rowsOfWidths(
+      cells.map(({ width }) => width),
+      columns
+    )
+  const broken = rows.slice(0, row).reduce((sum, cells) => sum + rowsOf(cells), 0)
+  const before = (rows[row] ?? []).filter((_, at, cells) => widthOf(cells.slice(0, at + 1)) <= column)
+  const up = broken + rowsOf(before) - 1
   return `${up > 0 ? `\x1b[${up}A` : ""}\r\x1b[J`
 }

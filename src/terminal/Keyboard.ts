@@ -29,6 +29,8 @@ export class Keyboard extends Context.Tag("synapse/Keyboard")<
     readonly attended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
     /** Hears Ctrl-C (byte 3) while nobody reads, which then drops what was typed ahead; until the scope is closed. */
     readonly onInterrupt: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
+    /** Hears Ctrl-Z (byte 26) while nobody reads, which nobody reads then; until the scope is closed. */
+    readonly onStop: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
     /** Gives the terminal's input to an effect in cooked mode: nothing is read meanwhile. */
     readonly released: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }

@@ -6,8 +6,9 @@
 import * as Effect from "effect/Effect"
 import type { Keyboard } from "./Keyboard.js"
 
-/** Ctrl-C. */
+/** Ctrl-C and Ctrl-Z. */
 const interrupt = 3
+const stop = 26
 
 /** The answer at the end of the input. */
 const over = Effect.sync((): Uint8Array | undefined => undefined)
@@ -24,15 +25,12 @@ export class TypedAhead {
   private attending = 0
   private readonly waiting = new Set<() => void>()
   private readonly listeners = new Set<() => void>()
+  private readonly stopListeners = new Set<() => void>()
 
   /** Takes bytes that a person has typed. */
   push(bytes: Uint8Array): void {
     this.bytes = Buffer.concat([this.bytes, bytes])
-    const last = this.attending + this.waiting.size > 0 ? -1 : this.bytes.lastIndexOf(interrupt)
-    if (last >= 0) {
-      this.bytes = this.bytes.subarray(last + 1)
-      for (const listener of this.listeners) listener()
-    }
+    if (this.attending + this.waiting.size === 0) this.hear()
     this.wake()
   }
 
@@ -40,6 +38,18 @@ export class TypedAhead {
   end(): void {
     this.isOver = true
     this.wake()
+  }
+
+  /** Takes the keys out that are meant for what runs. */
+  private hear(): void {
+    const last = this.bytes.lastIndexOf(interrupt)
+    if (last >= 0) {
+      this.bytes = this.bytes.subarray(last + 1)
+      for (const listener of this.listeners) listener()
+    }
+    if (this.stopListeners.size === 0 || !this.bytes.includes(stop)) return
+    this.bytes = Buffer.from(this.bytes.filter((byte) => byte !== stop))
+    for (const listener of this.stopListeners) listener()
   }
 
   private wake(): void {
@@ -64,6 +74,11 @@ export class TypedAhead {
       Effect.acquireRelease(
         Effect.sync(() => void this.listeners.add(listener)),
         () => Effect.sync(() => void this.listeners.delete(listener))
+      ),
+    onStop: (listener) =>
+      Effect.acquireRelease(
+        Effect.sync(() => void this.stopListeners.add(listener)),
+        () => Effect.sync(() => void this.stopListeners.delete(listener))
       )
   }
 

@@ -1,5 +1,5 @@
 /** How long the program takes to start, against a node that does nothing; for scale, what others take for the same. */
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -14,6 +14,36 @@ const row = (name: string, file: string, args: ReadonlyArray<string>): Table.Row
     const { status, stderr } = spawnSync(file, args, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" })
     if (status !== 0) throw new Error(`${name}: exit code ${status}: ${stderr.trim()}`)
   }
+})
+
+const prompt = process.getuid?.() === 0 ? "# " : "$ "
+
+/** The shell on a terminal of its own, which `script` makes, up to its prompt. It leaves when it is told to, out of the time. */
+const shell = (name: string, args: ReadonlyArray<string>): Table.Row => ({
+  name,
+  run: () =>
+    new Promise<number>((resolve, reject) => {
+      const line = [node, synapse, "shell", ...args].map((word) => `'${word}'`).join(" ")
+      const { CI: _, NO_COLOR: __, ...env } = process.env
+      let shown = ""
+      let elapsed: number | undefined
+      const start = performance.now()
+      const child = spawn("script", ["-qfec", `exec ${line}`, "/dev/null"], {
+        env: { ...env, TERM: "xterm-256color", SHELL: "/bin/sh" },
+        stdio: ["pipe", "pipe", "inherit"]
+      })
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        shown += text
+        if (elapsed !== undefined || !shown.includes(prompt)) return
+        elapsed = performance.now() - start
+        child.stdin.write("\x04")
+      })
+      child.on("error", reject)
+      child.on("close", (status) => {
+        if (elapsed !== undefined && status === 0) resolve(elapsed)
+        else reject(new Error(`${name}: exit code ${status}: ${shown.trim()}`))
+      })
+    })
 })
 
 /** A program without Effect, from its start to its first result. */
@@ -65,6 +95,8 @@ try {
       row("synapse exec --no-sandbox true", node, [synapse, "exec", "--no-sandbox", "true"]),
       // In the directory that the bench is called in: a larger tree takes longer to walk.
       row("synapse exec true", node, [synapse, "exec", "true"]),
+      shell("synapse shell --no-sandbox, to the prompt", ["--no-sandbox"]),
+      shell("synapse shell, to the prompt", []),
       row("Promise face, no sandbox, first result", node, face(false)),
       row("Promise face, first result", node, face(true)),
       row("bash -c true", "bash", ["-c", "true"]),
@@ -73,7 +105,12 @@ try {
     {
       title: "start-up",
       samples: 30,
-      goals: { "synapse --version": 1.6, "synapse exec true": 2.5, "Promise face, first result": 3.5 }
+      goals: {
+        "synapse --version": 1.6,
+        "synapse exec true": 2.5,
+        "synapse shell, to the prompt": 3,
+        "Promise face, first result": 3.5
+      }
     }
   )
 } finally {

@@ -158,8 +158,9 @@ describe("synapse exec", () => {
         [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
         [["--json", "ls", "--json=yes"], "--json is given twice."],
         [["--timeout", "0", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
-        [["--timeout", "x", "ls"], "'x' is not a integer"],
-        [["--cwd", "/nonexistent", "ls"], "Path '/nonexistent' must exist"]
+        [["--timeout", "x", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
+        [["--ask", "maybe", "ls"], "--ask must be one of never, terminal."],
+        [["--cwd", "/nonexistent", "ls"], "--cwd must be a directory that exists"]
       ]
       for (const [args, reason] of reasons) {
         assert.deepStrictEqual(yield* run(["exec", ...args]), {

@@ -18,7 +18,7 @@ describe("ProgramWords", () => {
       "--deny": { name: "--deny", isFlag: false, isRepeated: true },
       "--env": { name: "--env", isFlag: false, isRepeated: true },
       "--allow-unix-sockets": { name: "--allow-unix-sockets", isFlag: true, isRepeated: false },
-      "--ask": { name: "--ask", isFlag: false, isRepeated: false },
+      "--ask": { name: "--ask", isFlag: false, isRepeated: false, choices: ["never", "terminal"] },
       "--json": { name: "--json", isFlag: true, isRepeated: false }
     })
   })
@@ -39,6 +39,12 @@ describe("ProgramWords", () => {
       }
       assert.deepStrictEqual(normalised("--", "--json", "--cwd", "--cwd"), ["--", "--json", "--cwd", "--cwd"])
       assert.deepStrictEqual(normalised("--cwd"), ["--cwd"])
+    })
+
+    it("names the option that has another value than it takes", () => {
+      assert.deepStrictEqual(normalised("--ask=never", "--timeout", "x"), ["--ask", "never", "--timeout", "x"])
+      for (const words of [["--ask", "maybe"], ["--ask="], ["--ask", "--json"]])
+        assert.strictEqual(normalised(...words), "--ask must be one of never, terminal.")
     })
 
     it("refuses what is given twice and counts once", () => {

@@ -78,7 +78,7 @@ describe("synapse sandbox", () => {
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", "--write", "new/file"), [
         0,
-        `allowed to write ${cwd}/new/file: rule ${cwd}: the working directory\n`,
+        `allowed to write ${cwd}/new/file (it does not exist): rule ${cwd}: the working directory\n`,
         ""
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", "/etc/passwd", "--write"), [
@@ -93,7 +93,7 @@ describe("synapse sandbox", () => {
       ])
       assert.match((yield* sandbox(home, "explain", "~/.ssh/id_rsa"))[1], /^denied to read \/.*: rule ~\/\.ssh: /)
       const [, elsewhere] = yield* sandbox(home, "explain", "/opt/other/.env")
-      assert.match(elsewhere, /^denied to read \/opt\/other\/\.env: rule \*\*\/\.env: /)
+      assert.match(elsewhere, /^denied to read \/opt\/other\/\.env \(it does not exist\): rule \*\*\/\.env: /)
       if (process.platform === "linux")
         assert.match(elsewhere, /\nIt lies where commands can't write: the rule refuses those that name it/)
       if (process.platform === "linux" && Os.tmpdir() !== "/var/tmp") {
@@ -228,6 +228,7 @@ describe("synapse sandbox", () => {
         [[], "The subcommand is missing."],
         [["nosuch"], "Unknown subcommand: nosuch."],
         [["explain"], "Missing argument <path>"],
+        [["explain", " "], "The path is empty."],
         [["policy", "x"], "Received unknown argument: 'x'"],
         [["allow", "/"], '"/" can\'t be on the whitelist: it would match everything.'],
         [

@@ -72,7 +72,7 @@ describe("synapse exec tells a person", () => {
       ...Array.from(
         { length: 2 },
         () =>
-          "synapse: Blocked by the sandbox: @/.env (rule **/.env: on the blacklist, built in: neither read nor written)\n"
+          "synapse: Blocked by the sandbox: @/.env (rule **/.env: on the blacklist, built in: neither read nor written)\nNothing was run.\n"
       ),
       "touch: cannot touch '/etc/nosuch': Read-only file system\n" +
         "synapse: Blocked by the sandbox: writing /etc/nosuch (rule not whitelisted: read only, like all that no rule allows to write)\n" +

@@ -3,7 +3,7 @@ import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../support/agent/ModelServer.js"
 import { using } from "../support/cli/AgentPlace.js"
-import * as Tmux from "../support/cli/TmuxShell.js"
+import * as Tmux from "../support/terminal/Tmux.js"
 
 const program = path.resolve(import.meta.dirname, "../../dist/bin/synapse.cjs")
 

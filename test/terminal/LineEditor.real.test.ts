@@ -3,6 +3,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
+import * as Temporary from "../support/Temporary.js"
 import * as Tmux from "../support/terminal/Tmux.js"
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
@@ -13,11 +14,19 @@ const program = (directory: string): string =>
   `echo $$ > "${directory}/pid"; sh -c 'echo $$ > "$0/pid"; exec ${node} "$0/history"' "${directory}"; ` +
   `echo "left with $?"; stty -a | grep -o "[-]*icanon"; exec cat`
 
-const size = { columns: 40, rows: 20 }
+/** Runs a test with the editor on a terminal. */
+const onTerminal = (
+  test: (tmux: Tmux.Tmux, directory: string) => Promise<void>,
+  command: (directory: string) => string = program
+): Promise<void> =>
+  Temporary.using((directory) => {
+    const options = { directory, cwd: directory, command: ["bash", "-c", command(directory)], columns: 40, rows: 20 }
+    return Tmux.using(options, (tmux) => test(tmux, directory))
+  })
 
 describe.skipIf(!Tmux.isThere)("LineEditor on a terminal", () => {
   it("edits, pastes, resizes, hears Ctrl-C, and leaves the terminal as it was", () =>
-    Tmux.using(program, size, async (tmux) => {
+    onTerminal(async (tmux, directory) => {
       await tmux.endsWith("ready$")
       tmux.type("echo wörld")
       await tmux.endsWith("ready$ echo wörld")
@@ -45,7 +54,7 @@ describe.skipIf(!Tmux.isThere)("LineEditor on a terminal", () => {
       await tmux.endsWith("(history: 日) echo 日本 wörld")
       tmux.press("C-g", "C-d")
       await tmux.endsWith("ready$", 'got {"_tag":"Ended"}', "bye", "left with 0", "icanon")
-      assert.deepStrictEqual(Fs.readFileSync(Path.join(tmux.directory, "history"), "utf8").split("\n"), [
+      assert.deepStrictEqual(Fs.readFileSync(Path.join(directory, "history"), "utf8").split("\n"), [
         "echo 日本 wörld",
         "one\\n\\ttwo\\nthree",
         ""
@@ -53,19 +62,17 @@ describe.skipIf(!Tmux.isThere)("LineEditor on a terminal", () => {
     }))
 
   it("leaves the terminal as it was when it is killed", () =>
-    Tmux.using(program, size, async (tmux) => {
+    onTerminal(async (tmux, directory) => {
       await tmux.endsWith("ready$")
-      process.kill(Number(Fs.readFileSync(Path.join(tmux.directory, "pid"), "utf8")), "SIGTERM")
+      process.kill(Number(Fs.readFileSync(Path.join(directory, "pid"), "utf8")), "SIGTERM")
       await tmux.endsWith("left with 143", "icanon")
     }))
 
   it("reads lines without a control sequence on a dumb terminal, where Ctrl-C is heard too", () =>
-    Tmux.using(
-      (directory) => `TERM=dumb; export TERM; ${program(directory)}`,
-      size,
-      async (tmux) => {
+    onTerminal(
+      async (tmux, directory) => {
         await tmux.endsWith("ready$")
-        tmux.run("pipe-pane", `cat > "${tmux.directory}/output"`)
+        tmux.record(`${directory}/output`)
         tmux.type("echo 'a")
         tmux.press("Enter")
         await tmux.endsWith("ready$ echo 'a", ">")
@@ -78,7 +85,8 @@ describe.skipIf(!Tmux.isThere)("LineEditor on a terminal", () => {
         await tmux.endsWith('got {"_tag":"Interrupted"}', "ready$")
         tmux.press("C-d")
         await tmux.endsWith('ready$ got {"_tag":"Ended"}', "bye", "left with 0", "icanon")
-        assert.notInclude(Fs.readFileSync(Path.join(tmux.directory, "output"), "utf8"), "\x1b")
-      }
+        assert.notInclude(Fs.readFileSync(Path.join(directory, "output"), "utf8"), "\x1b")
+      },
+      (directory) => `TERM=dumb; export TERM; ${program(directory)}`
     ))
 })

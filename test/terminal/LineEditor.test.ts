@@ -103,6 +103,21 @@ describe("LineEditor", () => {
       await editor.shows(["$ first", `$ ${line}^C`], [2, 0])
     }))
 
+  it("leaves nothing of wide characters behind, which a narrower terminal may break a column earlier", () =>
+    using({ columns: 42, rows: 30 }, async (editor) => {
+      assert.strictEqual(await enter(editor, "first"), "first")
+      const entered = editor.read("$ ")
+      const line = "日本語".repeat(20)
+      editor.type(`${line}\x1b\rx`)
+      for (const columns of [42, 21, 42, 11, 42, 7]) {
+        editor.resize(columns)
+        const rows = `$ ${line}`.match(new RegExp(`^.{${2 + ((columns - 2) >> 1)}}|.{1,${columns >> 1}}`, "gu")) ?? []
+        await editor.shows(["$ first", ...rows, "> x"], [rows.length + 1, 3])
+      }
+      editor.type("\x03")
+      assert.deepStrictEqual(await entered, Entered.Interrupted())
+    }))
+
   it("shows a part of a text that is longer than the terminal, around the cursor", () =>
     using({ columns: 20, rows: 4 }, async (editor) => {
       const lines = Array.from({ length: 9 }, (_, at) => `line ${at}`)

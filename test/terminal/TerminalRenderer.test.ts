@@ -100,6 +100,18 @@ describe("TerminalRenderer on a terminal", () => {
     )
   )
 
+  it.effect("S75: cuts a description that is too long for any terminal", () =>
+    using(Screen.make(400), ({ lines, take }) =>
+      Effect.gen(function* () {
+        yield* take(Events.task("a", "d".repeat(200)).started, Events.task("b", "d".repeat(201)).started)
+        assert.deepStrictEqual(yield* lines, [
+          `◐ Task(explore: ${"d".repeat(200)})`,
+          `◐ Task(explore: ${"d".repeat(197)}...)`
+        ])
+      })
+    )
+  )
+
   it.effect("S76, S78: appends each TodoWrite to the stream, with its result", () =>
     using(Screen.make(), ({ lines, take }) =>
       Effect.gen(function* () {
@@ -190,6 +202,23 @@ describe("TerminalRenderer on a terminal", () => {
             assert.deepStrictEqual([shown[0], shown.at(-1), shown.length], ["above", "below", 6])
           })
         )
+    )
+  )
+
+  it.effect("leaves no ghost of wide characters, which a narrower terminal may break a column earlier", () =>
+    Effect.forEach([39, 37, 27, 25, 19, 13], (columns) =>
+      using(Screen.make(80, 60), ({ lines, screen, take }) =>
+        Effect.gen(function* () {
+          const task = Events.task("a", `${"日本語".repeat(12)}`)
+          yield* take(Events.said("above\n"), task.started)
+          for (const n of [1, 2, 3]) yield* take(task.tool(`${n}`, `echo ${"語".repeat(40)}`))
+          yield* lines
+          screen.resize(columns)
+          const shown = yield* lines
+          assert.lengthOf(shown, 5, shown.join("\n"))
+          assert.strictEqual(shown[0], "above")
+        })
+      )
     )
   )
 

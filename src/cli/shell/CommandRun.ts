@@ -14,7 +14,7 @@ import { RunEvent } from "../../terminal/RunEvent.js"
 import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
-import type { Interruption } from "./Interruption.js"
+import * as Interruption from "./Interruption.js"
 import * as PersonWords from "./PersonWords.js"
 import * as PseudoTerminal from "./PseudoTerminal.js"
 import { SafeOutput } from "./SafeOutput.js"
@@ -30,7 +30,11 @@ const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined |
  *
  * @since 0.1.0
  */
-export const run = (text: string, house: ShellHouse.ShellHouse, interruption: Interruption): Effect.Effect<number> =>
+export const run = (
+  text: string,
+  house: ShellHouse.ShellHouse,
+  interruption: Interruption.Interruption
+): Effect.Effect<number> =>
   Effect.gen(function* () {
     const { renderer, terminal } = house
     const toolset = yield* ShellHouse.service(house, Toolset)
@@ -69,7 +73,8 @@ export const run = (text: string, house: ShellHouse.ShellHouse, interruption: In
     const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
     const [result, interrupted] = yield* interruption.during(
       Effect.locally(toolset.handle(call), CommandListener.current, listener),
-      toolset.cancel(id)
+      toolset.cancel(id),
+      () => void show(`^Z\n${Interruption.unstopped}\n`)
     )
     if (isLive) yield* renderer.flush
     yield* Effect.promise(async () => {

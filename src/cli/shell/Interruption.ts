@@ -19,16 +19,27 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 export type Interrupted = "key" | "signal"
 
 /**
+ * The answer to Ctrl-Z, which stops nothing: commands run in a session of their own, which has no terminal.
+ *
+ * @since 0.1.0
+ */
+export const unstopped = "synapse: Ctrl-Z stops nothing here: end it with Ctrl-C, or start it with &."
+
+/**
  * Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal.
  *
  * @since 0.1.0
  * @category models
  */
 export interface Interruption {
-  /** Runs an effect; at the first Ctrl-C meanwhile, it calls `end`. Returns how that came; undefined where it did not. */
+  /**
+   * Runs an effect; at the first Ctrl-C meanwhile, it runs `end`, and calls `stopped` at the first Ctrl-Z. Returns how
+   * Ctrl-C came; undefined where it did not.
+   */
   readonly during: <A>(
     effect: Effect.Effect<A>,
-    end: Effect.Effect<unknown>
+    end: Effect.Effect<unknown>,
+    stopped: () => void
   ) => Effect.Effect<readonly [A, Interrupted | undefined]>
   /** Has SIGINT do what the key does, as long as the effect runs: outside of raw mode, Ctrl-C is that signal. */
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -43,12 +54,17 @@ export interface Interruption {
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
   return {
-    during: (effect, end) =>
+    during: (effect, end, stopped) =>
       Effect.scoped(
         Effect.gen(function* () {
           const pressed = yield* Deferred.make<Interrupted>()
           heard = (by) => Deferred.unsafeDone(pressed, Exit.succeed(by))
           yield* keyboard.onInterrupt(() => heard("key"))
+          let tell = stopped
+          yield* keyboard.onStop(() => {
+            tell()
+            tell = () => {}
+          })
           yield* Effect.forkScoped(Effect.zipRight(Deferred.await(pressed), end))
           const value = yield* effect
           heard = () => {}

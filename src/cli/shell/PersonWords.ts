@@ -28,8 +28,8 @@ const isDirectory = (path: string): boolean => {
 const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
 
 /**
- * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, and how to
- * allow it.
+ * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that
+ * nothing was run where that is so, and how to allow it.
  *
  * @param allow what stands before the path that is to be allowed: `/allow`
  * @since 0.1.0
@@ -38,7 +38,8 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string): string
   const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
   if (blocked !== true) return message
   const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
-  const what = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
+  const denied = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
+  const what = error === "Blocked" ? `${denied}\nNothing was run.` : denied
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
   return `${what}\nTo let commands write there: ${allow} ${Quote.word(directoryOf(blockedResource))}`
 }

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Runtime from "effect/Runtime"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -14,7 +15,7 @@ import * as CommandRun from "./CommandRun.js"
 import type { Conversation } from "./Conversation.js"
 import { Entry, read } from "./Entry.js"
 import * as Interactive from "./Interactive.js"
-import type { Interruption } from "./Interruption.js"
+import * as Interruption from "./Interruption.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as ShellHouse from "./ShellHouse.js"
 import * as ShellPrompt from "./ShellPrompt.js"
@@ -28,7 +29,7 @@ import * as ShellPrompt from "./ShellPrompt.js"
 export interface Options {
   readonly house: ShellHouse.ShellHouse
   readonly editor: LineEditor
-  readonly interruption: Interruption
+  readonly interruption: Interruption.Interruption
   /** Tells whether anything confines commands, before the house is there. */
   readonly isConfined: boolean
 }
@@ -71,8 +72,10 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
     /** Talks to the agent until Ctrl-C. */
     const talk = (use: (conversation: Conversation) => Effect.Effect<void>) =>
       Effect.gen(function* () {
+        const runtime = yield* Effect.runtime<never>()
         const fiber = yield* Effect.fork(Effect.flatMap(conversation, use))
-        const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber))
+        const tell = () => void Runtime.runFork(runtime)(house.renderer.print(Interruption.unstopped))
+        const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber), tell)
         if (interrupted === "key") yield* print("^C")
         yield* look
       })

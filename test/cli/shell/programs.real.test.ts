@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as Tmux from "../../support/cli/TmuxShell.js"
 import * as Temporary from "../../support/Temporary.js"
+import * as Tmux from "../../support/terminal/Tmux.js"
 
 const program = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 const mark = process.getuid?.() === 0 ? "#" : "$"

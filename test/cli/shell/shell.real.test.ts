@@ -2,8 +2,9 @@ import { spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as Tmux from "../../support/cli/TmuxShell.js"
+import * as Interruption from "../../../src/cli/shell/Interruption.js"
 import * as Temporary from "../../support/Temporary.js"
+import * as Tmux from "../../support/terminal/Tmux.js"
 
 const program = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 
@@ -78,6 +79,21 @@ describe.skipIf(!Tmux.isThere)("synapse shell", () => {
       await line(plain)
       press("C-d")
       await line("left with 0")
+    }))
+
+  it("says that Ctrl-Z stops no command, once, and keeps what else is typed", () =>
+    shell(async ({ line, lines, press, type }) => {
+      await line(plain)
+      type("printf 'no end'; read -t 3 < <(sleep 3); echo do''ne")
+      press("Enter")
+      await line("no end")
+      press("C-z", "C-z")
+      type("echo ne''xt")
+      press("Enter")
+      await line("next")
+      const shown = lines()
+      const at = shown.indexOf("no end^Z")
+      assert.deepStrictEqual(shown.slice(at, at + 3), ["no end^Z", Interruption.unstopped, "done"])
     }))
 
   it("runs what was typed and pasted meanwhile afterwards, and a paste of several lines as one entry", () =>
@@ -234,7 +250,8 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
         await asked(1)
         type("n")
         press("Enter")
-        await line(`~/work [126] ${mark}`)
+        const denied = await line(`~/work [126] ${mark}`)
+        assert.strictEqual(denied[denied.indexOf(`~/work [126] ${mark}`) - 1], "Nothing was run.")
         type("echo $? $C")
         press("Enter")
         await line("126 kept")
