@@ -27,6 +27,9 @@ const mayAlias = /alias|ALIAS/
 /** Matches a command with `trap` that may define a function which sets a trap on EXIT; others leave later commands as they are. */
 const mayTrapExit = /\b(?:exit|0)\b/i
 
+/** Matches a command that may replace or kill the shell, unless a function does. */
+const mayLose = /\bexec\b|kill/
+
 /** Tests whether a command may open or close a descriptor for good. */
 const mayRedirect = (text: string): boolean =>
   text.length > longestRead || (text.includes("exec") && isFollowed(text, /\bexec\b/g, /[<>]/))
@@ -46,7 +49,7 @@ const isFollowed = (text: string, word: RegExp, next: RegExp): boolean => {
 }
 
 /** Matches whatever one of these matches; most commands hold none of it. */
-const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|\./
+const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|exec|kill|\./
 
 /** The status of a text that bash can't parse. */
 const syntaxError = 2
@@ -132,12 +135,15 @@ export class SessionState {
     this.isMisparsed = evaluates
     this.pipeline = []
     const pipes = text.includes("|")
+    const knowsExits = this.knowsTraps || exitTrap === "user" || evaluates
     return {
       status,
       isMisparsed,
+      isVerbose: this.isVerbose,
       trace,
       pipes,
-      exits: traps || this.knowsTraps || this.exitTrap === "user" || evaluates,
+      exits: traps || knowsExits,
+      risks: knowsExits || (matters && mayLose.test(text)),
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
