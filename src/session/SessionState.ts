@@ -76,6 +76,11 @@ export class SessionState {
   pipeline: ReadonlyArray<number> = []
   /** True where the last command may have ended within a `$(`. */
   private isMisparsed = false
+  /**
+   * True where this shell has met the end of a text within a `$(`: bash 5.2 may have harmed its own memory then, and would
+   * abort over the long text that notes the state.
+   */
+  private isBrittle = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
@@ -104,6 +109,7 @@ export class SessionState {
     this.status = 0
     this.restoration = undefined
     this.isMisparsed = false
+    this.isBrittle = false
     this.isTraced = false
     this.isVerbose = false
     this.knowsTraps = false
@@ -135,15 +141,15 @@ export class SessionState {
     this.isMisparsed = evaluates
     this.pipeline = []
     const pipes = text.includes("|")
-    const knowsExits = this.knowsTraps || exitTrap === "user" || evaluates
+    const knowsExits = this.knowsTraps || exitTrap === "user"
     return {
       status,
       isMisparsed,
       isVerbose: this.isVerbose,
       trace,
       pipes,
-      exits: traps || knowsExits,
-      risks: knowsExits || (matters && mayLose.test(text)),
+      exits: traps || knowsExits || evaluates,
+      risks: !this.isBrittle && (knowsExits || (matters && mayLose.test(text))),
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
@@ -175,7 +181,9 @@ export class SessionState {
   /** Keeps the status of a command that has ended; `stderr` may tell of a text within it that ended too early. */
   end(status: number, stderr: string): void {
     this.status = status
-    this.isMisparsed ||= status === syntaxError || endsEarly.test(stderr)
+    const isEarly = endsEarly.test(stderr)
+    this.isMisparsed ||= status === syntaxError || isEarly
+    this.isBrittle ||= isEarly
   }
 
   /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
@@ -200,6 +208,7 @@ export class SessionState {
   /** Keeps the state that an ended shell has written, for the next shell. */
   handOver(said: string, next: ShellState.Next): void {
     this.exitTrap = "session"
+    this.isBrittle = false
     const restoration = ShellState.restoration(said, next)
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing

@@ -77,15 +77,13 @@ export const writing = `${settings}; \\builtin trap - ERR; \\builtin set +ex; ${
 export const noted = "begun\n\0"
 
 /**
- * The text that makes a shell write its state before a command which may cost it, and leaves the shell as it is: behind
- * it, `||` must follow, which keeps a failure from ending the shell.
+ * The text that makes a shell write its state before a command which may cost it. A subshell writes it: where bash 5.2
+ * has met the end of a text within a `$(`, the shell's own memory must be as if nothing had been written.
  *
  * @since 0.1.0
  * @category lines
  */
-export const noting =
-  `{ ${settings}; __synapse_errexit=\${-//[^e]}; \\builtin set +e; ${writeRest}||\\builtin :; ` +
-  '\\builtin [ ! "$__synapse_errexit" ]||\\builtin set -e; \\builtin printf "begun\\n\\0"; }'
+export const noting = `( ${writing}; \\builtin printf "begun\\n\\0" )`
 
 /**
  * The bytes that a state ends with.

@@ -140,7 +140,6 @@ describe("endings", () => {
     { stdout: "bye lost local arg\n" }
   )
   goesBack("a trap that is taken away before an exit", "", "trap 'echo bye' EXIT; f() { trap - EXIT; exit 3; }; f", 3)
-  goesBack("a sourced file may replace the shell", "echo 'exec sh -c \"exit 4\"' > it", '. "$OLDPWD/it"', 4)
   loses("endless recursion ends the shell alone", "f() { f; }; f", 139)
 
   inSession("a state is noted without an end by errexit or a trap on ERR", ({ directory, run }) =>
