@@ -81,6 +81,8 @@ export class SessionState {
    * abort over the long text that notes the state.
    */
   private isBrittle = false
+  /** True where a command has named a trap on CHLD, which would run for the subshell that notes the state. */
+  private trapsChildren = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
@@ -110,6 +112,7 @@ export class SessionState {
     this.restoration = undefined
     this.isMisparsed = false
     this.isBrittle = false
+    this.trapsChildren = false
     this.isTraced = false
     this.isVerbose = false
     this.knowsTraps = false
@@ -136,6 +139,7 @@ export class SessionState {
     this.text = text
     const traps = matters && text.includes("trap")
     this.knowsTraps ||= traps && mayTrapExit.test(text)
+    this.trapsChildren ||= traps && /CHLD|17/i.test(text)
     this.redirects ||= mayRedirect(text)
     this.rest = nothing
     this.isMisparsed = evaluates
@@ -149,7 +153,7 @@ export class SessionState {
       trace,
       pipes,
       exits: traps || knowsExits || evaluates,
-      risks: !this.isBrittle && (knowsExits || (matters && mayLose.test(text))),
+      risks: !this.isBrittle && !this.trapsChildren && (knowsExits || (matters && mayLose.test(text))),
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),

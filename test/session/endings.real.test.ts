@@ -154,6 +154,12 @@ describe("endings", () => {
     })
   )
 
+  keeps("a trap on CHLD does not run for what notes the state", [
+    ["trap 'echo child' CHLD; trap 'echo bye' EXIT", {}],
+    ["kill -0 $$; echo on", { stdout: "on\n" }],
+    ["trap - CHLD EXIT", {}]
+  ])
+
   inSession("a later exit in a function has the state from right before its command", ({ directory, run }) =>
     Effect.gen(function* () {
       yield* run("f() { exit 3; }; trap 'echo bye' EXIT")
