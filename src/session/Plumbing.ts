@@ -22,6 +22,17 @@ const inodeOf = (path: string): number | undefined => {
   }
 }
 
+/**
+ * The states that a shell has written, byte for byte as Latin-1: before its command, where that might cost it, and since.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface States {
+  readonly before: string
+  readonly since: string
+}
+
 const rename = (from: string, to: string): void => {
   try {
     Fs.renameSync(from, to)
@@ -29,6 +40,8 @@ const rename = (from: string, to: string): void => {
     // A command has deleted it.
   }
 }
+
+const endOfNoted = `${ShellState.lastBytes}${ShellState.noted}`
 
 /** The most bytes of a state; a longer one is lost, and the result says so. */
 const maxState = 64 * 1024 ** 2
@@ -54,6 +67,8 @@ export class Plumbing {
   private state: Array<Buffer> = []
   private stateLength = 0
   private stateEnd = ""
+  /** The state that was written before the command. */
+  private noted: Array<Buffer> = []
   private missing = ""
   /** The inodes of the FIFOs that stay, by their paths. */
   private readonly inodes: ReadonlyMap<string, number | undefined>
@@ -120,15 +135,21 @@ export class Plumbing {
   /** True once the shell has written all of its state: what is left of it is the user's EXIT trap. */
   get isStateWritten(): boolean {
     this.statePipe.peek(this.intoState)
-    return this.stateEnd === ShellState.lastBytes
+    return this.stateEnd.endsWith(ShellState.lastBytes)
   }
 
-  /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
-  takeState(): string {
+  /** Returns what the shell has written of its state. */
+  takeStates(): States {
     this.statePipe.drain(this.intoState)
     this.stateLength = 0
     this.stateEnd = ""
-    return Buffer.concat(this.state.splice(0)).toString("latin1")
+    const before = Buffer.concat(this.noted.splice(0)).toString("latin1")
+    const all = Buffer.concat(this.state.splice(0)).toString("latin1")
+    // Both at once, where the command has ended the shell soon.
+    const at = all.indexOf(endOfNoted)
+    if (at < 0) return { before, since: all }
+    const end = at + endOfNoted.length
+    return { before: all.slice(0, end), since: all.slice(end) }
   }
 
   /** Tells a shell that is ending whether it should write its state, by renaming the FIFO for it. */
@@ -149,10 +170,14 @@ export class Plumbing {
 
   private readonly intoState = (chunk: Buffer) => {
     this.stateLength += chunk.length
-    const { length } = ShellState.lastBytes
+    const { length } = endOfNoted
     this.stateEnd = (this.stateEnd + chunk.toString("latin1", Math.max(0, chunk.length - length))).slice(-length)
     if (this.stateLength <= maxState) this.state.push(Buffer.from(chunk))
     else this.state = []
+    if (this.stateEnd !== endOfNoted) return
+    this.noted = this.state
+    this.state = []
+    this.stateLength = 0
   }
 
   private readonly intoMissing = (chunk: Buffer) => {

@@ -129,17 +129,21 @@ export const make = ({
   const onExit = (gone: Shell.Shell) => {
     if (gone !== shell || plumbing === undefined) return
     shell = undefined
-    state.handOver(plumbing.takeState(), {
+    const { before, since } = plumbing.takeStates()
+    const next = {
       environment: Object.keys(environment),
       ours: StartText.names(plumbing.directory, bridge),
       directory: plumbing.directory.path,
       refused: Protocol.reserved
-    })
+    }
+    state.handOver(since, next)
+    const isLost = state.restoration === undefined
+    if (isLost && restarts === 0) state.handOver(before, next)
     if (restarts > 0) return
-    if (state.restoration === undefined) {
+    if (isLost) {
       state.note(
-        `The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): ` +
-          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
+        `The shell ended without handing on its state (it was killed, replaced by exec, exited in a function with an EXIT trap set, or has a state of more than 64 MiB): ` +
+          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are ${state.restoration === undefined ? "lost" : "as they were before this command"}.`
       )
     }
     if (keeper !== undefined) state.note(background.of(keeper))
