@@ -267,11 +267,7 @@ export const program = `#!/bin/bash -p
  * @since 0.1.0
  * @category texts
  */
-export const read = `{
-  [[ \${__synapse_untraced+set} ]] || \\builtin local -
-  \\builtin local __synapse_own='' __synapse_word='' __synapse_text=''
-  \\builtin set +vxeuET
-} 2>/dev/null
+export const read = `{ \\builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \\builtin set +vxeuET; } 2>/dev/null
 case \${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
 if [[ ! $__synapse_own && $* != -- ]]; then
   if [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
@@ -310,10 +306,7 @@ esac
  * @category texts
  */
 export const reader = `read() {
-  if {
-    case $- in *x*) \\builtin local - __synapse_untraced=; \\builtin set +x ;; esac
-    [[ \${1-} == -@([!h-]*|h?*) || " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null && ! -e \${1-} || ! -r @directory@/read ]]
-  } 2>&\${__synapse_trace-2}; then
+  if [[ \${1-} == -@([!h-]*|h?*) || " $@" != @(\\ |*[!a-zA-Z0-9_\\ ]*|*\\ [0-9]*) && ! /dev/stdin -ef /dev/null && ! -e \${1-} || ! -r @directory@/read ]]; then
     \\builtin read "$@"
   else
     \\. @directory@/read "$@"

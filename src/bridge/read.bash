@@ -8,12 +8,7 @@
 # Where there is something to read, and the name is a file's too, the command may mean either if it has a `read "$file"`:
 # then neither runs, since bash's own would take a line away from a loop over the names of files.
 # shellcheck disable=SC2162
-# A second `local -` would keep the options without the trace.
-{
-  [[ ${__synapse_untraced+set} ]] || \builtin local -
-  \builtin local __synapse_own='' __synapse_word='' __synapse_text=''
-  \builtin set +vxeuET
-} 2>/dev/null
+{ \builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \builtin set +vxeuET; } 2>/dev/null
 case ${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
 if [[ ! $__synapse_own && $* != -- ]]; then
   if [[ ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* ]]; then

@@ -216,10 +216,7 @@ export class CommandFeeder {
         nonces = Nonce.makePair()
         return deliver()
       }
-      if (before.exits || before.risks) {
-        const { since } = plumbing.takeStates()
-        if (before.exits && frame.sure) this.state.learnExitTrap(since)
-      }
+      if (before.exits && frame.sure) this.state.learnExitTrap(plumbing.takeState())
       this.state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
       if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) this.state.note(unsure)
       finish(frame.status)

@@ -73,7 +73,7 @@ const beforeUsers =
  * @category texts
  */
 export const set = (directory: SessionDirectory): string =>
-  `__synapse_told= __synapse_lost= __synapse_state=${quote(ShellState.rest)} __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
+  `__synapse_told= __synapse_lost= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
 
 /**
  * Makes the text that runs a command which may set a trap on EXIT; `source` begins the command that sources it, by
@@ -87,11 +87,11 @@ export const guarded = (
   path: string,
   { stderr, stdout }: PipePaths,
   stdin: string,
-  isShown: boolean
+  isTraced: boolean
 ): string => {
   // bash undoes the innermost redirection before it runs the trap. The trace of our own command must not be shown: it
-  // goes to the shell's standard error, and so do the messages of a trap while the user traces (`set -x`, `set -v`).
-  const [inner, outer] = isShown ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
+  // goes to the shell's standard error, and so do the messages of a trap while the user traces.
+  const [inner, outer] = isTraced ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
   const arm = `{ __synapse_seen=; \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
   const text = `${arm};${source}${stdin === "" ? " </dev/null" : stdin}${inner}`
   return (
@@ -111,16 +111,6 @@ export const tell = ({ state }: SessionDirectory): string =>
   `\\builtin [ ! -p ${quote(state)} ]||\\builtin trap -p EXIT 1<>${quote(state)}||\\builtin :;`
 
 /**
- * Makes the text that writes the state before a command which may end the shell without it: after an `exit` in a function
- * with a trap of the user's, `exec` or `kill -9 $$`, that is the state to go on with.
- *
- * @since 0.1.0
- * @category texts
- */
-export const note = ({ state }: SessionDirectory): string =>
-  `\\builtin [ ! -p ${quote(state)} ]||${ShellState.noting} 1<>${quote(state)} 2>/dev/null||\\builtin :;`
-
-/**
  * Returns whose trap it is, from what `tell` has told: nobody's where there is none, or one that does nothing.
  *
  * @since 0.1.0
@@ -137,7 +127,7 @@ export const whose = (told: string): "session" | "user" | "nobody" =>
 export const again = `\\builtin trap ${quote(trap)} EXIT;`
 
 /** Matches the session's own traps in a list: those on EXIT and RETURN, and that which interrupts a command. */
-const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' (?:SIG)?URG)\n/gm
+const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' SIGURG)\n/gm
 
 /**
  * Removes the session's own traps from a list of traps.

@@ -22,17 +22,6 @@ const inodeOf = (path: string): number | undefined => {
   }
 }
 
-/**
- * The states that a shell has written, byte for byte as Latin-1: before its command, where that might cost it, and since.
- *
- * @since 0.1.0
- * @category models
- */
-export interface States {
-  readonly before: string
-  readonly since: string
-}
-
 const rename = (from: string, to: string): void => {
   try {
     Fs.renameSync(from, to)
@@ -40,8 +29,6 @@ const rename = (from: string, to: string): void => {
     // A command has deleted it.
   }
 }
-
-const endOfNoted = `${ShellState.lastBytes}${ShellState.noted}`
 
 /** The most bytes of a state; a longer one is lost, and the result says so. */
 const maxState = 64 * 1024 ** 2
@@ -67,8 +54,6 @@ export class Plumbing {
   private state: Array<Buffer> = []
   private stateLength = 0
   private stateEnd = ""
-  /** The state that was written before the command. */
-  private noted: Array<Buffer> = []
   private missing = ""
   /** The inodes of the FIFOs that stay, by their paths. */
   private readonly inodes: ReadonlyMap<string, number | undefined>
@@ -135,21 +120,15 @@ export class Plumbing {
   /** True once the shell has written all of its state: what is left of it is the user's EXIT trap. */
   get isStateWritten(): boolean {
     this.statePipe.peek(this.intoState)
-    return this.stateEnd.endsWith(ShellState.lastBytes)
+    return this.stateEnd === ShellState.lastBytes
   }
 
-  /** Returns what the shell has written of its state. */
-  takeStates(): States {
+  /** Returns the state that the shell has written at its end, byte for byte as Latin-1. */
+  takeState(): string {
     this.statePipe.drain(this.intoState)
     this.stateLength = 0
     this.stateEnd = ""
-    const before = Buffer.concat(this.noted.splice(0)).toString("latin1")
-    const all = Buffer.concat(this.state.splice(0)).toString("latin1")
-    // Both at once, where the command has ended the shell soon.
-    const at = all.indexOf(endOfNoted)
-    if (at < 0) return { before, since: all }
-    const end = at + endOfNoted.length
-    return { before: all.slice(0, end), since: all.slice(end) }
+    return Buffer.concat(this.state.splice(0)).toString("latin1")
   }
 
   /** Tells a shell that is ending whether it should write its state, by renaming the FIFO for it. */
@@ -170,14 +149,10 @@ export class Plumbing {
 
   private readonly intoState = (chunk: Buffer) => {
     this.stateLength += chunk.length
-    const { length } = endOfNoted
+    const { length } = ShellState.lastBytes
     this.stateEnd = (this.stateEnd + chunk.toString("latin1", Math.max(0, chunk.length - length))).slice(-length)
     if (this.stateLength <= maxState) this.state.push(Buffer.from(chunk))
     else this.state = []
-    if (this.stateEnd !== endOfNoted) return
-    this.noted = this.state
-    this.state = []
-    this.stateLength = 0
   }
 
   private readonly intoMissing = (chunk: Buffer) => {

@@ -122,8 +122,6 @@ export interface Before {
   readonly pipes: boolean
   /** True where the command may set a trap on EXIT, or another has. */
   readonly exits: boolean
-  /** True where the command may end the shell without its state. */
-  readonly risks: boolean
   /** True where the command may close descriptors of the shell's own. */
   readonly closes: boolean
   /** True where the command may run a compound command in parentheses. */
@@ -132,8 +130,6 @@ export interface Before {
   readonly remembers: boolean
   /** True where bash may have met the end of a text within a `$(`. */
   readonly isMisparsed: boolean
-  /** True where the shell prints what it reads (`set -v`). */
-  readonly isVerbose: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
   readonly trace: "none" | "commands" | "input"
 }
@@ -210,18 +206,17 @@ export const run = (
   const again = before.options === "" ? "" : `\\builtin set -${before.options};`
   const source = `${withStatus(before.status)}${sourcing}${quote(directory.command)}`
   const stdin = standardInput(pipes)
-  const traced = before.trace !== "none"
   const [aliases, drop] = before.aliases ? [hiding, `${dropAliases};`] : ["", ""]
   const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${before.risks ? ExitTrap.note(directory) : ""}${traced ? "__synapse_trace=-;" : ""}${again}` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
-    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
+    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
     `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +
-    `${idleTrap};${traced ? "__synapse_trace=2;" : ""}${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
+    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
 

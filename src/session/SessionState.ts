@@ -27,9 +27,6 @@ const mayAlias = /alias|ALIAS/
 /** Matches a command with `trap` that may define a function which sets a trap on EXIT; others leave later commands as they are. */
 const mayTrapExit = /\b(?:exit|0)\b/i
 
-/** Matches a command that may replace or kill the shell, unless a function does. */
-const mayLose = /\bexec\b|kill/
-
 /** Tests whether a command may open or close a descriptor for good. */
 const mayRedirect = (text: string): boolean =>
   text.length > longestRead || (text.includes("exec") && isFollowed(text, /\bexec\b/g, /[<>]/))
@@ -49,7 +46,7 @@ const isFollowed = (text: string, word: RegExp, next: RegExp): boolean => {
 }
 
 /** Matches whatever one of these matches; most commands hold none of it. */
-const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|exec|kill|\./
+const mayMatter = /histor|set|trap|verbose|alias|ALIAS|source|eval|\./
 
 /** The status of a text that bash can't parse. */
 const syntaxError = 2
@@ -76,13 +73,6 @@ export class SessionState {
   pipeline: ReadonlyArray<number> = []
   /** True where the last command may have ended within a `$(`. */
   private isMisparsed = false
-  /**
-   * True where this shell has met the end of a text within a `$(`: bash 5.2 may have harmed its own memory then, and would
-   * abort over the long text that notes the state.
-   */
-  private isBrittle = false
-  /** True where a command has named a trap on CHLD, which would run for the subshell that notes the state. */
-  private trapsChildren = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
   isTraced = false
   /** True where the shell prints what it reads (`set -v`). */
@@ -111,8 +101,6 @@ export class SessionState {
     this.status = 0
     this.restoration = undefined
     this.isMisparsed = false
-    this.isBrittle = false
-    this.trapsChildren = false
     this.isTraced = false
     this.isVerbose = false
     this.knowsTraps = false
@@ -139,21 +127,17 @@ export class SessionState {
     this.text = text
     const traps = matters && text.includes("trap")
     this.knowsTraps ||= traps && mayTrapExit.test(text)
-    this.trapsChildren ||= traps && /CHLD|17/i.test(text)
     this.redirects ||= mayRedirect(text)
     this.rest = nothing
     this.isMisparsed = evaluates
     this.pipeline = []
     const pipes = text.includes("|")
-    const knowsExits = this.knowsTraps || exitTrap === "user"
     return {
       status,
       isMisparsed,
-      isVerbose: this.isVerbose,
       trace,
       pipes,
-      exits: traps || knowsExits || evaluates,
-      risks: !this.isBrittle && !this.trapsChildren && (knowsExits || (matters && mayLose.test(text))),
+      exits: traps || this.knowsTraps || this.exitTrap === "user" || evaluates,
       remembers: evaluates || (matters && text.includes("histor")),
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
@@ -185,9 +169,7 @@ export class SessionState {
   /** Keeps the status of a command that has ended; `stderr` may tell of a text within it that ended too early. */
   end(status: number, stderr: string): void {
     this.status = status
-    const isEarly = endsEarly.test(stderr)
-    this.isMisparsed ||= status === syntaxError || isEarly
-    this.isBrittle ||= isEarly
+    this.isMisparsed ||= status === syntaxError || endsEarly.test(stderr)
   }
 
   /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
@@ -212,7 +194,6 @@ export class SessionState {
   /** Keeps the state that an ended shell has written, for the next shell. */
   handOver(said: string, next: ShellState.Next): void {
     this.exitTrap = "session"
-    this.isBrittle = false
     const restoration = ShellState.restoration(said, next)
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing

@@ -129,21 +129,17 @@ export const make = ({
   const onExit = (gone: Shell.Shell) => {
     if (gone !== shell || plumbing === undefined) return
     shell = undefined
-    const { before, since } = plumbing.takeStates()
-    const next = {
+    state.handOver(plumbing.takeState(), {
       environment: Object.keys(environment),
       ours: StartText.names(plumbing.directory, bridge),
       directory: plumbing.directory.path,
       refused: Protocol.reserved
-    }
-    state.handOver(since, next)
-    const isLost = state.restoration === undefined
-    if (isLost && restarts === 0) state.handOver(before, next)
+    })
     if (restarts > 0) return
-    if (isLost) {
+    if (state.restoration === undefined) {
       state.note(
-        `The shell ended without handing on its state (it was killed, replaced by exec, exited in a function with an EXIT trap set, or has a state of more than 64 MiB): ` +
-          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are ${state.restoration === undefined ? "lost" : "as they were before this command"}.`
+        `The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): ` +
+          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
       )
     }
     if (keeper !== undefined) state.note(background.of(keeper))

@@ -6,27 +6,23 @@
  *
  * @since 0.1.0
  */
-import * as Os from "node:os"
 import * as Path from "node:path"
 import { quote } from "../bash/Quote.js"
 
-/** SIGURG by its number, which bash finds faster than its name. */
-const urg = Os.constants.signals.SIGURG
-
-/** Makes the text that writes one part. No failure in it is the user's, whose trap on ERR may be set. */
-const part = (name: string, text: string): string =>
-  `\\builtin printf "${name}\\n"; ${text}||\\builtin :; \\builtin printf "\\0"`
-
-/** The text that writes what the shell has to change before it can write the rest. */
-const settings = [part("options", "\\builtin set +o"), part("traps", "\\builtin trap -p")].join("; ")
+/** Makes the text that writes one part. */
+const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
 
 /**
- * The text that writes the rest of the state; a shell keeps it in the variable `__synapse_state`.
+ * The text that makes a shell which is ending write its state to its standard output.
  *
  * @since 0.1.0
  * @category lines
  */
-export const rest: string = [
+export const writing: string = [
+  part("options", "\\builtin set +o"),
+  part("traps", "\\builtin trap -p"),
+  // These would end the shell while it writes the rest.
+  "\\builtin trap - ERR; \\builtin set +ex",
   part("directory", `\\builtin printf "builtin cd -- %q\\n" "\${PWD-}"`),
   part("modes", "\\builtin shopt -p; \\builtin umask -p"),
   part("variables", "\\builtin declare -p"),
@@ -49,41 +45,13 @@ export const rest: string = [
     "high",
     `\\builtin eval ${quote(
       "for ((__synapse_fd=10;__synapse_fd<50;__synapse_fd++));do \\builtin [ -e /dev/fd/$__synapse_fd ]&&" +
-        '\\builtin read -rd "" __synapse_info </proc/$$/fdinfo/$__synapse_fd||\\builtin :;' +
+        '\\builtin read -rd "" __synapse_info </proc/$$/fdinfo/$__synapse_fd;' +
         '\\builtin printf "%s %s\\n" $__synapse_fd "${__synapse_info-}";__synapse_info=;done'
     )}`
   ),
   part("lost", '\\builtin printf %s "${__synapse_lost-}"'),
   part("end", "\\builtin :")
 ].join("; ")
-
-const writeRest = '\\builtin eval "${__synapse_state-}"'
-
-/**
- * The text that makes a shell which is ending write its state to its standard output. A trap on ERR and errexit would
- * end it meanwhile.
- *
- * @since 0.1.0
- * @category lines
- */
-export const writing = `${settings}; \\builtin trap - ERR; \\builtin set +ex; ${writeRest}`
-
-/**
- * The bytes that follow a state which was written before a command.
- *
- * @since 0.1.0
- * @category lines
- */
-export const noted = "begun\n\0"
-
-/**
- * The text that makes a shell write its state before a command which may cost it. A subshell writes it: where bash 5.2
- * has met the end of a text within a `$(`, the shell's own memory must be as if nothing had been written.
- *
- * @since 0.1.0
- * @category lines
- */
-export const noting = `( ${writing}; \\builtin printf "begun\\n\\0" )`
 
 /**
  * The bytes that a state ends with.
@@ -208,7 +176,7 @@ const mostParts = 64
  */
 export const restoration = (state: string, next: Next): Restoration | undefined => {
   const { environment, ours, refused } = next
-  if (!["", noted].some((end) => state.endsWith(`\0${lastBytes}${end}`))) return undefined
+  if (!state.endsWith("\0end\n\0")) return undefined
   const parts = new Map(
     state
       .split("\0", mostParts)
@@ -244,7 +212,7 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       ...["programs", "completions", "traps"].map((name) => evaluated(parts.get(name))),
       ...aliases.map(([name, text]) => (refused.includes(name) ? "" : evaluated(text))),
       evaluated(options.replace(notHandedOn, "")),
-      `\\builtin trap - DEBUG RETURN; \\builtin trap : ${urg}\n`
+      "\\builtin trap - DEBUG RETURN\n"
     ].join(""),
     once:
       limits("S", parts.get("soft") ?? "") +

@@ -82,40 +82,4 @@ describe("a command of ours", () => {
       ])
     })
   )
-
-  inHouses("shows a read of a variable or a file in a trace, and nothing of how it tells them apart", ({ run }) =>
-    Effect.gen(function* () {
-      yield* run("echo 'one two' > f")
-      const lines = [
-        "set -x; read -r a b <<< 'x y'; while read l; do : $l; done < f",
-        "read ./f >/dev/null; read f | cat >/dev/null; read nosuch/file 2>/dev/null",
-        "read -u 99 c; [[ $- == *x* ]] && : on $a $b"
-      ]
-      const seen = yield* run(lines.join("\n"))
-      const { stderr } = seen
-      assert.deepStrictEqual((stderr ?? "").split("\n").sort(), [
-        "",
-        "++ : on x y",
-        "++ : one two",
-        "++ [[ hixBs == *x* ]]",
-        "++ cat",
-        "++ read -r a b",
-        "++ read -u 99 c",
-        "++ read ./f",
-        "++ read f",
-        "++ read l",
-        "++ read l",
-        "++ read nosuch/file",
-        "bash: read: 99: invalid file descriptor: Bad file descriptor"
-      ])
-      // A trace that goes on from an earlier command, with a prompt that runs commands.
-      yield* run("PS4='$(echo x; echo y >&2; exit 7)+ '")
-      const later = yield* run("read l < f; : $l; read ./f")
-      assert.deepStrictEqual(
-        (later.stderr ?? "").split("\n").filter((line) => /[[]|builtin|synapse|local/.test(line)),
-        []
-      )
-      assert.match(later.stderr ?? "", /: one two/)
-    })
-  )
 })

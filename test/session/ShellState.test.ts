@@ -37,7 +37,7 @@ describe("restoration", () => {
         '\\builtin eval \'declare -x KEPT="1"\ndeclare -- GONE="2"\n\'\n' +
         "\\builtin unset -v PROMPT_COMMAND; \\builtin unalias -a\n" +
         "\\builtin eval 'set -o pipefail\n'\n" +
-        "\\builtin trap - DEBUG RETURN; \\builtin trap : 23\n"
+        "\\builtin trap - DEBUG RETURN\n"
     )
   })
 

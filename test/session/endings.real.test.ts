@@ -1,16 +1,7 @@
 /** Against a real bash: however a command ends the shell, the result tells it, and the next command runs. */
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import {
-  errexitStays,
-  inSession,
-  keeps,
-  prepare,
-  result,
-  type Subject,
-  stateBefore,
-  stateLost
-} from "../support/Session.js"
+import { errexitStays, inSession, keeps, prepare, result, type Subject, stateLost } from "../support/Session.js"
 
 /** A command that costs the shell its state: the directory is kept, and a notice tells. */
 const loses = (name: string, command: string, exitCode: number, output: { stdout?: string; stderr?: string } = {}) =>
@@ -25,35 +16,6 @@ const loses = (name: string, command: string, exitCode: number, output: { stdout
       )
       assert.deepStrictEqual(yield* subject.run("kept=again; exit 3"), result({ exitCode: 3 }))
       assert.deepStrictEqual(yield* subject.run("echo $kept"), result({ stdout: "again\n" }))
-    })
-  )
-
-/** A command that costs the shell what it has changed itself: all from before it is kept, and a notice tells. */
-const goesBack = (
-  name: string,
-  before: string,
-  command: string,
-  exitCode: number,
-  output: { stdout?: string; stderr?: string } = {}
-) =>
-  inSession(name, (subject: Subject) =>
-    Effect.gen(function* () {
-      yield* prepare(subject)
-      const there = `${subject.directory}/kept here`
-      yield* subject.run(
-        `own() { echo "own $1"; }; alias hi=own; set -- one 'two three'; list=(1 [4]='x y'); ${before}`
-      )
-      for (const round of [1, 2]) {
-        assert.deepStrictEqual(
-          yield* subject.run(`kept=lost; own() { echo lost; }; cd /; ${command}`),
-          result({ ...output, exitCode, notices: stateBefore(there) }),
-          `round ${round}`
-        )
-        assert.deepStrictEqual(
-          yield* subject.run(`echo "$? <$PWD> <\${kept-}> $2 \${list[4]}"; hi it; trap -p EXIT DEBUG RETURN URG`),
-          result({ stdout: `${exitCode} <${there}> <a  b> two three x y\nown it\n` })
-        )
-      }
     })
   )
 
@@ -127,49 +89,14 @@ describe("endings", () => {
     ["echo ${#big}", { stdout: "1000000\n" }]
   ])
 
-  goesBack("exec of a program gives the program's exit code", "", "echo before; exec sh -c 'echo in; exit 8'", 8, {
+  loses("exec of a program gives the program's exit code", "echo before; exec sh -c 'echo in; exit 8'", 8, {
     stdout: "before\nin\n"
   })
-  goesBack("a shell that is killed gives 137", "", "echo before; kill -9 $$; echo no", 137, { stdout: "before\n" })
-  goesBack("a shell whose options stop at a failure is killed", "set -uET; set -o pipefail", "kill -KILL $$", 137)
-  goesBack(
-    "an exit in a function runs a user's own EXIT trap there",
-    "",
-    "trap 'echo \"bye $kept $x $1\"' EXIT; f() { local x=local; exit 2; }; f arg",
-    2,
-    { stdout: "bye lost local arg\n" }
-  )
-  goesBack("a trap that is taken away before an exit", "", "trap 'echo bye' EXIT; f() { trap - EXIT; exit 3; }; f", 3)
+  loses("a shell that is killed gives 137", "echo before; kill -9 $$; echo no", 137, { stdout: "before\n" })
   loses("endless recursion ends the shell alone", "f() { f; }; f", 139)
-
-  inSession("a state is noted without an end by errexit or a trap on ERR", ({ directory, run }) =>
-    Effect.gen(function* () {
-      yield* run("set -e; trap 'echo failed' ERR; kept=1")
-      const seen = yield* run("kill -9 $$")
-      assert.deepStrictEqual(seen, result({ exitCode: 137, notices: stateBefore(directory) }))
-      assert.deepStrictEqual(
-        yield* run("echo $kept $-; trap -p ERR"),
-        result({ stdout: "1 ehiBs\ntrap -- 'echo failed' ERR\n" })
-      )
-    })
-  )
-
-  keeps("a trap on CHLD does not run for what notes the state", [
-    ["trap 'echo child' CHLD; trap 'echo bye' EXIT", {}],
-    ["kill -0 $$; echo on", { stdout: "on\n" }],
-    ["trap - CHLD EXIT", {}]
-  ])
-
-  inSession("a later exit in a function has the state from right before its command", ({ directory, run }) =>
-    Effect.gen(function* () {
-      yield* run("f() { exit 3; }; trap 'echo bye' EXIT")
-      yield* run("big=$(head -c 300000 /dev/zero | tr '\\0' b)")
-      const seen = yield* run("echo a; f")
-      assert.deepStrictEqual(seen, result({ stdout: "a\nbye\n", exitCode: 3, notices: stateBefore(directory) }))
-      assert.deepStrictEqual(yield* run("echo ${#big}; trap -p; f"), result({ stdout: "300000\n", exitCode: 3 }))
-      assert.deepStrictEqual(yield* run("echo ${#big}; kill -0 $$"), result({ stdout: "300000\n" }))
-    })
-  )
+  loses("an exit in a function runs a user's own EXIT trap there", "trap 'echo bye' EXIT; f() { exit 2; }; f", 2, {
+    stdout: "bye\n"
+  })
 
   keeps("signals that an interactive bash ignores end nothing, and an interrupt ends the command", [
     ["kill -TERM $$; echo alive", { stdout: "alive\n" }],

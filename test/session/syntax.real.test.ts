@@ -52,15 +52,6 @@ describe("syntax", () => {
     ])
   ])
 
-  keeps("what is left open within a substitution harms no command that notes the state", [
-    ["trap 'echo bye' EXIT", {}],
-    ...["echo $(", 'echo "$(ls', "x=$(ls"].flatMap((text) => [
-      fails(text),
-      ["kill -0 $$; echo on", { stdout: "on\n" }] as const,
-      ["x=$(echo \"'c'\"); echo \"$x\" 'd'", { stdout: "'c' d\n" }] as const
-    ])
-  ])
-
   keeps("an open heredoc ends with the command", [
     [
       "cat <<EOF 2>/dev/null\nbody",

@@ -191,16 +191,11 @@ export const assertKept = ({ directory, run }: Subject, { withNotices = true } =
       )
   )
 
-const notHandedOn = (directory: string, rest: string) => [
-  "The shell ended without handing on its state (it was killed, replaced by exec, exited in a function with an EXIT trap set, or has a state of more than 64 MiB): " +
-    `the next command runs in a new shell in ${directory}; variables, functions and options are ${rest}.`
-]
-
 /** After a command that cost the shell its state: that it said so, and that the next command runs where it was. */
-export const stateLost = (directory: string) => notHandedOn(directory, "lost")
-
-/** After a command that cost the shell what it had changed itself. */
-export const stateBefore = (directory: string) => notHandedOn(directory, "as they were before this command")
+export const stateLost = (directory: string) => [
+  "The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): " +
+    `the next command runs in a new shell in ${directory}; variables, functions and options are lost.`
+]
 
 /**
  * A test of commands that leave a directory and a variable as they were. `$D` stands for the test's directory in what is
