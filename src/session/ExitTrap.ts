@@ -87,11 +87,11 @@ export const guarded = (
   path: string,
   { stderr, stdout }: PipePaths,
   stdin: string,
-  isTraced: boolean
+  isShown: boolean
 ): string => {
   // bash undoes the innermost redirection before it runs the trap. The trace of our own command must not be shown: it
-  // goes to the shell's standard error, and so do the messages of a trap while the user traces.
-  const [inner, outer] = isTraced ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
+  // goes to the shell's standard error, and so do the messages of a trap while the user traces (`set -x`, `set -v`).
+  const [inner, outer] = isShown ? [` 2>|${quote(stderr)}`, ""] : ["", ` 2>|${quote(stderr)}`]
   const arm = `{ __synapse_seen=; \\builtin [ -o functrace ]||\\builtin trap "\${__synapse_exiting-}" DEBUG; } 2>/dev/null`
   const text = `${arm};${source}${stdin === "" ? " </dev/null" : stdin}${inner}`
   return (
@@ -127,7 +127,7 @@ export const whose = (told: string): "session" | "user" | "nobody" =>
 export const again = `\\builtin trap ${quote(trap)} EXIT;`
 
 /** Matches the session's own traps in a list: those on EXIT and RETURN, and that which interrupts a command. */
-const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' SIGURG)\n/gm
+const listed = /^trap -- '\{ (?:[^\n]*__synapse_[^\n]*' (?:EXIT|RETURN)|\\builtin \[ -e [^\n]*' (?:SIG)?URG)\n/gm
 
 /**
  * Removes the session's own traps from a list of traps.

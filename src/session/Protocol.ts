@@ -130,6 +130,8 @@ export interface Before {
   readonly remembers: boolean
   /** True where bash may have met the end of a text within a `$(`. */
   readonly isMisparsed: boolean
+  /** True where the shell prints what it reads (`set -v`). */
+  readonly isVerbose: boolean
   /** What a trap on RETURN would show of itself: nothing, itself where its output is not put aside, or itself anyhow. */
   readonly trace: "none" | "commands" | "input"
 }
@@ -212,7 +214,7 @@ export const run = (
     // No alias for the brace can keep the frame from being printed, and let the command run.
     `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
-    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
+    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
     `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +

@@ -135,6 +135,7 @@ export class SessionState {
     return {
       status,
       isMisparsed,
+      isVerbose: this.isVerbose,
       trace,
       pipes,
       exits: traps || this.knowsTraps || this.exitTrap === "user" || evaluates,

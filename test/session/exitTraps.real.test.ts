@@ -115,6 +115,14 @@ describe("a trap on EXIT", () => {
     ["set +x; echo $X", { stdout: "1\n", stderr: "+++set +x\n" }]
   ])
 
+  keeps("shows no text of the session's own beside what the shell reads, nor in a list in POSIX mode", [
+    ["set -v", {}],
+    ["trap 'echo bye' EXIT", { stderr: "trap 'echo bye' EXIT\n" }],
+    ["echo on", { stdout: "on\n", stderr: "echo on\n" }],
+    ["set +v; set -o posix", { stderr: "set +v; set -o posix\n" }],
+    ["trap -p EXIT URG; trap - EXIT; set +o posix", { stdout: "trap -- 'echo bye' EXIT\n" }]
+  ])
+
   it.live("ends with the timeout that ends its command, and the state is kept", () =>
     withSession(({ run }) =>
       Effect.gen(function* () {
