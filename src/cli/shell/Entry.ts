@@ -33,7 +33,7 @@ export type Entry = Data.TaggedEnum<{
 export const Entry = Data.taggedEnum<Entry>()
 
 /**
- * Reads an entry. A question may begin with `?`; a path that begins with `/` is a command line.
+ * Reads an entry. A question may begin with `?`; a path that begins with `/` is a command line; `exit` alone leaves.
  *
  * @since 0.1.0
  */
@@ -42,6 +42,9 @@ export const read = (text: string): Entry => {
   if (trimmed === "") return Entry.Blank()
   // A pattern of one character (`?`) is hardly ever a command.
   if (trimmed.startsWith("?")) return Entry.Own({ name: "ask", rest: trimmed.slice(1).trim() })
+  // In the session, it would begin a new shell; a person means to leave.
+  const [left, code = ""] = /^(?:exit|logout)(?:\s+(\d+))?$/.exec(trimmed) ?? []
+  if (left !== undefined) return Entry.Own({ name: "exit", rest: code })
   const [, name, rest = ""] = /^\/([A-Za-z][\w-]*)(?=\s|$)([\s\S]*)$/.exec(trimmed) ?? []
   if (name === undefined) return Entry.Command({ text })
   if (OwnCommand.isName(name)) return Entry.Own({ name, rest: rest.trim() })

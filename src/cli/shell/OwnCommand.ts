@@ -15,7 +15,7 @@ const described = {
   tools: ["/tools", "List the commands that Synapse adds to the shell."],
   restart: ["/restart", "Start a new shell; variables and background jobs are gone then."],
   help: ["/help", "Show this."],
-  exit: ["/exit [code]", "Leave. Ctrl-D does the same."]
+  exit: ["/exit [code]", "Leave. exit and Ctrl-D do the same."]
 } as const
 
 /**

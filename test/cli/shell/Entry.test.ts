@@ -15,6 +15,14 @@ describe("an entry at the prompt", () => {
     assert.deepStrictEqual(read(" \n"), Entry.Blank())
   })
 
+  it("leaves where bash's own words to leave stand alone", () => {
+    for (const text of ["exit", " exit\n", "logout"])
+      assert.deepStrictEqual(read(text), Entry.Own({ name: "exit", rest: "" }))
+    assert.deepStrictEqual(read("exit 4"), Entry.Own({ name: "exit", rest: "4" }))
+    for (const text of ["exit;", "cd /; exit", "exit x", "exits", "(exit 4)"])
+      assert.deepStrictEqual(read(text), Entry.Command({ text }))
+  })
+
   it("gets the terminal where its program needs it, and nothing is redirected", () => {
     for (const text of [
       "vim a.txt",
