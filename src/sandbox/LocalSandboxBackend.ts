@@ -156,7 +156,7 @@ export const make = (
         directories: [cwd, before],
         stderr: result.stderr,
         stdout: result.stdout,
-        merged: asked && result.exitCode === ExitCode.success && merges.test(command) ? result.stdout : "",
+        merged: asked && merges.test(command) ? result.stdout : "",
         resolvesLocally: Resolver.isLocal,
         masks: running.masks(),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.

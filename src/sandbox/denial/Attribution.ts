@@ -35,7 +35,7 @@ export interface Outcome {
   readonly directories: ReadonlyArray<string>
   readonly stderr: string
   readonly stdout?: string
-  /** Standard output, where it has the messages of a part of a pipeline that failed. */
+  /** Standard output, where it has the messages of what failed (`2>&1`). */
   readonly merged?: string
   /** The masks of the sandbox, as of now. */
   readonly masks: ReadonlyArray<Mask>
@@ -101,14 +101,17 @@ function* denialsIn(
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
+  const all = merged === "" ? stderr : `${stderr}\n${merged.slice(-mostExamined)}`
   const files =
-    mentionsRefusal(stderr) && !isOnlyPrinted(command)
-      ? yield* ofFiles(outcome, inReport, FileDenial.make(decision, outcome, options))
+    mentionsRefusal(all) && !isOnlyPrinted(command)
+      ? yield* ofFiles({ ...outcome, stderr: all }, inReport, FileDenial.make(decision, outcome, options))
       : []
-  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, stderr, inReport)
+  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, all, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
-  const said = isCounted && merged !== "" ? `${stderr}\n${merged.slice(-mostExamined)}` : stderr
-  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr: said, traffic })
+  const hosts = yield* NetworkDenial.find({
+    ...{ command, inReport, resolvesLocally, traffic },
+    stderr: isCounted ? all : stderr
+  })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 

@@ -74,10 +74,10 @@ const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
     if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
     const { isThere, path } = Remedy.find(resource, policy.cwd)
     const first = isThere ? "run" : "make it, and then to run"
-    return `If it has to be there, ask the user to ${first}: synapse sandbox allow ${quoted(path)}`
+    return `If it has to be there, ask the user to ${first}, for later sessions: synapse sandbox allow ${quoted(path)}`
   }
   if (source === "file") {
-    return `${noDetour} The user can take the rule back: synapse sandbox forget ${quoted(rule)}`
+    return `${noDetour} The user can take the rule back, for later sessions: synapse sandbox forget ${quoted(rule)}`
   }
   return `${noDetour} If it is needed, ask the user for what you need of it.`
 }

@@ -129,7 +129,7 @@ const hosts: ReadonlyArray<RegExp> = [
   /(?:^|: )([\w-]+(?:\.[\w-]+)+): (?=temporary failure in name|name or service not known)/i,
   /(?<![\w.])(\d{1,3}(?:\.\d{1,3}){3})(?![\w.]*\.\d)/,
   /(?<![\w:])((?:[\da-f]{1,4}:){2,7}:?[\da-f]*(?::[\da-f]+)*)/i,
-  /(?:\bhost(?:name)?:? |connect to |resolve )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
+  /(?:resolve (?:host(?:name)?:? |(?!host(?:name)?\b))|\bhost(?:name)?:? |connect to )['"‘“`]?([\w-]+(?:\.[\w-]+)*)/i
 ]
 const own = /^(?:localhost|127\..*|\[?::1\]?|0\.0\.0\.0)$/i
 

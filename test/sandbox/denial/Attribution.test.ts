@@ -184,6 +184,7 @@ describe("the network", () => {
       ["Error: connect ENETUNREACH 1.1.1.1:80 - Local (0.0.0.0:0)", "1.1.1.1"],
       ["Error: getaddrinfo EAI_AGAIN packages.example.org", "packages.example.org"],
       ["ssh: Could not resolve hostname example.com: Temporary failure in name resolution", "example.com"],
+      ["ssh: Could not resolve hostname host: Temporary failure in name resolution", "host"],
       ["wget: unable to resolve host address ‘example.com’", "example.com"],
       ["fatal: unable to look up github.com (port 9418) (Temporary failure in name resolution)", "github.com"],
       ["bash: line 1: /dev/tcp/1.1.1.1/80: Network is unreachable", "1.1.1.1"]

@@ -45,7 +45,7 @@ describe("what a model is told", () => {
   it("of what the user blacklisted", () =>
     assert.strictEqual(
       describeDenied("/vault/a", "write", "verified-text").at(-1),
-      "Do not try to get around it. The user can take the rule back: synapse sandbox forget /vault"
+      "Do not try to get around it. The user can take the rule back, for later sessions: synapse sandbox forget /vault"
     ))
 
   it("of what is not whitelisted, with the exact path to allow", () =>
@@ -53,13 +53,13 @@ describe("what a model is told", () => {
       "Blocked by the sandbox: writing /data/it's new (rule not whitelisted: read only, like all that no rule allows to write)",
       "The command ran, and was refused this.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
-      "If it has to be there, ask the user to make it, and then to run: synapse sandbox allow /data"
+      "If it has to be there, ask the user to make it, and then to run, for later sessions: synapse sandbox allow /data"
     ]))
 
   it("of what is there, and not whitelisted", () =>
     assert.strictEqual(
       describeDenied("/etc", "write", "verified-text").at(-1),
-      "If it has to be there, ask the user to run: synapse sandbox allow /etc"
+      "If it has to be there, ask the user to run, for later sessions: synapse sandbox allow /etc"
     ))
 
   it("of what can't be allowed yet, with the nearest directory that can", () =>
@@ -74,7 +74,7 @@ describe("what a model is told", () => {
           .at(-1)
           ?.replace(/^.*ask the user to /, "")
           .replaceAll(at, "")
-      const allow = "run: synapse sandbox allow"
+      const allow = "run, for later sessions: synapse sandbox allow"
       assert.strictEqual(advice(`${at}/cache/tmp/***`, "/project"), `${allow} `)
       assert.strictEqual(advice(`${at}/a/project`), `${allow} /a/project`)
       assert.strictEqual(advice(`${at}/a/x/.git`), `make it, and then to ${allow} /a/x`)

@@ -63,29 +63,37 @@ export const commands = (title: string, ground: string): void => {
       assert.isAtLeast(benign.length, 130)
     })
 
-    it.live(
-      "names at least 95 % of the denials with their rule, and none with another",
-      () =>
-        Effect.map(outcomes(denied), (all) => {
-          const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
-          const missed = all.filter(({ named }) => named === undefined)
-          const skipped = denied.length - all.length
-          // A machine without most of the programs proves nothing.
-          assert.isAtMost(skipped, denied.length / 2, `${skipped} were skipped: their programs are not installed`)
-          assert.deepStrictEqual(wrong.map(show), [])
-          assert.isAtMost(missed.length, all.length * 0.05, missed.map(show).join("\n"))
-        }),
-      { timeout: 600_000 }
-    )
+    for (const [where, as] of [
+      ["", (command: string) => command],
+      [", where their messages are in the output", (command: string) => `{ ${command}\n} 2>&1`]
+    ] as const) {
+      const each = (list: ReadonlyArray<Commands.Command>) =>
+        outcomes(list.map((one) => ({ ...one, command: as(one.command) })))
 
-    it.live(
-      "sees no denial in what fails for another reason",
-      () =>
-        Effect.map(outcomes(benign), (all) => {
-          assert.deepStrictEqual(all.filter(({ named }) => named !== undefined).map(show), [])
-        }),
-      { timeout: 600_000 }
-    )
+      it.live(
+        `names at least 95 % of the denials with their rule, and none with another${where}`,
+        () =>
+          Effect.map(each(denied), (all) => {
+            const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
+            const missed = all.filter(({ named }) => named === undefined)
+            const skipped = denied.length - all.length
+            // A machine without most of the programs proves nothing.
+            assert.isAtMost(skipped, denied.length / 2, `${skipped} were skipped: their programs are not installed`)
+            assert.deepStrictEqual(wrong.map(show), [])
+            assert.isAtMost(missed.length, all.length * 0.05, missed.map(show).join("\n"))
+          }),
+        { timeout: 600_000 }
+      )
+
+      it.live(
+        `sees no denial in what fails for another reason${where}`,
+        () =>
+          Effect.map(each(benign), (all) => {
+            assert.deepStrictEqual(all.filter(({ named }) => named !== undefined).map(show), [])
+          }),
+        { timeout: 600_000 }
+      )
+    }
 
     it.live(
       "sees none either where that goes on, and succeeds",
