@@ -151,14 +151,17 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           const command = commandOf(params)
           return Slices.pass(command, Effect.map(factsOf(command, result), Remark.make))
         },
-        onFailure: (cause) => Effect.sync(() => Option.getOrUndefined(Option.map(Cause.failureOption(cause), ofError)))
+        onFailure: (cause) =>
+          Effect.sync(() =>
+            Option.getOrUndefined(Option.map(Cause.failureOption(cause), (error) => ofError(commandOf(params), error)))
+          )
       })
-    const ofError = (error: CommandError): string | undefined =>
+    const ofError = (command: string, error: CommandError): string | undefined =>
       error._tag === "Blocked"
         ? denials.word(error.rule, error.message)
         : // Whose limit is another's than the tool's own says itself what helps.
           error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
-          ? `${error.message}. ${longer}`
+          ? `${error.message}. ${longer(command)}`
           : undefined
 
     return Tool.make({
@@ -290,8 +293,9 @@ const adviceFor = (command: string, result: CommandResult): Advice.Advice | unde
   return result.exitCode === ExitCode.notFound ? Hint.forMissing(name) : Hint.forFailed(name)
 }
 
-/** How to go on where the tool's own time limit ended a command. */
-const longer = "To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &"
+/** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */
+const longer = (command: string): string =>
+  `To run longer, give timeout=<ms>, or ${/[;\n]|&&|\|\|/.test(command.trim()) ? "run it as: { …; }" : "end the command with:"} >log 2>&1 &`
 
 /**
  * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code

@@ -82,7 +82,7 @@ const unwrap = (command: string, around: string, reason: string, depth: number):
     Command: () =>
       command.trim() === "" || half.test(command)
         ? NoCommand({ reason, meant: {} })
-        : Wrapped({ command, notice: `Run without ${around}.` }),
+        : Wrapped({ command, notice: `It was run without ${around}.` }),
     Wrapped: (inner) => NoCommand({ reason, meant: { command: inner.command } }),
     NoCommand: ({ meant }) => NoCommand({ reason, meant })
   })

@@ -189,7 +189,10 @@ const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefi
     const known = facts.extensions()
     const near = known.includes(name) ? undefined : Similar.nearest(name, known)
     if (near !== undefined) return didYouMean(near)
-    return `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
+    // What the line calls itself has said on standard error what is wrong.
+    return name === line.name
+      ? undefined
+      : `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
   const isLines = name === line.name
   const tool = isLines ? ForeignToolCall.ofWords(name, line, offersIn(commands)) : undefined

@@ -292,7 +292,7 @@ describe("BashRouter", () => {
   it.effect("gives the time of all calls to one that names none, also where it is Synapse's own or names a task", () =>
     Effect.gen(function* () {
       const registry = yield* CommandRegistry.CommandRegistry
-      yield* registry.add({ ...greet, name: "task:*", run: () => Effect.never })
+      yield* registry.add({ ...greet, name: "task:general", run: () => Effect.never })
       yield* route("echo x | task:general")
       yield* route("ls", { timeout: 7 })
       assert.deepStrictEqual(

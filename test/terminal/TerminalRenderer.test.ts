@@ -43,7 +43,7 @@ describe("TerminalRenderer on a terminal", () => {
         const task = Events.task("a", "find")
         yield* take(task.started, task.retrying("anthropic can't answer now (529: busy\x1b[2J)", 61_000))
         assert.deepStrictEqual(yield* lines, [
-          "• Task(explore: find): Trying again in 61 s: anthropic can'…",
+          "• Task(explore: find): Trying again in 61 s: anthropic c...",
           "◐ Task(explore: find)"
         ])
       })

@@ -213,6 +213,8 @@ describe("BashTool", () => {
         "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &"
       )
       assert.strictEqual(extras.exitCode, 124)
+      const list = yield* handle({ command: "slow; echo x" })
+      assert.include(list.output, "give timeout=<ms>, or run it as: { …; } >log 2>&1 &")
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 

@@ -70,15 +70,15 @@ describe("BashTool", () => {
   it.effect("runs a command without what surely is no part of it, and says so in one line", () =>
     Effect.gen(function* () {
       const { extras, output } = yield* handle({ command: "```bash\nmake\n```" })
-      assert.strictEqual(output, "done\nRun without the Markdown fence around it.")
-      assert.deepStrictEqual(extras.notices, ["Run without the Markdown fence around it."])
+      assert.strictEqual(output, "done\nIt was run without the Markdown fence around it.")
+      assert.deepStrictEqual(extras.notices, ["It was run without the Markdown fence around it."])
       assert.strictEqual(
         (yield* handle({ command: "$ nosuch" })).output,
-        'bash: nosuch: command not found\n[exit 127]\nRun without the prompt "$ ".'
+        'bash: nosuch: command not found\n[exit 127]\nIt was run without the prompt "$ ".'
       )
       assert.strictEqual(
         (yield* handle({ command: '{"command":"slow"}' })).output,
-        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &\nRun without the JSON around it."
+        "begun\nCommand execution timeout: 5 ms. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &\nIt was run without the JSON around it."
       )
       assert.deepStrictEqual(
         (yield* calls).map((call) => call._tag === "Execute" && call.command),

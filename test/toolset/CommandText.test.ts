@@ -42,8 +42,11 @@ describe("the text of a command", () => {
       [lines("Fconsole", "$ ls", "$ pwd", "F"), "ls\npwd"]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
-    assert.strictEqual(notice(lines("Fsh", "ls", "F")), "Run without the Markdown fence around it.")
-    assert.strictEqual(notice(lines("F", "$ ls", "F")), 'Run without the Markdown fence around it and the prompt "$ ".')
+    assert.strictEqual(notice(lines("Fsh", "ls", "F")), "It was run without the Markdown fence around it.")
+    assert.strictEqual(
+      notice(lines("F", "$ ls", "F")),
+      'It was run without the Markdown fence around it and the prompt "$ ".'
+    )
   })
 
   it("is refused in any other Markdown, with the command of the first fence", () => {
@@ -116,8 +119,8 @@ describe("the text of a command", () => {
       ["bash-5.2$ echo 'bash-5.2$'", "echo 'bash-5.2$'"]
     ]
     for (const [text, command] of wrapped) assert.strictEqual(taken(text), command, text)
-    assert.strictEqual(notice("$ ls"), 'Run without the prompt "$ ".')
-    assert.strictEqual(notice("  ada@host:~$ ls"), 'Run without the prompt "ada@host:~$ ".')
+    assert.strictEqual(notice("$ ls"), 'It was run without the prompt "$ ".')
+    assert.strictEqual(notice("  ada@host:~$ ls"), 'It was run without the prompt "ada@host:~$ ".')
   })
 
   it("is refused where lines without a prompt may be output", () => {
@@ -138,7 +141,7 @@ describe("the text of a command", () => {
   it("is taken out of the JSON of a call, or refused with the call that was meant", () => {
     assert.strictEqual(taken('{"command":"ls \\"a\\""}'), 'ls "a"')
     assert.strictEqual(taken(' {\n  "command": "ls",\n  "timeout": null,\n  "description": "x"\n}\n'), "ls")
-    assert.strictEqual(notice('{"command":"ls"}'), "Run without the JSON around it.")
+    assert.strictEqual(notice('{"command":"ls"}'), "It was run without the JSON around it.")
     const refused: ReadonlyArray<readonly [string, string]> = [
       ['{"command":"ls","timeout":5}', "ls"],
       ['{"name":"Bash","arguments":{"command":"ls"}}', "ls"],
@@ -162,7 +165,7 @@ describe("the text of a command", () => {
   it("is taken out of the call itself, or refused with the call that was meant", () => {
     assert.strictEqual(taken('Bash(command="ls -la")'), "ls -la")
     assert.strictEqual(taken('bash( command = "echo \\"a\\\\n\\"" )\n'), 'echo "a\\n"')
-    assert.strictEqual(notice('Bash("ls")'), "Run without the name of the tool around it.")
+    assert.strictEqual(notice('Bash("ls")'), "It was run without the name of the tool around it.")
     const refused: ReadonlyArray<readonly [string, string]> = [
       ["Bash(command='ls')", "ls"],
       ['Bash(command="echo \\"a\\"", timeout=5)', 'echo "a"'],
