@@ -244,7 +244,7 @@ describe("what a model reads of a command that failed", () => {
         assert.strictEqual(message, reason)
         assert.strictEqual(
           output.split("\n")[1],
-          `${reason}. To run longer, give timeout=<ms>, or end the command with: >log 2>&1 &`
+          `${reason}. To run longer, give timeout=<ms>, or run it as: { …; } >log 2>&1 &`
         )
       }),
     false
