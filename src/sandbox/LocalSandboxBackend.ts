@@ -54,7 +54,7 @@ const isOfNetwork = (result: CommandResult.CommandResult): boolean =>
   isAsked(result) || PassingDenial.isOffline(result.stderr)
 
 /** Matches a command which has messages go where its output goes. */
-const merges = /2>&1|\|&/
+const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
 
 /**
  * Makes a sandbox. Its shell starts with the first command, and ends with the scope.

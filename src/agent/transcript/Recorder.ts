@@ -35,6 +35,9 @@ export interface Recorder {
 /** The most characters of images in base64 that are kept: in one line, and in a whole transcript. */
 const mostImages = { line: 6 * 1024 ** 2, session: 24 * 1024 ** 2 }
 
+/** The most bytes that a run's shortened conversations take of a transcript: the rest is for what is said. */
+const mostShortened = 16 * 1024 ** 2
+
 const sizeOf = (messages: ReadonlyArray<Prompt.Message>): number =>
   Images.of(messages).reduce((sum, { base64 }) => sum + base64.length, 0)
 
@@ -58,16 +61,20 @@ export const make = (
 
     let room = mostImages.session - sizeOf(transcript.messages)
     /** Leaves out images that there is no room for. */
-    const kept = (message: Prompt.Message): Prompt.Message => {
-      let inLine = Math.min(mostImages.line, room)
-      const fit = Images.filterMessage(message, ({ base64 }) => {
-        if (base64.length > inLine) return "transcript"
-        inLine -= base64.length
+    const within = (message: Prompt.Message, most: number): Prompt.Message => {
+      let left = most
+      return Images.filterMessage(message, ({ base64 }) => {
+        if (base64.length > left) return "transcript"
+        left -= base64.length
         return undefined
       })
+    }
+    const kept = (message: Prompt.Message): Prompt.Message => {
+      const fit = within(message, Math.min(mostImages.line, room))
       room -= sizeOf([fit])
       return fit
     }
+    let spare = mostShortened
 
     const append = (...entries: ReadonlyArray<Entry.Entry>) =>
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
@@ -101,9 +108,13 @@ export const make = (
               )
             )
           case "Compacted": {
-            const entry = { type: "compacted" as const, messages: event.messages.map(kept) }
-            // Without it, a resumed run begins with all messages, and makes them shorter itself.
-            return Either.isLeft(Entry.encode(entry)) ? Effect.void : append(entry)
+            const messages = event.messages.map((message) => within(message, mostImages.line))
+            const entry = { type: "compacted" as const, messages }
+            const line = Entry.encode(entry)
+            // Without it, a resumed run begins with more messages, and makes them shorter itself.
+            if (Either.isLeft(line) || line.right.length > spare) return Effect.void
+            spare -= line.right.length
+            return append(entry)
           }
           case "TurnEnded":
             turns++

@@ -19,7 +19,7 @@ import type * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
 import * as NetworkDenial from "./NetworkDenial.js"
-import { isOnlyPrinted, isQuoted, isReport } from "./Quotation.js"
+import { isOnlyPrinted, isQuoted, isReport, spokenIn } from "./Quotation.js"
 import * as SocketDenial from "./SocketDenial.js"
 import { isWrite, type KernelRefusal, longestMessage, mentionsRefusal, type Refused, refusalIn } from "./Wording.js"
 
@@ -101,17 +101,18 @@ function* denialsIn(
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
-  const all = merged === "" ? stderr : `${stderr}\n${merged.slice(-mostExamined)}`
+  const output = merged.slice(-mostExamined)
+  const spoken = output === "" ? "" : spokenIn(command, output)
+  const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const files =
-    mentionsRefusal(all) && !isOnlyPrinted(command)
-      ? yield* ofFiles({ ...outcome, stderr: all }, inReport, FileDenial.make(decision, outcome, options))
+    mentionsRefusal(said) && !isOnlyPrinted(command)
+      ? yield* ofFiles({ ...outcome, stderr: said }, inReport, FileDenial.make(decision, outcome, options))
       : []
-  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, all, inReport)
+  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
-  const hosts = yield* NetworkDenial.find({
-    ...{ command, inReport, resolvesLocally, traffic },
-    stderr: isCounted ? all : stderr
-  })
+  // The kernel has counted that something was tried: what names the host may then be anybody's words.
+  const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
+  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr: named, traffic })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 

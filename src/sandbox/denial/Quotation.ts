@@ -83,5 +83,30 @@ export const isOnlyPrinted = (command: string): boolean => {
   return true
 }
 
+/**
+ * Matches what shows texts of files or of a history, unless it only takes what a pipe gives it: a refusal in its output
+ * may be anybody's.
+ */
+const showing =
+  /(?<!(?<!\|)\|&?[ \t]{0,20})\b(?:awk|bat|cat|cmp|comm|cut|diff|e?grep|fold|head|jq|less|more|nl|od|paste|rev|rg|sed|sort|strings|tac|tail|uniq|xxd|zcat)\b|\bgit\b[^|;&\n]{0,200}?\s(?:blame|diff|grep|log|show)\b/
+
+/**
+ * Returns the lines of an output that programs of its command say themselves, by what they begin with: the program's name
+ * in the command, bash's, or that of an exception. None where the command shows what files hold, or a report of tests.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const spokenIn = (command: string, output: string): string =>
+  command.length > mostExamined || showing.test(command) || isReport(output)
+    ? ""
+    : output
+        .split("\n")
+        .filter((line) => {
+          const [, name] = speaker.exec(line.slice(0, longestMessage)) ?? []
+          return name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))
+        })
+        .join("\n")
+
 /** Tests whether a command names a program. */
 const mentions = (command: string, name: string): boolean => command.split(/[^\w.+-]+/).includes(name)

@@ -57,6 +57,7 @@ const recorder = (transcript = Transcript.begin(session)) =>
       )
     return {
       read,
+      bytes: () => lines.reduce((sum, { length }) => sum + length, 0),
       warnings,
       step: take,
       take: (...messages: ReadonlyArray<Prompt.Message>) => take(AgentEvent.Appended({ messages }))
@@ -77,6 +78,19 @@ describe("a recorder", () => {
       yield* take(said("d"))
       assert.deepStrictEqual(read().context, [said("b"), said("c"), said("d")])
       assert.strictEqual(read().messages.length, 4)
+      assert.deepStrictEqual(warnings, [])
+    })
+  )
+
+  it.effect("leaves room for what is said, however often a conversation is made shorter", () =>
+    Effect.gen(function* () {
+      const { bytes, read, step, take, warnings } = yield* recorder()
+      const said = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
+      const large = said("x".repeat(6 * mega))
+      for (let i = 0; i < 12; i++) yield* step(AgentEvent.Compacted({ replaced: 1, dropped: 0, messages: [large] }))
+      yield* take(said("a"))
+      assert.deepStrictEqual(read().context, [large, said("a")])
+      assert.isBelow(bytes(), 17 * mega)
       assert.deepStrictEqual(warnings, [])
     })
   )

@@ -9,8 +9,8 @@ describe("a command that goes on without what was denied to it", () => {
     ["in a pipe", "f=.en; cat ${f}v | wc -l", "cat: .env: Permission denied\n0\n[cat exited 1]"],
     [
       "in a pipe with its messages",
-      "f=.en; cat ${f}v 2>&1 | tail -n 1",
-      "cat: .env: Permission denied\n[cat exited 1]"
+      "f=.en; cp ${f}v new 2>&1 | tail -n 1",
+      "cp: cannot open '.env' for reading: Permission denied\n[cp exited 1]"
     ],
     ["behind ||", "f=.en; cat ${f}v || true", "cat: .env: Permission denied"],
     ["in a copy of much", "cp -r . /tmp/copy || :", "cp: cannot open './.env' for reading: Permission denied"]

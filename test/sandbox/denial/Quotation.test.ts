@@ -75,3 +75,23 @@ describe("a command that only prints", () => {
     assert.isTrue(Quotation.isReport(`${"\n".repeat(500_000)}\tok 1 - works\n`))
   })
 })
+
+describe("what programs say themselves in an output", () => {
+  const denied = "cp: cannot open '.env' for reading: Permission denied"
+  const raised = "PermissionError: [Errno 13] Permission denied: '.env'"
+  for (const [command, output, spoken] of [
+    ["cp .e* new 2>&1", `a\n${denied}\nb`, denied],
+    ["make 2>&1", denied, ""],
+    ["python3 x.py 2>&1 | tail -n 3", `Traceback\n${raised}\n`, raised],
+    ["touch /usr/x 2>&1", "bash: /usr/x: Read-only file system", "bash: /usr/x: Read-only file system"],
+    ["cat log 2>&1; cp a b", denied, ""],
+    ["cp a b 2>&1 || cat log", denied, ""],
+    ["sh -c 'tail log; cp a b' 2>&1", denied, ""],
+    ["git -C . log 2>&1; cp a b", denied, ""],
+    ["cp a b 2>&1 |& tail -n 1", denied, denied],
+    ["./cp.test 2>&1", `1 failed\n${raised}`, ""],
+    ["cp a b 2>&1", `not ok: ${denied}`, ""]
+  ] as const) {
+    it(`${command}: ${output.split("\n")[0]}`, () => assert.strictEqual(Quotation.spokenIn(command, output), spoken))
+  }
+})

@@ -63,15 +63,16 @@ export const commands = (title: string, ground: string): void => {
       assert.isAtLeast(benign.length, 130)
     })
 
-    for (const [where, as] of [
-      ["", (command: string) => command],
-      [", where their messages are in the output", (command: string) => `{ ${command}\n} 2>&1`]
+    // What an output holds proves less: much of it may be anybody's words.
+    for (const [where, share, as] of [
+      ["", 0.95, (command: string) => command],
+      [", where their messages are in the output", 0.6, (command: string) => `{ ${command}\n} 2>&1`]
     ] as const) {
       const each = (list: ReadonlyArray<Commands.Command>) =>
         outcomes(list.map((one) => ({ ...one, command: as(one.command) })))
 
       it.live(
-        `names at least 95 % of the denials with their rule, and none with another${where}`,
+        `names at least ${100 * share} % of the denials with their rule, and none with another${where}`,
         () =>
           Effect.map(each(denied), (all) => {
             const wrong = all.filter(({ expected, named }) => named !== undefined && named !== expected)
@@ -80,7 +81,7 @@ export const commands = (title: string, ground: string): void => {
             // A machine without most of the programs proves nothing.
             assert.isAtMost(skipped, denied.length / 2, `${skipped} were skipped: their programs are not installed`)
             assert.deepStrictEqual(wrong.map(show), [])
-            assert.isAtMost(missed.length, all.length * 0.05, missed.map(show).join("\n"))
+            assert.isAtMost(missed.length, all.length * (1 - share), missed.map(show).join("\n"))
           }),
         { timeout: 600_000 }
       )
