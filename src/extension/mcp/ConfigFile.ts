@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as MissingDirectories from "../../files/MissingDirectories.js"
 import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as OwnFile from "./OwnFile.js"
 
@@ -84,7 +85,7 @@ export const update = (
   ).pipe(Effect.mapBoth({ onFailure: fail, onSuccess: Option.fromNullable }))
   return Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
-    yield* files.makeDirectory(Path.dirname(path), { recursive: true, mode: 0o700 })
+    yield* MissingDirectories.makeBy(files, Path.dirname(path))
     // Before there is a lock beside it: the directory may be a link.
     yield* changed
     return yield* AtomicFile.update(path, changed)
