@@ -211,7 +211,7 @@ const harms = [
   "rm keeper; rm begin",
   "find . -type p -delete; rm begin",
   "chmod 000 begin; chmod 000 .",
-  "rm state not-found; touch state not-found",
+  "rm state reports; touch state reports",
   "mv ../session-* ../moved"
 ]
 
