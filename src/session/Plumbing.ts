@@ -93,7 +93,8 @@ export class Plumbing {
   isLost(stamp?: number): boolean {
     if (this.broken || this.calls.broken) return true
     if (stamp !== undefined && stamp === this.stamp) return false
-    const isLost = this.directory.lost || this.calls.lost
+    // A shell would report into a file in its place, and a command that ends the shell would run again.
+    const isLost = this.directory.lost || this.calls.lost || this.reportPipe.lost
     this.stamp = isLost ? undefined : stamp
     return isLost
   }
