@@ -13,6 +13,7 @@ import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
+import * as Directories from "../../files/Directories.js"
 import * as FileLock from "../../sandbox/config/FileLock.js"
 import * as SessionId from "./SessionId.js"
 import * as Sessions from "./Sessions.js"
@@ -126,22 +127,11 @@ export const begin = <A, E, R>(
     )
   })
 
-/** Creates a directory and those above it. The `recursive` of node's own function never returns below `/proc`. */
-const makeDirectory = (path: string): void => {
-  if (Fs.existsSync(path)) return
-  makeDirectory(Path.dirname(path))
-  try {
-    Fs.mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-  }
-}
-
 /** Creates the directory of the sessions; returns why it can't be used. */
 const prepare = (directory: string): string | undefined => {
   try {
     const flaw = Sessions.strange(directory)
-    if (flaw === undefined) makeDirectory(directory)
+    if (flaw === undefined) Directories.make(directory)
     return flaw
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
