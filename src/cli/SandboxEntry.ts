@@ -47,7 +47,7 @@ export const notAPath = (text: string): string | undefined => {
 }
 
 /**
- * What no command runs without: the shell, and what loads it.
+ * The files that no command runs without: the shell, and what loads it.
  *
  * @since 0.1.0
  */
