@@ -192,7 +192,9 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const closed = layout.masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
       if (closed !== undefined) {
         const { path, reason } = closed
-        const isShared = policy.whitelist.some((rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path))
+        const isShared = policy.whitelist.some(
+          (rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path)
+        )
         const remedy = Entries.isOwn(path)
           ? "give its owner the right to (chmod u+rwx)"
           : isShared
