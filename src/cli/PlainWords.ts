@@ -18,7 +18,7 @@ import * as Asking from "./Asking.js"
 import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
 import * as FileAction from "./FileAction.js"
-import type { House, Invocation } from "./Invocation.js"
+import type { House, Invocation, WrongUsage } from "./Invocation.js"
 import type * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
@@ -46,6 +46,9 @@ const callGrammar = CommandGrammar.make({
 })
 const { json: _, ...ofSession } = config
 const shellGrammar = CommandGrammar.make({ ...described, name: "shell", config: ofSession })
+
+/** Loads what builds a policy. */
+const loadIdleAllow = Effect.promise(() => import("./IdleAllow.js"))
 
 /** Loads what only a terminal needs. */
 const loadShell = Effect.promise(() => import("./ShellAction.js"))
@@ -78,6 +81,12 @@ const isUsual = ({ allow, allowUnixSockets, ask, cwd, deny, env, noSandbox, time
   (Option.isNone(ask) || Asking.isMode(ask.value)) &&
   (Option.isNone(timeout) || timeout.value <= Timeout.longest)
 
+/** Runs what was asked for, unless an option of it has no effect. */
+const checked = <A, E, R>(given: SessionOptions.Given, run: Effect.Effect<A, E, R>) =>
+  given.allow.length === 0 || given.noSandbox
+    ? run
+    : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given), run))
+
 /**
  * Finds what to run for words that are plainly `exec`, `call`, `shell`, `read`, `write` or `edit`; undefined for all others.
  *
@@ -85,21 +94,26 @@ const isUsual = ({ allow, allowUnixSockets, ask, cwd, deny, env, noSandbox, time
  * @since 0.1.0
  */
 export const find = ([name, ...words]: ReadonlyArray<string>):
-  | Effect.Effect<void, ConfigError, House | Invocation | Stdio>
+  | Effect.Effect<void, ConfigError | WrongUsage, House | Invocation | Stdio>
   | undefined => {
   if (FileAction.isOne(name)) return FileAction.run
   if (name === "exec" && isPlain(words, true)) {
     const given = Either.getOrUndefined(execGrammar.parse(words))
     if (given === undefined || !isUsual(given) || given.command.trim() === "") return undefined
-    return ExecAction.exec(given.command, given.json, given)
+    return checked(given, ExecAction.exec(given.command, given.json, given))
   }
   if (name === "call" && isPlain(words, false)) {
     const given = Either.getOrUndefined(callGrammar.parse(words))
-    return given === undefined || !isUsual(given) ? undefined : CallAction.call(given)
+    return given === undefined || !isUsual(given) ? undefined : checked(given, CallAction.call(given))
   }
   if (name === "shell" && isPlain(words, false)) {
     const given = Either.getOrUndefined(shellGrammar.parse(words))
-    return given === undefined || !isUsual(given) ? undefined : Effect.flatMap(loadShell, ({ shell }) => shell(given))
+    return given === undefined || !isUsual(given)
+      ? undefined
+      : checked(
+          given,
+          Effect.flatMap(loadShell, ({ shell }) => shell(given))
+        )
   }
   return undefined
 }

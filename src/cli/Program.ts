@@ -49,12 +49,13 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
       )
     const garbled = garbledWord(args)
     const plain = garbled === undefined ? PlainWords.find(args) : say(garbled)
+    const read = Effect.flatMap(load, (cli) => cli.run(args))
     const running: Effect.Effect<number | undefined, never, House | Invocation | Stdio> =
       plain === undefined
-        ? Effect.flatMap(load, (cli) => cli.run(args))
+        ? read
         : Effect.catchAll(
             Effect.map(plain, (code) => code ?? undefined),
-            (error) => say(wrongSettings(error))
+            (error) => (error._tag === "WrongUsage" ? read : say(wrongSettings(error)))
           )
     return running.pipe(
       Effect.map((code) => code ?? exitCode),

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Options from "@effect/cli/Options"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
@@ -61,21 +62,21 @@ export const session = {
   )
 }
 
+/** Loaded by those who need it: building a policy takes time. */
+const load = Effect.promise(() => import("./IdleAllow.js"))
+
 /**
- * Fails for the name of a variable that can't be let through, and for options that have no effect together.
+ * Fails for the name of a variable that can't be let through, and for options that have no effect, alone or together.
  *
  * @since 0.1.0
  */
-export const check = ({
-  allowUnixSockets,
-  deny,
-  env,
-  noSandbox
-}: SessionOptions.Given): Effect.Effect<void, WrongUsage> => {
+export const check = (given: SessionOptions.Given): Effect.Effect<void, ConfigError | WrongUsage> => {
+  const { allow, allowUnixSockets, deny, env, noSandbox } = given
   const reason = env.map(ShellEnvironment.refusal).find((one) => one !== undefined)
   if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
   const idle = deny.length > 0 ? "--deny" : allowUnixSockets ? "--allow-unix-sockets" : undefined
-  return noSandbox && idle !== undefined
-    ? new WrongUsage({ message: `${idle} has no effect with --no-sandbox: leave one of them out.` })
-    : Effect.void
+  if (noSandbox && idle !== undefined) {
+    return new WrongUsage({ message: `${idle} has no effect with --no-sandbox: leave one of them out.` })
+  }
+  return noSandbox || allow.length === 0 ? Effect.void : Effect.flatMap(load, ({ check }) => check(given))
 }

@@ -218,6 +218,12 @@ export const deny = (given: { readonly path: string }) =>
         `${onOneLine(entry)} holds the directory that you are in, where nothing could run any more: deny what lies in it.`
       )
     }
+    const needed = SandboxEntry.needed.find((path) => SandboxEntry.covers(entry, path, { ...settings, cwd }))
+    if (needed !== undefined) {
+      return yield* complain(
+        `${onOneLine(entry)} holds ${needed}, without which nothing could run any more: deny what lies in it.`
+      )
+    }
     const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
     yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${onOneLine(entry)}`)
     return ExitCode.success

@@ -47,6 +47,16 @@ export const notAPath = (text: string): string | undefined => {
 }
 
 /**
+ * The files that no command runs without: the shell, and what loads it.
+ *
+ * @since 0.1.0
+ */
+export const needed: ReadonlyArray<string> = [
+  ...["/bin/bash", "/usr/bin/bash"],
+  ...["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
+].filter(isThere)
+
+/**
  * Tests whether an entry of the blacklist denies a directory, or one that it lies in: no sandbox could start there.
  *
  * @since 0.1.0

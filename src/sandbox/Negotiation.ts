@@ -77,8 +77,8 @@ const mostPromises = 100
 const toGrant = ({ access, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
   if (access === "network") return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return { access, resource }
-  const { isThere, path } = Remedy.find(resource, policy?.cwd ?? "/")
-  return isThere ? { access, resource: path } : undefined
+  const remedy = Remedy.find(resource, policy?.cwd ?? "/")
+  return remedy?.isThere === true ? { access, resource: remedy.path } : undefined
 }
 
 const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: SandboxBackend): PermissionRequest => {

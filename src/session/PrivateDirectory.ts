@@ -87,10 +87,24 @@ const checkAround = (path: string): void => {
   throw new Error(`${path} belongs to others, or others may write it`)
 }
 
+/**
+ * Throws a sentence where the commands of a sandbox, which have no rights of root beyond those of its files, could not
+ * come to a directory.
+ */
+const checkWay = (path: string): void => {
+  for (let at = path; at !== "/"; at = Path.dirname(at)) {
+    const { gid, mode, uid: owner } = Fs.statSync(at)
+    const right = owner === uid() ? 0o100 : gid === process.getgid?.() ? 0o010 : 0o001
+    if ((mode & right) === 0) throw new Error(`${at} can't be entered by commands`)
+  }
+}
+
 /** Makes a place where it is missing, and returns its real path; throws where it can't be used. */
 const open = (place: string): string => {
   const parts = partsOf(place)
-  checkAround(Path.dirname(parts[0] ?? place))
+  const around = Path.dirname(parts[0] ?? place)
+  checkAround(around)
+  if (uid() === 0) checkWay(around)
   for (const [at, part] of parts.entries()) own(part, at < parts.length - 1)
   return parts.at(-1) ?? place
 }

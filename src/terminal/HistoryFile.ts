@@ -6,7 +6,7 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as MissingDirectories from "../files/MissingDirectories.js"
+import * as Directories from "../files/Directories.js"
 import * as HistoryText from "./HistoryText.js"
 
 /**
@@ -71,7 +71,7 @@ const readEnd = (fd: number, { size }: Fs.Stats) => {
  */
 export const open = (path: string): { readonly entries: ReadonlyArray<string>; readonly flaw?: string } => {
   try {
-    MissingDirectories.make(Path.dirname(path))
+    Directories.make(Path.dirname(path))
     // For writing too, so that a file that can't be kept is told of at once.
     withFile(path, O_WRONLY | O_APPEND | O_CREAT, () => {})
     return withFile(path, O_RDONLY, (fd, stats) => {

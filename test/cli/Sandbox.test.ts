@@ -57,6 +57,20 @@ describe("synapse sandbox", () => {
     })
   )
 
+  it.scoped("deny refuses what nothing could run without", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      for (const path of ["/usr", "/bin", "/usr/**", "{/usr,/opt}/bin"].filter(() => Fs.existsSync("/usr/bin/bash"))) {
+        const [exitCode, stdout, stderr] = yield* sandbox(home, "deny", path)
+        assert.deepStrictEqual([exitCode, stdout], [1, ""])
+        assert.include(stderr, `${path} holds /`)
+        assert.include(stderr, ", without which nothing could run any more: deny what lies in it.")
+      }
+      assert.isFalse(Fs.existsSync(`${home}/sandbox.json`))
+      assert.strictEqual((yield* sandbox(home, "deny", "/usr/games"))[0], 0)
+    })
+  )
+
   it.scoped("policy says so where the sandbox is off", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make

@@ -181,6 +181,20 @@ export const host = (ground: string): void => {
         }
       }
     )
+    scene(
+      ground,
+      "LIMIT: a FIFO in a place that is only read takes what commands write",
+      { prepare: ({ outside }) => void ChildProcess.execFileSync("mkfifo", [`${outside}/fifo`]) },
+      ({ attack, outside }) =>
+        Effect.gen(function* () {
+          const fd = Fs.openSync(`${outside}/fifo`, Fs.constants.O_RDONLY | Fs.constants.O_NONBLOCK)
+          yield* attack(`echo through >${outside}/fifo`)
+          const bytes = Buffer.alloc(16)
+          assert.strictEqual(bytes.toString("utf8", 0, Fs.readSync(fd, bytes)), "through\n")
+          Fs.closeSync(fd)
+          Fs.unlinkSync(`${outside}/fifo`)
+        })
+    )
     limit(ground, "what a glob names outside of the whitelist is seen", ({ outside }) => `cat ${outside}/.env`, {
       prepare: ({ outside, secret }) => write(`${outside}/.env`, secret)
     })

@@ -127,6 +127,25 @@ const mounts: ReadonlyArray<Attack> = [
     script: ({ project }) =>
       `mkdir -p r; chroot ${project} / && echo BREACH; chroot / true && echo BREACH; pivot_root . r && echo BREACH`
   },
+  ...Object.entries({
+    "for reading": "fcntl.F_SETLEASE, fcntl.F_RDLCK",
+    "for writing": "fcntl.F_SETLEASE, fcntl.F_WRLCK",
+    "with more bits than the kernel reads": "fcntl.F_SETLEASE | (1 << 40), fcntl.F_WRLCK"
+  }).map(
+    ([title, words]): Attack => ({
+      title: `a lease ${title}, on a file of one's own or in a place that is only read`,
+      needs: ["python3"],
+      says: /^-1 -1$/m,
+      script: ({ outside }) => `python3 - <<'PY'
+import ctypes, fcntl, os
+l = ctypes.CDLL(None)
+def lease(path, command, kind):
+  fd = os.open(path, os.O_RDONLY)
+  return l.syscall(ctypes.c_long(${process.arch === "arm64" ? 25 : 72}), ctypes.c_long(fd), ctypes.c_long(command), ctypes.c_long(kind))
+print(lease("README", ${words}), lease("${outside}/file", ${words}))
+PY`
+    })
+  ),
   {
     title: "set-uid programs win nothing",
     script: "grep -q 'NoNewPrivs:.1' /proc/self/status || echo BREACH"

@@ -137,6 +137,25 @@ export const links = (ground: string): void => {
       })
   )
 
+  const foreign = Path.join(ground, "foreign")
+  scene(
+    ground,
+    "another user's directory, which can't be listed, is neither read nor worked in where it can be written around",
+    {},
+    (world) =>
+      Effect.gen(function* () {
+        const own = `${foreign}/own`
+        const there = yield* inNext(world, { cwd: own }, "echo x >new && rm new && echo done")
+        assert.isTrue(there._tag === "Success" && there.value.stdout === "done\n", String(there))
+        const around = { whitelist: [ground] }
+        const refused = yield* inNext(world, { cwd: own, settings: around }, "echo BREACH")
+        assert.match(String(refused), /foreign: it can't be searched .*; it is another user's, who could let you/)
+        const beside = yield* inNext(world, { cwd: world.project, settings: around }, `ls ${own} && echo BREACH; true`)
+        assert.isTrue(beside._tag === "Success" && beside.value.stdout === "", String(beside))
+      }),
+    Fs.existsSync(foreign) ? undefined : "it takes root to make one"
+  )
+
   scene(ground, "a link made while it starts leads a session nowhere else", { needs: ["perl"] }, (world) =>
     Effect.gen(function* () {
       Fs.mkdirSync(sub(world))

@@ -21,11 +21,26 @@ const moving = (world: Shape, script: string) =>
       })
   )
 
+/** Swaps the places of two names at once (renameat2 with RENAME_EXCHANGE), pair after pair, without end. */
+const exchanging = (...pairs: ReadonlyArray<readonly [string, string]>) => {
+  const renameat2 = process.arch === "arm64" ? 276 : 316
+  const names = pairs.map(([one, other]) => `["${one}", "${other}"]`).join(", ")
+  return `exec perl -e 'my @p = (${names}); while (1) { for (@p) { my ($a, $b) = @$_; syscall(${renameat2}, -100, $a, -100, $b, 2) } }'`
+}
+
 const movers: Readonly<Record<string, { readonly needs?: ReadonlyArray<string>; readonly script: string }>> = {
   "by a shell": { script: "while :; do mv x/pkg y/pkg; mv y/pkg x/pkg; done" },
   "as fast as can be": {
     needs: ["perl"],
     script: `exec perl -e 'while (1) { rename "x/pkg", "y/pkg"; rename "y/pkg", "x/pkg" }'`
+  },
+  "by exchange with another": {
+    needs: ["perl"],
+    script: exchanging(["x/pkg", "y/spare"])
+  },
+  "by exchange with a link to it, and of what lies around it": {
+    needs: ["perl"],
+    script: `ln -s x/pkg way; ${exchanging(["x/pkg", "way"], ["x", "y/spare"])}`
   },
   "while its rights come and go": {
     needs: ["perl"],
@@ -37,13 +52,13 @@ const starts = 2
 
 /** Reads as often as it takes for the one who moves to come by. */
 const look =
-  "for i in {1..300}; do for f in x/pkg/.env y/pkg/.env y/x/pkg/.env z/pkg/.env pkg/.env spare/.env .env; do { read -r line <$f && echo $line; } 2>/dev/null; done; done"
+  "for i in {1..300}; do for f in x/pkg/.env y/pkg/.env y/spare/.env y/spare/pkg/.env x/.env way/.env pkg/.env spare/.env .env; do { read -r line <$f && echo $line; } 2>/dev/null; done; done"
 
 export const movingTrees = (ground: string): void => {
   for (const [title, { needs = [], script }] of Object.entries(movers)) {
     scene(ground, `moved to and fro ${title}`, { needs }, (world) =>
       Effect.gen(function* () {
-        for (const name of ["x", "y", "spare"]) Fs.mkdirSync(`${world.project}/${name}`)
+        for (const name of ["x", "y", "y/spare", "spare"]) Fs.mkdirSync(`${world.project}/${name}`)
         Fs.writeFileSync(`${world.project}/spare/.env`, "spare")
         Fs.renameSync(`${world.project}/pkg`, `${world.project}/x/pkg`)
         yield* moving(world, script)

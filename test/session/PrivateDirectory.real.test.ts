@@ -37,6 +37,28 @@ describe("a private directory", () => {
     })
   )
 
+  it.live.skipIf(process.getuid?.() !== 0)(
+    "is not made where root comes only by its rights: commands have none of them",
+    () =>
+      inDirectory((directory) => {
+        for (const [name, mode] of [
+          ["none", 0],
+          ["read", 0o444],
+          ["others", 0o055]
+        ] as const) {
+          Fs.mkdirSync(`${directory}/${name}/home`, { recursive: true })
+          Fs.chmodSync(`${directory}/${name}`, mode)
+          assert.strictEqual(
+            refusal([`${directory}/${name}/home/.synapse/run`]),
+            `there is no place for private files: ${directory}/${name} can't be entered by commands`
+          )
+          assert.deepStrictEqual(Directory.list(`${directory}/${name}/home`), [])
+        }
+        const made = PrivateDirectory.make([`${directory}/none/home/.synapse/run`, `${directory}/.synapse/run`])
+        assert.strictEqual(Path.dirname(made), `${directory}/.synapse/run`)
+      })
+  )
+
   it.live("is not made in a place that others may enter or write, that is a link or a file, or lies in a link", () =>
     inDirectory((home) => {
       const place = `${home}/.synapse/run`

@@ -13,7 +13,7 @@ import * as Either from "effect/Either"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import * as FileLock from "../../sandbox/config/FileLock.js"
 import * as SessionId from "./SessionId.js"
 import * as Sessions from "./Sessions.js"
@@ -131,7 +131,7 @@ export const begin = <A, E, R>(
 const prepare = (directory: string): string | undefined => {
   try {
     const flaw = Sessions.strange(directory)
-    if (flaw === undefined) MissingDirectories.make(directory)
+    if (flaw === undefined) Directories.make(directory)
     return flaw
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

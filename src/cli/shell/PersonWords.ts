@@ -3,10 +3,9 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
-import * as Path from "node:path"
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
+import * as Remedy from "../../sandbox/denial/Remedy.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
@@ -16,16 +15,6 @@ import type { ToolReturn } from "../../toolset/ToolReturn.js"
  * @since 0.1.0
  */
 export const audience: Advice.Audience = Advice.person([])
-
-const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(path).isDirectory()
-  } catch {
-    return false
-  }
-}
-
-const directoryOf = (path: string): string => (isDirectory(path) ? path : Path.dirname(path))
 
 /**
  * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that
@@ -41,5 +30,8 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string): string
   const denied = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
   const what = error === "Blocked" ? `${denied}\nNothing was run.` : denied
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  return `${what}\nTo let commands write there: ${allow} ${Quote.word(directoryOf(blockedResource))}`
+  const remedy = Remedy.find(blockedResource, process.cwd())
+  if (remedy === undefined) return what
+  const first = remedy.isThere ? "" : ", make it, and then"
+  return `${what}\nTo let commands write there${first}: ${allow} ${Quote.word(remedy.path)}`
 }

@@ -5,12 +5,12 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as OwnFile from "./OwnFile.js"
 
@@ -84,8 +84,7 @@ export const update = (
     })
   ).pipe(Effect.mapBoth({ onFailure: fail, onSuccess: Option.fromNullable }))
   return Effect.gen(function* () {
-    const files = yield* FileSystem.FileSystem
-    yield* MissingDirectories.makeBy(files, Path.dirname(path))
+    yield* Directories.makeEffect(Path.dirname(path))
     // Before there is a lock beside it: the directory may be a link.
     yield* changed
     return yield* AtomicFile.update(path, changed)

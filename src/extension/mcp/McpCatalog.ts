@@ -7,7 +7,7 @@ import * as Crypto from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as Effect from "effect/Effect"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import type { McpTool } from "./McpClient.js"
 import type { McpEntry } from "./McpConfig.js"
 import * as OwnFile from "./OwnFile.js"
@@ -107,7 +107,7 @@ const write = async (
 ): Promise<void> => {
   const text = JSON.stringify({ format, version, tools })
   if (text.length > largest / 2) return
-  MissingDirectories.make(directory)
+  Directories.make(directory)
   const draft = path.join(directory, `.${name}.${Crypto.randomBytes(6).toString("hex")}`)
   try {
     await fs.promises.writeFile(draft, text, { flag: "wx", mode: 0o600 })

@@ -9,7 +9,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
@@ -109,7 +109,7 @@ const addNow = (skills: string, from: string, replaces: boolean, parser: FrontMa
   if (SkillFile.isWithin(SkillFile.realOf(skills) ?? skills, real)) {
     throw new Unfit({ reason: `${shown(from)} holds the directory of your own skills.` })
   }
-  MissingDirectories.make(skills)
+  Directories.make(skills)
   // A hidden name is no skill's.
   const room = Fs.mkdtempSync(`${skills}/.adding-`)
   try {

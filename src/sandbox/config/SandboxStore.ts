@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as JsonText from "../../domain/JsonText.js"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as AtomicFile from "./AtomicFile.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
@@ -124,7 +124,7 @@ export const make = (files: FileSystem.FileSystem, home: string): SandboxStore =
     return check(text)
   }
 
-  const makeHome = MissingDirectories.makeBy(files, home)
+  const makeHome = Directories.makeEffect(home)
 
   /**
    * Returns the file's real path; for a file that is missing, creates the directory and returns the path to write to.

@@ -167,9 +167,15 @@ function* ofLine(
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
   const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
   if (isThere) return likely
-  const other = refusal === "readonly" ? yield* look(within(CommandPaths.directories(command), own)) : undefined
+  const other =
+    refusal === "readonly"
+      ? yield* look(within(CommandPaths.directories(command), own))
+      : // The message may name what was moved, and not what could not be replaced.
+        refusal === "busy"
+        ? yield* inCommand(command, refusal, look)
+        : undefined
   if (other !== undefined) return other
-  if (yield* verify.explains(own)) return likely
+  if (yield* verify.explains(own, refusal)) return likely
   return (
     (yield* look(acrossLines(lines, at, before))) ??
     likely ??

@@ -28,7 +28,7 @@ export const all = (command: string): ReadonlyArray<string> => {
   const paths = new Set<string>()
   for (const token of CommandLine.parse(command).tokens) {
     const text = token._tag === "Word" ? token.value : token._tag === "HereDocument" ? token.body : ""
-    for (const path of [text, ...pathsIn(text)]) if (paths.size < mostPaths) paths.add(path)
+    for (const path of [text, ...pathsIn(text)]) if (path !== "" && paths.size < mostPaths) paths.add(path)
   }
   return [...paths]
 }

@@ -72,7 +72,9 @@ const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
   if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
   if (rule === PolicyDecision.notWhitelisted.pattern) {
     if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
-    const { isThere, path } = Remedy.find(resource, policy.cwd)
+    const remedy = Remedy.find(resource, policy.cwd)
+    if (remedy === undefined) return `${noDetour} No setting lets commands write there.`
+    const { isThere, path } = remedy
     const first = isThere ? "run" : "make it, and then to run"
     return `If it has to be there, ask the user to ${first}, for later sessions: synapse sandbox allow ${quoted(path)}`
   }

@@ -38,8 +38,11 @@ export interface Verify {
     refusal: KernelRefusal,
     write: boolean
   ) => Steps<Denial.Denial | undefined>
-  /** Tests whether one of the names stands for something that exists, so that no other needs to be looked for. */
-  readonly explains: (mentions: ReadonlyArray<Mention>) => Steps<boolean>
+  /**
+   * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
+   * no other needs to be looked for.
+   */
+  readonly explains: (mentions: ReadonlyArray<Mention>, refusal: KernelRefusal) => Steps<boolean>
 }
 
 /**
@@ -52,6 +55,13 @@ export interface Options {
   /** True where the system answers every denial with the same error (EPERM), as macOS does. */
   readonly oneRefusal?: boolean
 }
+
+/** Tests whether a path could be made, but for the rights to its directory, which exists. */
+const isUnmade = (path: string): boolean =>
+  path.startsWith("/") &&
+  !HostPath.isTooLong(path) &&
+  HostPath.isMissing(path) &&
+  HostPath.isDirectory(Path.posix.dirname(path))
 
 /** Matches the names of temporary files, for which the directory is reported. */
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
@@ -171,8 +181,9 @@ export const make = (
         (yield* byRule(unsure, write))
       )
     },
-    *explains(mentions) {
+    *explains(mentions, refusal) {
       const found = yield* first(mentions, ({ path, sure }) => {
+        if (refusal === "readonly" && sure && isUnmade(path)) return path
         const there = absolute(path).find((each) => !HostPath.isMissing(each))
         const isMeant = there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
         return isMeant ? there : undefined

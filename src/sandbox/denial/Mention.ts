@@ -51,7 +51,8 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     }
   }
   add(ofAgent.exec(before)?.[1], true)
-  const sides = [before.slice(-longestMessage), after.slice(0, longestMessage)]
+  const near = endOf(before)
+  const sides = [near, after.slice(0, longestMessage)]
   for (const side of sides) {
     for (const [written] of side.matchAll(shellQuoted)) {
       const word = new Scanner(written).next()
@@ -80,15 +81,16 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
     const colons = side.replace(/[:\s(,]+$/, "").split(": ")
     for (let from = 1; from < colons.length - 1; from++) add(colons.slice(from).join(": "), false)
   }
-  const [speaker, ...said] = before
-    .slice(-longestMessage)
-    .replace(/:?\s*$/, "")
-    .split(": ")
+  const [speaker, ...said] = near.replace(/:?\s*$/, "").split(": ")
   for (const side of sides) {
     for (const words of wordsIn(side)) add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
   }
   return [...found].map(([path, sure]) => ({ path, sure })).sort((a, b) => Number(b.sure) - Number(a.sure))
 }
+
+/** Returns the end of a text, without the rest of a word that the cut would leave: it names something else. */
+const endOf = (text: string): string =>
+  text.length > longestMessage ? text.slice(-longestMessage).replace(/^\S+/, "") : text
 
 /** Returns runs of neighbouring words of a text, from its end. */
 const wordsIn = (text: string): ReadonlyArray<string> => {

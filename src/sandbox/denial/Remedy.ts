@@ -7,6 +7,7 @@
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as HostPath from "../policy/HostPath.js"
+import * as PathEntry from "../policy/PathEntry.js"
 
 /**
  * A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide.
@@ -20,13 +21,18 @@ export interface Remedy {
 }
 
 /**
- * Finds the path to allow for a write.
+ * Finds the path to allow for a write; undefined where no sandbox may allow it.
  *
  * @param resource the real path that was to be written
  * @param cwd the directory that the sandbox is for
  * @since 0.1.0
  */
-export const find = (resource: string, cwd: string): Remedy => {
+export const find = (resource: string, cwd: string): Remedy | undefined => {
+  const found = nearest(resource, cwd)
+  return PathEntry.unwritable(found.path) === undefined ? found : undefined
+}
+
+const nearest = (resource: string, cwd: string): Remedy => {
   if (!HostPath.isMissing(resource)) return { path: resource, isThere: true }
   let path = resource
   let above = Path.posix.dirname(path)

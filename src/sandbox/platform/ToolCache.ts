@@ -7,7 +7,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as MissingDirectories from "../../files/MissingDirectories.js"
+import * as Directories from "../../files/Directories.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const uid = (): number => process.getuid?.() ?? 0
@@ -55,7 +55,7 @@ const sweep = (all: string): void => {
 export const open = ({ path }: Rule): string => {
   const all = Path.dirname(path)
   const home = Path.dirname(all)
-  MissingDirectories.make(home)
+  Directories.make(home)
   const { mode, uid: owner } = Fs.statSync(home)
   if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
   own(all)

@@ -55,6 +55,32 @@ describe("attribution", () => {
       )
     }))
 
+  it("takes no name from elsewhere where a message names what could not be made", () =>
+    withWorld((world) => {
+      // Nothing can be made there without a sandbox either.
+      const proc = "touch: cannot touch '/proc/self/new': Read-only file system"
+      const said = `${proc}\ncat: '${world.root}/elsewhere/nosuch': No such file or directory\n`
+      const command = `touch /proc/self/new; cat ${world.root}/elsewhere/nosuch`
+      assert.deepStrictEqual(names(attribute(world, said, { command }), world), [])
+    }))
+
+  it("takes no part of a name for a name", () =>
+    withWorld((world) => {
+      const long = `cat: ''$'${"\\377".repeat(255)}''/.env': Permission denied\n`
+      assert.deepStrictEqual(attribute(world, long, { command: "cat */.e*" }), [])
+      const far = `${"x ".repeat(600)}cat: .env: Permission denied\n`
+      assert.deepStrictEqual(names(attribute(world, far), world), [["**/.env", "/project/.env"]])
+    }))
+
+  it("names what could not be replaced, though the message names what was to replace it", () =>
+    withWorld((world) => {
+      const said = "fatal: renaming 'a.txt' failed: Device or resource busy\n"
+      assert.deepStrictEqual(names(attribute(world, said, { command: "git mv -f a.txt .env" }), world), [
+        ["**/.env", "/project/.env"]
+      ])
+      assert.deepStrictEqual(attribute(world, said, { command: "git mv -f a.txt b.txt" }), [])
+    }))
+
   it("names what other programs say", () =>
     withWorld((world) => {
       const expand = (text: string) => text.replaceAll("ROOT", world.root)

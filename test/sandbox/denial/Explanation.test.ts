@@ -79,6 +79,10 @@ describe("what a model is told", () => {
       assert.strictEqual(advice(`${at}/a/project`), `${allow} /a/project`)
       assert.strictEqual(advice(`${at}/a/x/.git`), `make it, and then to ${allow} /a/x`)
       assert.strictEqual(advice("/usr/new/x"), `make it, and then to ${allow} /usr/new`)
+      // What no setting allows is not advised.
+      for (const path of ["/", "/dev", "/proc/new", "/sys/x/y"]) {
+        assert.strictEqual(advice(path), "Do not try to get around it. No setting lets commands write there.")
+      }
     }))
 
   it("of a unix socket", () =>

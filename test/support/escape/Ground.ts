@@ -42,6 +42,10 @@ export const take = (who: "root" | "nobody"): string | undefined => {
   if (!isLinux || (who === "root" && !isRoot)) return undefined
   const path = create()
   if (path !== undefined && isRoot && who === "nobody") {
+    // Another user's directory, which can be entered and not be listed.
+    Fs.mkdirSync(Path.join(path, "foreign/own"), { recursive: true })
+    Fs.chownSync(Path.join(path, "foreign/own"), nobody, nobody)
+    Fs.chmodSync(Path.join(path, "foreign"), 0o711)
     Fs.chownSync(path, nobody, nobody)
     process.setgroups?.([])
     process.setgid?.(nobody)

@@ -23,6 +23,7 @@ import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as NetworkCounters from "./live/NetworkCounters.js"
 import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
+import * as Entries from "./plan/Entries.js"
 import * as IndexFile from "./plan/IndexFile.js"
 import * as Layout from "./plan/Layout.js"
 import * as PlanDirectory from "./plan/PlanDirectory.js"
@@ -191,9 +192,15 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       const closed = layout.masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
       if (closed !== undefined) {
         const { path, reason } = closed
-        return yield* fail(
-          `no sandbox: ${path}: ${reason}; give its owner the right to (chmod u+rwx), or start elsewhere`
+        const isShared = policy.whitelist.some(
+          (rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path)
         )
+        const remedy = Entries.isOwn(path)
+          ? "give its owner the right to (chmod u+rwx)"
+          : isShared
+            ? "it is another user's: name a directory of your own in TMPDIR"
+            : "it is another user's, who could let you (chmod a+rx)"
+        return yield* fail(`no sandbox: ${path}: ${reason}; ${remedy}, or start elsewhere`)
       }
       const level = options.level ?? known
       const plan = yield* Effect.acquireRelease(

@@ -144,7 +144,14 @@ const noMasks = (said: string): Cause => ({
   remedy: ""
 })
 
+const noShell = (shell: string, reason: string): Cause => ({
+  name: "shell",
+  detail: `the shell ${shell} can't be run: ${reason}`,
+  remedy: "take back the rule that hides it, or what it needs, or name another bash in SYNAPSE_SHELL"
+})
+
 const says = {
+  shell: /^execvp (.+): ([^:]+)$/,
   old: /unknown option/i,
   setuid: /setuid/i,
   seccomp: /seccomp/i,
@@ -164,6 +171,8 @@ export const of = (
   const said = words.trim().replace(/^bwrap: /, "")
   // bubblewrap's own message is only a consequence of this one.
   if (words.includes(Launch.unmasked)) return noMasks(words.slice(0, words.indexOf(Launch.unmasked)).trim())
+  const [, shell, reason] = says.shell.exec(said) ?? []
+  if (shell !== undefined && reason !== undefined) return noShell(shell, reason)
   if (says.old.test(said) || isOld(version)) return tooOld(version)
   if (says.setuid.test(said)) {
     return {
@@ -188,5 +197,9 @@ export const of = (
  *
  * @since 0.1.0
  */
-export const sentence = ({ detail, remedy }: Pick<Cause, "detail" | "remedy">): string =>
-  `no sandbox: ${detail}.${remedy === "" ? "" : ` To mend it: ${remedy}.`} To run without a sandbox on purpose: --no-sandbox.`
+export const sentence = ({ detail, name, remedy }: Pick<Cause, "detail" | "remedy"> & Partial<Cause>): string =>
+  [
+    `no sandbox: ${detail}.`,
+    ...(remedy === "" ? [] : [`To mend it: ${remedy}.`]),
+    ...(name === "shell" ? [] : ["To run without a sandbox on purpose: --no-sandbox."])
+  ].join(" ")

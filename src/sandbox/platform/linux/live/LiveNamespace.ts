@@ -8,6 +8,7 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import * as Directories from "../../../../files/Directories.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -151,7 +152,7 @@ export const make = (options: {
     Effect.try({
       try: () => {
         const directory = stage(path)
-        if (Fs.statSync(BytePath.toHost(path)).isDirectory()) Fs.mkdirSync(directory, { recursive: true })
+        if (Fs.statSync(BytePath.toHost(path)).isDirectory()) Directories.make(directory)
         else Fs.writeFileSync(directory, "")
         return directory
       },

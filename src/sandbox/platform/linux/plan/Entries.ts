@@ -74,6 +74,20 @@ const isWithinReach = (directory: string): boolean => {
 }
 
 /**
+ * Tests whether a directory is this user's.
+ *
+ * @since 0.1.0
+ * @category looking
+ */
+export const isOwn = (directory: string): boolean => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.()
+  } catch {
+    return false
+  }
+}
+
+/**
  * The reason why such a directory is masked whole.
  *
  * @since 0.1.0

@@ -5,7 +5,7 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as MissingDirectories from "../../../../files/MissingDirectories.js"
+import * as Directories from "../../../../files/Directories.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
@@ -86,7 +86,7 @@ const isLedAstray = (rule: Rule, places: ReadonlyArray<string>): boolean => {
 const hold = (path: string): string | undefined => {
   const directory = Path.dirname(path)
   try {
-    MissingDirectories.make(directory, BytePath.toHost)
+    Directories.make(directory, BytePath.toHost)
   } catch {
     // A sandboxed command can't create it either.
   }

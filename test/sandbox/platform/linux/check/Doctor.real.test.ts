@@ -177,5 +177,10 @@ describe("a cause", () => {
       name("bwrap: Can't find source path /x: No such file").detail,
       "bwrap failed: Can't find source path /x: No such file"
     )
+    const shell = name("bwrap: execvp /bin/nosh: No such file or directory")
+    assert.strictEqual(
+      Cause.sentence(shell),
+      "no sandbox: the shell /bin/nosh can't be run: No such file or directory. To mend it: take back the rule that hides it, or what it needs, or name another bash in SYNAPSE_SHELL."
+    )
   })
 })

@@ -1,0 +1,61 @@
+/**
+ * Finds the options `--allow` that have no effect: a rule takes precedence, or nothing is there.
+ *
+ * @since 0.1.0
+ */
+import * as Path from "node:path"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import { onOneLine } from "../sandbox/denial/Explanation.js"
+import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import { WrongUsage } from "./Invocation.js"
+import type * as SessionOptions from "./SessionOptions.js"
+
+const layer = PolicyBuilder.layer.pipe(
+  Layer.provideMerge(SandboxConfig.layer),
+  Layer.provide(SandboxSettings.layerFromEnv()),
+  Layer.provide(NodeFileSystem.layer)
+)
+
+/**
+ * Fails for a path that would not become writable. What is wrong with the settings is told where they are used.
+ *
+ * @since 0.1.0
+ */
+export const check = ({
+  allow,
+  cwd: given
+}: Pick<SessionOptions.Given, "allow" | "cwd">): Effect.Effect<void, ConfigError | WrongUsage> =>
+  Effect.gen(function* () {
+    const cwd = Path.resolve(Option.getOrElse(given, () => process.cwd()))
+    const built = (yield* PolicyBuilder.PolicyBuilder).peek(cwd)
+    if (Either.isLeft(built)) return
+    const { explain } = PolicyDecision.make(built.right)
+    for (const entry of allow) {
+      // Names with these may mean another path: whether they may be on the list is told where it is made.
+      if (/[~$*?[\]{}\\]/.test(entry)) continue
+      const path = Path.resolve(cwd, entry)
+      const verdict = explain(path, cwd, "write")
+      const told = onOneLine(entry)
+      if (verdict.allowed) continue
+      const { reason, rule } = verdict
+      if (!PolicyDecision.isNotWhitelisted(rule)) {
+        return yield* new WrongUsage({
+          message: `--allow ${told} has no effect: rule ${onOneLine(rule.pattern)} takes precedence: ${reason}.`
+        })
+      }
+      if (HostPath.isMissing(path)) {
+        return yield* new WrongUsage({
+          message: `--allow ${told} has no effect: it does not exist. Make it, or allow the directory that it is to lie in.`
+        })
+      }
+    }
+  }).pipe(Effect.provide(layer))
