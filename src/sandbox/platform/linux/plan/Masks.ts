@@ -115,7 +115,7 @@ export interface Found {
 }
 
 /**
- * How certain a search is to be.
+ * The certainty that a search is to have.
  *
  * @since 0.1.0
  * @category models

@@ -38,6 +38,10 @@ export const unmasked = "synapse-sandbox: not all masks could be mounted"
  */
 export const go = "synapse-go"
 
+/** Limits inotify in the user namespace that it runs in: `$1` instances, `$2` watches. */
+const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
+  builtin echo "$2" >/proc/sys/user/max_inotify_watches`
+
 /**
  * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the keeper's
  * socket. `$1` is the plan's directory, `$2` the program
@@ -76,14 +80,14 @@ enterOthers() {
   done
 } 2>/dev/null
 limitWatches() {
-  builtin echo "$1" >/proc/sys/user/max_inotify_instances
-  builtin echo "$2" >/proc/sys/user/max_inotify_watches
+${limiting}
 } 2>/dev/null
 limitWatchesInside() {
-  local pid
-  for pid in $(<"/proc/$$/task/$$/children"); do
+  local pids pid
+  read -r -a pids <"/proc/$$/task/$$/children"
+  for pid in "\${pids[@]}"; do
     if [[ ! -e /proc/$pid/ns/user || /proc/$pid/ns/user -ef /proc/self/ns/user ]]; then continue; fi
-    "$nsenter" --user --target "$pid" -- "$BASH" --norc --noprofile -p -c "$(declare -f limitWatches); limitWatches $*"
+    exec "$nsenter" --user --target "$pid" -- "$BASH" --norc --noprofile -p -c '${limiting}' synapse-limit "$@"
   done
 } </dev/null >/dev/null 2>&1
 mask() {
