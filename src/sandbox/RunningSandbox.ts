@@ -10,6 +10,7 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 import type { ShellLauncher } from "../session/ShellLauncher.js"
 import type { NetworkMeter } from "./platform/NetworkMeter.js"
 import {
+  begin,
   type LiveSandbox,
   type Mask,
   type MaskWatch,
@@ -190,17 +191,21 @@ export const make = (
     const launcher: ShellLauncher = ({ directory, environment, shell }) =>
       Effect.gen(function* () {
         const scope = yield* Effect.scope
-        const wrapped = yield* platform.wrap({ policy, shell, directory, environment })
-        withheld = wrapped.withheld ?? []
+        const begun = yield* begin(platform, { policy, shell, directory, environment })
+        const finish = yield* Effect.cached(Scope.extend(begun.finish, scope))
         return {
-          spawnable: wrapped.spawnable,
-          descriptors: wrapped.descriptors,
-          environment: wrapped.environment,
-          isTrial: wrapped.isTrial ?? false,
-          prove: (pid) => Scope.extend(start(wrapped, pid), scope),
+          spawnable: begun.spawnable,
+          descriptors: begun.descriptors,
+          environment: begun.environment,
+          isTrial: begun.isTrial ?? false,
+          ready: Effect.map(finish, ({ words, wrapped }) => {
+            withheld = wrapped.withheld ?? []
+            return words
+          }),
+          prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
           // The shell may have taken long to answer.
           started: Effect.suspend(() => (isDue() ? mend : Effect.void)),
-          explain: (stderr) => wrapped.explain?.(stderr)
+          explain: (stderr) => begun.explain?.(stderr)
         }
       })
 

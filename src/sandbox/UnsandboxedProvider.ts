@@ -28,6 +28,7 @@ const launcher: ShellLauncher = (request) =>
   Effect.map(SandboxPlatform.none.wrap(request), (wrapped) => ({
     ...wrapped,
     isTrial: false,
+    ready: Effect.succeed(""),
     prove: () => Effect.void,
     started: Effect.void,
     explain: () => undefined

@@ -49,6 +49,8 @@ export class Shell {
   /** The pid in this process's PID namespace, once it is looked up. */
   private outer: number | undefined
   private settle = () => {}
+  /** The exit code, once it has ended. */
+  private code: number | undefined
 
   constructor(private readonly keeper: ShellKeeper) {
     this.ended = new Promise((resolve) => {
@@ -56,10 +58,11 @@ export class Shell {
     })
   }
 
-  /** Passes the frames of this nonce, and the shell's end, to the listener from now on. */
+  /** Passes the frames of this nonce, and the shell's end, to the listener from now on; the end also where it was before. */
   hear(nonce: string, listener: ShellListener): void {
     this.frames.expect(nonce)
     this.listener = listener
+    if (this.code !== undefined) listener.onExit(this.code)
   }
 
   write(text: string | Buffer): void {
@@ -127,6 +130,7 @@ export class Shell {
   /** Takes the end of the shell, when all its output is read. */
   hearExit(code: number): void {
     this.alive = false
+    this.code = code
     this.listener?.onExit(code)
     this.settle()
   }

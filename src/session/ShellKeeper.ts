@@ -88,7 +88,7 @@ export class ShellKeeper {
 
   constructor(
     private readonly child: ChildProcess.ChildProcessWithoutNullStreams,
-    directory: SessionDirectory,
+    private readonly directory: SessionDirectory,
     private readonly onShellExit: (shell: Shell) => void
   ) {
     this.spawned = child.pid ?? 0
@@ -107,7 +107,6 @@ export class ShellKeeper {
     this.lifeline = child.stdio[3] as Net.Socket
     this.lifeline.on("error", () => {})
     this.lifeline.on("data", (chunk: Buffer) => this.hearReport(chunk.toString("latin1")))
-    this.lifeline.write(`${greeting}\0${this.token}\0${directory.path}\0`)
     this.script = directory.keeper
     this.over = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
@@ -128,6 +127,11 @@ export class ShellKeeper {
         else child.stdout.once("close", gone)
       })
     })
+  }
+
+  /** Lets the keeper start its first shell, after the words for what wraps it. */
+  begin(words: string): void {
+    this.lifeline.write(`${words}${greeting}\0${this.token}\0${this.directory.path}\0`)
   }
 
   /** True where the next shell can start, once the last one has ended. */

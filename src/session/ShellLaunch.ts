@@ -42,6 +42,8 @@ export interface LaunchOptions {
   readonly cwd: string
   /** Lets the first shell read its first lines; fails with what is wrong with it. */
   readonly greet: (shell: Shell.Shell) => Effect.Effect<void, string>
+  /** Run as soon as the keeper's process, or what wraps it, is spawned. */
+  readonly onSpawned: Effect.Effect<unknown>
   /** Called once for each shell, when it has ended and its output is read. */
   readonly onExit: (gone: Shell.Shell) => void
   readonly restart: Restart
@@ -82,6 +84,9 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
       const keeper = yield* Effect.acquireRelease(ShellKeeper.spawn({ launch, directory, cwd, onExit }), (keeper) =>
         Effect.sync(() => keeper.kill())
       )
+      yield* options.onSpawned
+      // What is left to do is done while the program starts.
+      keeper.begin(yield* launch.ready)
       const { first } = keeper
       const answer = Effect.mapError(greet(first), (what) => {
         const { words } = first

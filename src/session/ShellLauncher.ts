@@ -37,6 +37,11 @@ export interface Launch {
   /** True where it was not tested that the shell can start: if it does not, another launch may succeed. */
   readonly isTrial: boolean
   /**
+   * Run as soon as the program is spawned: does what is left to do before it can go on, and returns what is then written
+   * to its descriptor 3, before the keeper's own words. Where it fails, all is ended.
+   */
+  readonly ready: Effect.Effect<string, ExecutionFailed>
+  /**
    * Run with the pid of the spawned process once the keeper runs, while its first shell starts. Where it fails, all is
    * ended before any command, and the command fails with the same error.
    */
@@ -68,6 +73,7 @@ export const plain: ShellLauncher = ({ environment, shell }) =>
     descriptors: [],
     environment,
     isTrial: false,
+    ready: Effect.succeed(""),
     prove: () => Effect.void,
     started: Effect.void,
     explain: () => undefined

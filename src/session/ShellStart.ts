@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { ExecutionFailed } from "../domain/CommandError.js"
@@ -93,7 +94,7 @@ export const make = ({
   const define = (directory: SessionDirectory) =>
     NoShell.attempt(() => directory.define(StartText.definitions(directory, bridge)))
 
-  const launch = (directory: SessionDirectory, isFirst: boolean) =>
+  const launch = (directory: SessionDirectory, isFirst: boolean, onSpawned: Effect.Effect<unknown>) =>
     Effect.suspend(() =>
       Effect.zipRight(
         define(directory),
@@ -105,6 +106,7 @@ export const make = ({
           // The directory that the first shell started in may be gone for a later one.
           cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
           greet: greet(directory),
+          onSpawned,
           onExit,
           restart
         })
@@ -117,8 +119,12 @@ export const make = ({
       known?.directory ??
       (yield* NoShell.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
     const laying = known === undefined ? NoShell.attempt(() => lay(directory)) : Effect.succeed(known)
-    const [laid, launched] = yield* Effect.all(
-      [Effect.exit(laying), Effect.exit(launch(directory, known === undefined))],
+    // The program starts while the pipes are made.
+    const spawned = yield* Deferred.make<void>()
+    const tellSpawned = Deferred.succeed(spawned, undefined)
+    const launching = Effect.ensuring(launch(directory, known === undefined, tellSpawned), tellSpawned)
+    const [launched, laid] = yield* Effect.all(
+      [Effect.exit(launching), Effect.exit(Effect.zipRight(Deferred.await(spawned), laying))],
       { concurrency: 2 }
     )
     if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {

@@ -15,7 +15,9 @@ const directory = Effect.acquireRelease(
 )
 
 /** Runs a command in a shell whose output is held back until `seen` is there, with the steps that the launch took. */
-const run = (given: (seen: string) => Partial<Pick<ShellLauncher.Launch, "prove" | "started">>) =>
+const run = (
+  given: (seen: string) => Partial<Pick<ShellLauncher.Launch, "prove" | "ready" | "spawnable" | "started">>
+) =>
   Effect.gen(function* () {
     const cwd = yield* directory
     const seen = Path.join(cwd, "seen")
@@ -23,12 +25,12 @@ const run = (given: (seen: string) => Partial<Pick<ShellLauncher.Launch, "prove"
     const launcher: ShellLauncher.ShellLauncher = (request) =>
       Effect.map(ShellLauncher.plain(request), (launch) => ({
         ...launch,
-        ...given(seen),
         environment: { ...launch.environment, SEEN: seen },
         spawnable: {
           program: "bash",
           args: ["-c", holding, "hold", launch.spawnable.program, ...launch.spawnable.args]
-        }
+        },
+        ...given(seen)
       }))
     const session = yield* BashSession.make(launcher).pipe(
       Effect.provide(services({ cwd, privateDirectories: [Path.join(cwd, "own")] }))
@@ -59,13 +61,32 @@ describe("a launch", () => {
     60_000
   )
 
-  for (const step of ["prove", "started"] as const) {
+  it.live(
+    "fails at once where the program has ended before the launch is ready",
+    () =>
+      Effect.gen(function* () {
+        const { answer, ran } = yield* run((seen) => ({
+          spawnable: { program: "bash", args: ["-c", 'echo over >&2; : >"$SEEN"'] },
+          ready: Effect.delay(
+            Effect.suspend(() => (Fs.existsSync(seen) ? Effect.succeed("") : refusal)),
+            1000
+          )
+        }))
+        const error = answer._tag === "Left" && "reason" in answer.left ? answer.left.reason : ""
+        assert.match(error, /ended at once with exit code 0: over$/)
+        assert.isFalse(ran)
+      }),
+    20_000
+  )
+
+  for (const step of ["ready", "prove", "started"] as const) {
     it.live(
       `runs no command where ${step} fails`,
       () =>
         Effect.gen(function* () {
           const { answer, ran } = yield* run((seen) => {
             const show = Effect.sync(() => Fs.writeFileSync(seen, ""))
+            if (step === "ready") return { ready: refusal }
             return step === "prove"
               ? { prove: () => Effect.zipRight(show, refusal) }
               : { prove: () => show, started: refusal }

@@ -55,6 +55,17 @@ export interface Wrapped {
 }
 
 /**
+ * A shell whose sandbox is still being worked out. Its program can be spawned already: it waits until it is told to go on.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Begun extends Pick<Wrapped, "descriptors" | "environment" | "explain" | "isTrial" | "spawnable"> {
+  /** Works out the rest, while the program starts, and returns what the program is to read from its descriptor 3 then. */
+  readonly finish: Effect.Effect<{ readonly wrapped: Wrapped; readonly words: string }, ExecutionFailed, Scope.Scope>
+}
+
+/**
  * The options of a watch over masks.
  *
  * @since 0.1.0
@@ -167,8 +178,22 @@ export class SandboxPlatform extends Context.Tag("synapse/SandboxPlatform")<
      * about it; it never runs the shell without the sandbox instead.
      */
     readonly wrap: (options: WrapOptions) => Effect.Effect<Wrapped, ExecutionFailed, Scope.Scope>
+    /** Begins to wrap a shell, where its program can start before all is worked out. */
+    readonly begin?: (options: WrapOptions) => Effect.Effect<Begun, ExecutionFailed, Scope.Scope>
   }
 >() {}
+
+/**
+ * Begins to wrap a shell; where the platform can't, wraps it.
+ *
+ * @since 0.1.0
+ */
+export const begin = (
+  platform: Context.Tag.Service<SandboxPlatform>,
+  options: WrapOptions
+): Effect.Effect<Begun, ExecutionFailed, Scope.Scope> =>
+  platform.begin?.(options) ??
+  Effect.map(platform.wrap(options), (wrapped) => ({ ...wrapped, finish: Effect.succeed({ wrapped, words: "" }) }))
 
 /**
  * The platform that wraps nothing and enforces nothing: shells run with all rights of the user, and their backends have

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Path from "node:path"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -23,15 +24,17 @@ import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as NetworkCounters from "./live/NetworkCounters.js"
 import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
-import * as Entries from "./plan/Entries.js"
 import * as IndexFile from "./plan/IndexFile.js"
 import * as Layout from "./plan/Layout.js"
+import * as MountTable from "./plan/MountTable.js"
 import * as PlanDirectory from "./plan/PlanDirectory.js"
 import * as Seccomp from "./plan/Seccomp.js"
+import * as Unworkable from "./plan/Unworkable.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
 import * as Cgroup from "./start/Cgroup.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
+import * as WatchLimits from "./start/WatchLimits.js"
 
 /**
  * The options of the platform.
@@ -84,6 +87,9 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
  */
 export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.SandboxPlatform> {
   readonly wrap: (options: SandboxPlatform.WrapOptions) => Effect.Effect<LinuxWrapped, ExecutionFailed, Scope.Scope>
+  readonly begin: (
+    options: SandboxPlatform.WrapOptions
+  ) => Effect.Effect<SandboxPlatform.Begun, ExecutionFailed, Scope.Scope>
 }
 
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
@@ -95,10 +101,6 @@ const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFaile
     try: run,
     catch: (error) => fail(`no sandbox: ${what}: ${wordsOf(error)}`)
   })
-
-/** Returns the place of sessions, which every sandbox hides, that holds the directory that the sandbox is for. */
-const hiding = ({ cwd, others, roots, sessions }: Layout.Layout) =>
-  [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
 
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
 const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
@@ -147,15 +149,9 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
 
     const isLimited = isRoot && options.cgroup !== false
 
-    const wrap = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions) {
+    const prepare = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions, early: boolean) {
       const { directory, environment, policy, shell } = given
       if (isLimited) yield* Cgroup.warm
-      let indexes: IndexFile.Indexes | undefined
-      const indexesFor = (roots: ReadonlyArray<string>) => {
-        const kept = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
-        indexes = kept ?? IndexFile.memory()
-        return indexes
-      }
       const writable = writableOutside(policy)
       const programs = Programs.find(environment["PATH"] ?? "", writable)
       const { places } = yield* Effect.acquireRelease(
@@ -171,41 +167,17 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
             reserved.release()
           })
       )
-      const walked = Date.now()
-      const resolved = Effect.tryPromise({
-        try: () =>
-          Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy), options.shown),
-        catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
-      })
-      const [{ isExamined, level: known }, layout] = yield* Effect.all([levelOf(programs), resolved], {
-        concurrency: "unbounded"
-      })
+      const { isExamined, level: known } = yield* levelOf(programs)
       const { bash, bwrap } = programs
       const machine = Probe.machine()
       if (bash === undefined || bwrap === undefined || machine === undefined) {
         return yield* Effect.zipRight(examined(programs), fail("no sandbox: this machine can't have one"))
       }
-      const place = hiding(layout)
-      if (place !== undefined) {
-        return yield* fail(`no sandbox: ${place} is for sessions alone, and can't be worked in`)
-      }
-      const closed = layout.masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
-      if (closed !== undefined) {
-        const { path, reason } = closed
-        const isShared = policy.whitelist.some(
-          (rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path)
-        )
-        const remedy = Entries.isOwn(path)
-          ? "give its owner the right to (chmod u+rwx)"
-          : isShared
-            ? "it is another user's: name a directory of your own in TMPDIR"
-            : "it is another user's, who could let you (chmod a+rx)"
-        return yield* fail(`no sandbox: ${path}: ${reason}; ${remedy}, or start elsewhere`)
-      }
       const level = options.level ?? known
+      const masksFromOutside = level !== "single"
       const plan = yield* Effect.acquireRelease(
         attempt("its directory could not be made", () => {
-          const plan = PlanDirectory.make(layout.sessions)
+          const plan = PlanDirectory.make(Path.dirname(directory))
           // Also where the process ends without closing the scope.
           return { ...plan, forget: SessionProcesses.atExit(() => PlanDirectory.remove(plan)) }
         }),
@@ -216,63 +188,96 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           })
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
+      const gate = cgroup !== undefined || masksFromOutside
       const variables = Environment.make(environment, [...(options.environment ?? []), ...(policy.environment ?? [])])
-      const caches =
-        layout.toolCache === undefined
-          ? {}
-          : ToolCache.variables(layout.toolCache, variables, (path) =>
-              layout.roots.some((root) => isWithin(path, root))
-            )
-      const { outside, within } = Environment.divide({ ...variables, ...caches })
-      const masksFromOutside = level !== "single"
-      const gate = cgroup !== undefined || (masksFromOutside && layout.masks.length > 0)
-      yield* attempt("its plan could not be written", () =>
-        PlanDirectory.write(plan, {
-          arguments: BubblewrapPlan.make({
-            layout,
-            masksFromOutside,
-            gate,
-            directory: plan,
-            user,
-            environment: within
-          }),
-          gate,
-          seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
-          masks: masksFromOutside ? layout.masks : []
-        })
-      )
-      // The indexes are written while bubblewrap works.
-      if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
-      const wrapped: LinuxWrapped = {
-        spawnable: Launch.make({ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell }),
+      const { outside, within } = Environment.divide(variables)
+      const begun: Omit<SandboxPlatform.Begun, "finish"> = {
+        spawnable: Launch.make({
+          ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early },
+          isApart: masksFromOutside && MountTable.areApart(),
+          watches: masksFromOutside ? WatchLimits.find() : undefined
+        }),
         descriptors: [],
         environment: outside,
-        withheld: Environment.withheld(environment, variables),
-        masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
-        policy,
-        layout,
-        level,
         isTrial: !isExamined,
-        live: (pid) => {
-          lastFailure = undefined
-          return {
-            ...LiveMasks.make(
-              LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
-              policy,
-              layout,
-              walked,
-              indexes
-            ),
-            network: () => NetworkCounters.meter(pid)
-          }
-        },
-        explain: (stderr) => {
-          isDisappointed = true
-          return failed(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
-        }
+        explain
       }
-      return wrapped
+
+      /** Walks the directories, and writes the plan. */
+      const finish = Effect.gen(function* () {
+        let indexes: IndexFile.Indexes | undefined
+        const indexesFor = (roots: ReadonlyArray<string>) => {
+          const kept = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
+          indexes = kept ?? IndexFile.memory()
+          return indexes
+        }
+        const walked = Date.now()
+        const layout = yield* Effect.tryPromise({
+          try: () =>
+            Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy), options.shown),
+          catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
+        })
+        const flaw = Unworkable.find(policy, layout)
+        if (flaw !== undefined) return yield* fail(`no sandbox: ${flaw}`)
+        const caches =
+          layout.toolCache === undefined
+            ? {}
+            : ToolCache.variables(layout.toolCache, variables, (path) =>
+                layout.roots.some((root) => isWithin(path, root))
+              )
+        yield* attempt("its plan could not be written", () =>
+          PlanDirectory.write(plan, {
+            arguments: BubblewrapPlan.make({
+              layout,
+              masksFromOutside,
+              gate,
+              directory: plan,
+              user,
+              environment: { ...within, ...caches }
+            }),
+            gate,
+            seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
+            masks: masksFromOutside ? layout.masks : []
+          })
+        )
+        // The indexes are written while bubblewrap works.
+        if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
+        const wrapped: LinuxWrapped = {
+          ...begun,
+          explain,
+          withheld: Environment.withheld(environment, variables),
+          masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
+          policy,
+          layout,
+          level,
+          live: (pid) => {
+            lastFailure = undefined
+            return {
+              ...LiveMasks.make(
+                LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
+                policy,
+                layout,
+                walked,
+                indexes
+              ),
+              network: () => NetworkCounters.meter(pid)
+            }
+          }
+        }
+        return { wrapped, words: early ? `${Launch.go}\0` : "" }
+      })
+      return { ...begun, finish }
     })
+
+    const explain = (stderr: string) => {
+      isDisappointed = true
+      return failed(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+    }
+
+    const wrap = (given: SandboxPlatform.WrapOptions) =>
+      Effect.flatMap(prepare(given, false), ({ finish }) => Effect.map(finish, ({ wrapped }) => wrapped))
+
+    const begin = (given: SandboxPlatform.WrapOptions) => prepare(given, true)
 
     const obstacle = (environment: Readonly<Record<string, string>>) => {
       const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
@@ -280,7 +285,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       return bash === undefined ? Cause.sentence(Cause.noBash) : lastFailure
     }
 
-    return { name: "bubblewrap", obstacle, wrap }
+    return { name: "bubblewrap", obstacle, wrap, begin }
   })
 
 /**

@@ -1,4 +1,6 @@
+import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
+import type * as Net from "node:net"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -83,6 +85,36 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
             "no sandbox: bwrap failed: Can't chdir to /gone: No such file or directory. To run without a sandbox on purpose: --no-sandbox."
           ]
         )
+      })
+    )
+  )
+
+  it.live("starts what builds a sandbox before the directories are walked, and nothing in it before it is told", () =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { outside, session, wrapped } = yield* make(globs)
+        const platform = yield* LinuxPlatform.make()
+        const environment = { PATH: process.env["PATH"] ?? "", XDG_TEST_MARK: outside }
+        const begin = platform.begin({ policy: wrapped.policy, shell, directory: session, environment })
+        const spawned = Effect.map(begin, ({ environment: env, finish, spawnable }) => {
+          const stdio = ["ignore", "pipe", "inherit", "pipe"] as const
+          const child = ChildProcess.spawn(spawnable.program, spawnable.args, { env, stdio: [...stdio] })
+          let said = ""
+          child.stdout?.on("data", (chunk: Buffer) => {
+            said += chunk.toString()
+          })
+          const ended = new Promise((resolve) => child.once("close", (code) => resolve([said, code])))
+          return { finish, told: child.stdio[3] as Net.Socket, ended: Effect.promise(() => ended) }
+        })
+        const one = yield* spawned
+        const { words } = yield* Effect.delay(one.finish, 300)
+        one.told.write(words)
+        assert.deepStrictEqual(yield* one.ended, ["STARTED\n", 0])
+        // The launcher has died, or has found that there must be no sandbox.
+        const other = yield* spawned
+        yield* other.finish
+        other.told.end()
+        assert.deepStrictEqual(yield* other.ended, ["", 1])
       })
     )
   )

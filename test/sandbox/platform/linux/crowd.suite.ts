@@ -6,6 +6,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Launch from "../../../../src/sandbox/platform/linux/start/Launch.js"
+import * as WatchLimits from "../../../../src/sandbox/platform/linux/start/WatchLimits.js"
 import { assertGone, effect, make, rule } from "../../../support/sandbox/Sandboxed.js"
 
 const setup = {
@@ -36,6 +37,17 @@ const idlers = Effect.acquireRelease(
     })
 )
 
+/** The number of the system call, which perl makes without any module. */
+const initialise: number | undefined = { x64: 294, arm64: 26 }[process.arch as string]
+
+/** A perl script that makes instances of inotify, and prints how many it got. */
+const script = (count: number) =>
+  `$| = 1; my $n = 0; while ($n < ${count} && syscall(${initialise}, 0) >= 0) { $n++ } print "$n\\n"`
+
+/** Makes instances of inotify outside of any sandbox, and returns how many it got. */
+const watching = (count: number) =>
+  Number(ChildProcess.spawnSync("perl", ["-e", script(count)], { encoding: "utf8" }).stdout)
+
 export const crowd = (title: string): void => {
   describe(title, () => {
     it.live(
@@ -61,6 +73,22 @@ export const crowd = (title: string): void => {
           assert.deepStrictEqual(groups(), [])
         }),
       120_000
+    )
+
+    it.live("leaves instances of inotify to the user's other programs", (context) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const most = WatchLimits.find()?.[0] ?? 0
+          // Where the user has no more left, the test would show nothing.
+          if (initialise === undefined || watching(most + 1) !== most + 1) return context.skip("no inotify to be had")
+          const shell = yield* (yield* make(setup)).start
+          const taken = yield* shell.ask(
+            `exec 5< <(exec perl -e '${script(200)}; sleep 1000'); read -r n <&5; echo "$n"`
+          )
+          assert.strictEqual(taken.trim(), String(most))
+          assert.strictEqual(watching(1), 1)
+        })
+      )
     )
 
     for (const level of [undefined, "single"] as const) {

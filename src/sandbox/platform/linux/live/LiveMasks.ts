@@ -57,12 +57,12 @@ export const make = (
   const opened = new Set(openings.map(({ mask }) => mask.path))
   const granted = PathRule.make(policy.granted ?? [])
   let awaited: ReadonlyArray<Rule> = []
-  const search = (since?: number) =>
+  const search = (certainty?: Masks.Certainty): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
     Effect.tryPromise({
       try: async () => {
         const all = [...roots, ...bound]
         const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions, ...others] }
-        const found = await Masks.search(policy, area, indexes, since)
+        const found = await Masks.search(policy, area, indexes, certainty)
         awaited = found.awaited
         return {
           masks: found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path)),
@@ -90,9 +90,10 @@ export const make = (
       Effect.gen(function* () {
         yield* door.verify
         let since = walked
+        let hold = false
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {
           const began = Date.now()
-          const { calm, masks } = yield* search(since - behind)
+          const { calm, masks } = yield* search({ since: since - behind, hold })
           const isNew = !door.areMounted(masks)
           if (isNew && learn === undefined) return yield* moved()
           const isTaught = learn !== undefined && (isNew || awaited.length > 0)
@@ -102,6 +103,8 @@ export const make = (
           agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
           if (agreeing === enough) return
           since = began
+          // Other programs may just be removing their own.
+          if (calm === "moving") hold = true
           yield* Effect.sleep(pause + random * Math.random())
         }
         return yield* moved()

@@ -46,12 +46,17 @@ export interface Directory extends Listing {
 }
 
 /**
- * Reads a directory, and counts its entries; undefined where it can't be read.
+ * Reads a directory, which is reached by a second path, and counts its entries; undefined where it can't be read. `known`
+ * has the directories that were in it at the last walk.
  *
  * @since 0.1.0
  * @category models
  */
-export type Read = (path: string) => (Listing & { readonly entries: number }) | undefined
+export type Read = (
+  path: string,
+  at: string,
+  known: ReadonlyMap<string, Directory> | undefined
+) => (Listing & { readonly entries: number }) | undefined
 
 /** Notes each directory whose entries have changed since a time in milliseconds. */
 interface Changed {
@@ -101,11 +106,12 @@ export class DirectoryIndex {
 
   /**
    * Returns the entries of a directory, from the index or by `read`; undefined where it can't be read. `path` is the
-   * path of `directory`. Notes a directory that has changed since a time in milliseconds.
+   * path of `directory`, and `reached` another one by which it is reached. Notes a directory that has changed since a
+   * time in milliseconds.
    */
-  list(path: string, directory: Directory, read: Read, changed?: Changed): Listing | undefined {
+  list(path: string, directory: Directory, read: Read, changed?: Changed, reached = path): Listing | undefined {
     // Taken before it is read: a change meanwhile gives it another ctime.
-    const at = stat(path)
+    const at = stat(reached)
     if (changed !== undefined && at !== undefined && at.ctimeMs >= changed.since) changed.note()
     const { stamp } = directory
     if (stamp !== undefined && at?.ctimeMs === stamp[2] && at.ino === stamp[1] && at.dev === stamp[0]) return directory
@@ -114,17 +120,17 @@ export class DirectoryIndex {
     directory.named = undefined
     directory.directories = undefined
     const now = this.clock()
-    const found = at?.isDirectory() === true ? read(path) : undefined
-    if (at === undefined || found === undefined) return undefined
     // The directories below may be unchanged, even where this one has changed.
     const known = before && new Map(before.map((one) => [one.name, one]))
+    const found = at?.isDirectory() === true ? read(path, reached, known) : undefined
+    if (at === undefined || found === undefined) return undefined
     const directories = known ? found.directories?.map((one) => known.get(one.name) ?? one) : found.directories
     const listing = { named: found.named, directories }
     const more = (directories?.length ?? 0) - (before?.length ?? 0)
     if (this.size + more > mostDirectories) return listing
     this.size += more
     directory.directories = directories
-    if (this.isSettled(path, at, now)) {
+    if (this.isSettled(reached, at, now)) {
       directory.named = found.named
       directory.stamp = [at.dev, at.ino, at.ctimeMs]
       this.learned += found.entries + 1

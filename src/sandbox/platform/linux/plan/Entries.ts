@@ -30,17 +30,17 @@ const rethrowShortage = (error: unknown): void => {
 const isTooLong = (path: string): boolean => path.length * 3 > longest && BytePath.encode(path).length > longest
 
 /**
- * Lists a directory; undefined where it can't be listed (`closedAt` tells why), or its path is too long to go on.
- * Throws where the system has no descriptors or no memory left.
+ * Lists a directory, which may be reached by another path; undefined where it can't be listed (`closedAt` tells why), or
+ * its path is too long to go on. Throws where the system has no descriptors or no memory left.
  *
  * @since 0.1.0
  * @category listing
  */
-export const list = (directory: string): ReadonlyArray<Entry> | undefined => {
+export const list = (directory: string, reached = directory): ReadonlyArray<Entry> | undefined => {
   if (isTooLong(directory)) return undefined
   try {
-    const entries = Fs.readdirSync(BytePath.toHost(directory), { withFileTypes: true })
-    return entries.some(({ name }) => BytePath.isDoubtful(name)) ? listBytes(directory) : entries
+    const entries = Fs.readdirSync(BytePath.toHost(reached), { withFileTypes: true })
+    return entries.some(({ name }) => BytePath.isDoubtful(name)) ? listBytes(reached) : entries
   } catch (error) {
     rethrowShortage(error)
     return undefined

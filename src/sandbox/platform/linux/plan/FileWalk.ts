@@ -11,6 +11,7 @@ import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 import { type Directory, DirectoryIndex, type Kind, type Read } from "./DirectoryIndex.js"
 import * as Entries from "./Entries.js"
+import { type Held, HeldDirectories } from "./HeldDirectory.js"
 
 /**
  * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
@@ -52,6 +53,11 @@ export interface Search {
   readonly changed?: { readonly since: number; readonly note: () => void }
   /** Called for each directory that is gone when the walk comes to it; it may have been moved to where it has been. */
   readonly vanished?: () => void
+  /**
+   * True holds new directories by a descriptor from when they are found until they are entered (`HeldDirectories`):
+   * none vanishes then but by being removed. That takes longer.
+   */
+  readonly hold?: boolean
 }
 
 /** Milliseconds after which the walk yields to other work. */
@@ -89,10 +95,16 @@ const kindOf = (entry: Entries.Entry): Kind =>
   entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
 
 const reader =
-  ({ findEntry, mayChange }: Search): Read =>
-  (path) => {
-    const entries = Entries.list(path)
+  ({ findEntry, mayChange }: Search, hold?: (path: string, name: string) => void): Read =>
+  (path, at, known) => {
+    const entries = Entries.list(path, at)
     if (entries === undefined) return undefined
+    if (hold !== undefined) {
+      // At once, for what is new is what may be gone again.
+      for (const entry of entries) {
+        if (entry.isDirectory() && known?.get(entry.name)?.stamp === undefined) hold(at, entry.name)
+      }
+    }
     let named: Array<readonly [string, Kind]> | undefined
     let directories: Array<Directory> | undefined
     for (const entry of entries) {
@@ -115,34 +127,64 @@ const reader =
  * @since 0.1.0
  */
 export const find = async (roots: ReadonlyArray<string>, search: Search): Promise<Array<Match>> => {
+  const held = search.hold === true ? new HeldDirectories() : undefined
+  try {
+    return await walk(roots, search, held)
+  } finally {
+    held?.close()
+  }
+}
+
+const walk = async (
+  roots: ReadonlyArray<string>,
+  search: Search,
+  held: HeldDirectories | undefined
+): Promise<Array<Match>> => {
   const { changed, closed, findEntry, indexOf, skip, vanished } = search
+  const gone = () => vanished?.()
+  /** The directories in the one that was read last that were not there before, by their names. */
+  const fresh = new Map<string, Held | undefined>()
   const matches: Array<Match> = []
-  const read = reader(search)
+  const read = reader(search, held && ((parent, name) => fresh.set(name, held.hold(join(parent, name), gone))))
   let until = performance.now() + slice
   for (const root of roots) {
     const index = indexOf?.(root) ?? new DirectoryIndex({ name: root })
     const paths = [root]
     const directories: Array<Directory> = [index.root]
-    const enter = (path: string, directory: Directory) => {
+    const holds: Array<Held | undefined> = [held?.hold(root, gone)]
+    const enter = (parent: string, reached: string, directory: Directory) => {
+      const path = join(parent, directory.name)
       if (skip?.has(path) === true) return
       paths.push(path)
       directories.push(directory)
+      // What the index remembers is old: it is seldom removed just now, and there may be much of it.
+      const isOld = directory.stamp !== undefined
+      const isTried = fresh.has(directory.name)
+      if (isTried) holds.push(fresh.get(directory.name))
+      else holds.push(isOld ? undefined : held?.hold(join(reached, directory.name), gone))
+      fresh.delete(directory.name)
     }
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       const directory = directories.pop() ?? { name: root }
-      const listing = index.list(path, directory, read, changed)
+      const hold = holds.pop()
+      const reached = hold?.path ?? path
+      for (const unused of fresh.values()) unused?.close()
+      fresh.clear()
+      const listing = index.list(path, directory, read, changed, reached)
       if (listing === undefined) {
         const hidden = closed && Entries.closedAt(path)
         if (hidden !== undefined) closed?.(hidden)
-        else if (vanished !== undefined && path !== root && HostPath.isMissing(path)) vanished()
+        else if (path !== root && hold?.isRemoved() !== true && HostPath.isMissing(path)) gone()
+        hold?.close()
         continue
       }
       for (const [name, kind] of listing.named ?? none) {
         const rule = findEntry(path, name)
         if (rule !== undefined) matches.push({ path: join(path, name), kind, rule })
-        else if (kind === "directory") enter(join(path, name), { name })
+        else if (kind === "directory") enter(path, reached, { name })
       }
-      for (const one of listing.directories ?? none) enter(join(path, one.name), one)
+      for (const one of listing.directories ?? none) enter(path, reached, one)
+      hold?.close()
       if (performance.now() > until) {
         await turn()
         until = performance.now() + slice

@@ -114,6 +114,19 @@ export interface Found {
   readonly calm: "still" | "changing" | "moving"
 }
 
+/**
+ * The certainty that a search is to have.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Certainty {
+  /** The time, in milliseconds, from which on a change of a directory makes the outcome uncertain. */
+  readonly since?: number
+  /** True tells directories that are removed from those that are moved meanwhile (`FileWalk`). */
+  readonly hold?: boolean
+}
+
 /** The rule that denies a directory which can't be searched. */
 const unsearched = (path: string): Rule => ({ pattern: "can't be searched", path, kind: "path", source: "own" })
 
@@ -121,7 +134,7 @@ const globs = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
   indexes: Indexes | undefined,
-  since: number
+  { hold = false, since = Number.POSITIVE_INFINITY }: Certainty
 ): Promise<Found> => {
   const { blacklist } = policy
   if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], calm: "still" }
@@ -151,7 +164,8 @@ const globs = async (
     },
     vanished: () => {
       calm = "moving"
-    }
+    },
+    hold
   })
   for (const { kind, path, rule } of matches) {
     if (kind !== "link") masks.push({ path, kind, rule })
@@ -199,16 +213,15 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
  * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
  * same file systems. Rejects where the system has no descriptors or no memory left.
  *
- * @param since the time, in milliseconds, from which on a change of a directory makes the outcome uncertain
  * @since 0.1.0
  */
 export const search = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
   indexes?: Indexes,
-  since = Number.POSITIVE_INFINITY
+  certainty: Certainty = {}
 ): Promise<Found> => {
-  const found = await globs(policy, area, indexes, since)
+  const found = await globs(policy, area, indexes, certainty)
   const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
   const named = withoutCovered(all, area.hidden)

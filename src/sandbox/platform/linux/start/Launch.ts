@@ -32,10 +32,23 @@ export const processes = 512
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
 /**
+ * The word on descriptor 3 that lets a launch go on which was started before its plan was written.
+ *
+ * @since 0.1.0
+ */
+export const go = "synapse-go"
+
+/** Limits inotify in the user namespace that it runs in: `$1` instances, `$2` watches. */
+const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
+  builtin echo "$2" >/proc/sys/user/max_inotify_watches`
+
+/**
  * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the keeper's
  * socket. `$1` is the plan's directory, `$2` the program
  * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
- * gate, `$5` bubblewrap; the shell follows.
+ * gate, `$5` where the plan is still being made: the script then waits for a word on descriptor 3, and ends where that
+ * is closed without one. `$6` is the most instances and watches of inotify for the commands, or nothing, and `$7` the program
+ * `nsenter` where the first user namespace is bubblewrap's. `$8` is bubblewrap; the shell follows.
  *
  * Masks are mounted after bubblewrap has made its mounts: it would have to process each mask that was mounted earlier.
  * The gate tells when its mounts are made: bubblewrap then reads the gate's first descriptor, which is given more bytes
@@ -48,8 +61,8 @@ export const unmasked = "synapse-sandbox: not all masks could be mounted"
  * end is opened again by its name.
  */
 const script = `
-plan=$1 mount=$2 cgroup=$3 gate=$4 bwrap=$5
-shift 5
+plan=$1 mount=$2 cgroup=$3 gate=$4 early=$5 watches=($6) nsenter=$7 bwrap=$8
+shift 8
 for fd in /proc/self/fd/*; do
   fd=\${fd##*/}
   if (( fd > 3 )); then exec {fd}>&-; fi
@@ -66,6 +79,17 @@ enterOthers() {
     if (( pid != BASHPID )); then enter "$pid"; fi
   done
 } 2>/dev/null
+limitWatches() {
+${limiting}
+} 2>/dev/null
+limitWatchesInside() {
+  local pids pid
+  read -r -a pids <"/proc/$$/task/$$/children"
+  for pid in "\${pids[@]}"; do
+    if [[ ! -e /proc/$pid/ns/user || /proc/$pid/ns/user -ef /proc/self/ns/user ]]; then continue; fi
+    exec "$nsenter" --user --target "$pid" -- "$BASH" --norc --noprofile -p -c '${limiting}' synapse-limit "$@"
+  done
+} </dev/null >/dev/null 2>&1
 mask() {
   "$mount" -c -a -T "$plan/masks" && [[ $plan/masked -ef $plan/placeholders/directory ]] && return
   # A file has vanished, or this mount knows no tables.
@@ -81,20 +105,25 @@ mask() {
 open() {
   printf '%70000s' '' >&6 && exec 6>&- || return
   if [[ $cgroup ]]; then enterOthers; fi
+  if [[ $nsenter ]]; then limitWatchesInside "\${watches[@]}" & fi
   if [[ $mount ]] && ! mask </dev/null >&2; then
     printf '%s\\n' '${unmasked}' >&2
     return 1
   fi
+  wait
   local filter
   IFS= read -r filter <"$plan/filter" && printf "$filter"
 }
-exec ${descriptors.arguments}<"$plan/arguments" || exit
+if [[ $watches && ! $nsenter ]]; then limitWatches "\${watches[@]}"; fi
 if [[ $gate ]]; then
   exec ${descriptors.gate}< <(exec >&-; enter $BASHPID) 6>/proc/self/fd/${descriptors.gate} || exit
   exec ${descriptors.seccomp}< <(exec ${descriptors.gate}<&-; open) 6>&- || exit
-else
-  exec ${descriptors.seccomp}<"$plan/seccomp" || exit
 fi
+if [[ $early ]]; then
+  IFS= read -r -d '' early <&3 && [[ $early == ${go} ]] || exit
+fi
+exec ${descriptors.arguments}<"$plan/arguments" || exit
+if [[ ! $gate ]]; then exec ${descriptors.seccomp}<"$plan/seccomp" || exit; fi
 exec "$bwrap" --args ${descriptors.arguments} -- "$@"
 `
 
@@ -107,23 +136,23 @@ const limited = (bash: string, shell: Spawnable): ReadonlyArray<string> => [
   ...[shell.program, ...shell.args]
 ]
 
-/** Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. */
-const doorway = (unshare: string, level: Level): ReadonlyArray<string> =>
-  level === "single"
-    ? []
-    : [
-        ...[unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation", "private"],
-        // A second namespace: the mounts of the first are private, so these are shared with nothing else.
-        ...[unshare, "--mount", "--propagation", "shared"]
-      ]
+/**
+ * Makes a mount namespace whose mounts propagate to the sandbox and nowhere else. Where mounts of the launcher are shared
+ * or slaves, it takes two: those of the first are private, so that those of the second are shared with nothing else.
+ */
+const doorway = (unshare: string, level: Level, isApart: boolean): ReadonlyArray<string> => {
+  if (level === "single") return []
+  const first = [unshare, ...(level === "user" ? ["--user", "--map-root-user"] : []), "--mount", "--propagation"]
+  return isApart ? [...first, "shared"] : [...first, "private", unshare, "--mount", "--propagation", "shared"]
+}
 
 /**
- * Builds the command line that starts a sandbox with a shell in it.
+ * The options of `make`.
  *
  * @since 0.1.0
- * @category constructors
+ * @category models
  */
-export const make = (options: {
+export interface LaunchOptions {
   readonly level: Level
   readonly plan: Pick<PlanDirectory, "path">
   readonly programs: {
@@ -131,19 +160,44 @@ export const make = (options: {
     readonly bwrap: string
     readonly unshare: string | undefined
     readonly mount: string | undefined
+    readonly nsenter?: string | undefined
   }
+  /** The most instances and watches of inotify for the commands, where the level has a namespace that can be told. */
+  readonly watches?: readonly [number, number] | undefined
   /** True where bubblewrap waits until the masks are mounted and the cgroup is entered. */
   readonly gate: boolean
+  /** True where all mounts that the launcher sees are private (`MountTable.areApart`). */
+  readonly isApart?: boolean
+  /** True where the launch is started before the plan is written, and waits for the word `go`. */
+  readonly early?: boolean
   /** The file that moves a process into the sandbox's cgroup. */
   readonly cgroup?: string | undefined
   readonly shell: Spawnable
-}): Spawnable => {
+}
+
+/**
+ * The limits of inotify, and `nsenter` where bubblewrap makes the first user namespace. Without one to set them in, they
+ * would be the user's own.
+ */
+const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, string] => {
+  if (watches === undefined || level === "single") return ["", ""]
+  if (level === "user") return [watches.join(" "), ""]
+  return programs.nsenter === undefined ? ["", ""] : [watches.join(" "), programs.nsenter]
+}
+
+/**
+ * Builds the command line that starts a sandbox with a shell in it.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (options: LaunchOptions): Spawnable => {
   const { level, plan, programs, shell } = options
   const words = [
-    ...doorway(programs.unshare ?? "unshare", level),
+    ...doorway(programs.unshare ?? "unshare", level, options.isApart === true),
     ...[programs.bash, "--norc", "--noprofile", "-p", "-c", script, "synapse-sandbox"],
     ...[plan.path, level === "single" ? "" : (programs.mount ?? ""), options.cgroup ?? "", options.gate ? "gate" : ""],
-    programs.bwrap,
+    ...[options.early === true ? "early" : "", ...limits(options), programs.bwrap],
     ...(level === "single" ? limited(programs.bash, shell) : [shell.program, ...shell.args])
   ]
   const [program = programs.bash, ...args] = words

@@ -92,4 +92,44 @@ describe("a walk", () => {
       assert.isAbove(turns, 0)
     })
   )
+
+  for (const hold of [true, false]) {
+    it.scoped(
+      hold
+        ? "that holds directories finds what is in those that are moved, and takes those that are removed for no more"
+        : "tells of directories that are gone when it comes to them",
+      (context) =>
+        Effect.gen(function* () {
+          if (process.platform !== "linux") return context.skip("what is held is reached by /proc")
+          const root = yield* tree(["trigger", "moved/in/.env", "removed/file", "z/file"])
+          const descriptors = () => Fs.readdirSync("/proc/self/fd").length
+          const before = descriptors()
+          let vanished = 0
+          let isChanged = false
+          const rules = PathRule.make([glob("/**/.env")])
+          const found = yield* Effect.promise(() =>
+            FileWalk.find([root], {
+              // While the root's entries are looked at, and before what is in them is.
+              findEntry: (directory, name) => {
+                if (!isChanged) {
+                  isChanged = true
+                  Fs.renameSync(`${root}/moved`, `${root}/z/moved`)
+                  Fs.rmSync(`${root}/removed`, { recursive: true })
+                }
+                return rules.findEntry(directory, name)
+              },
+              skip: new Set([`${root}/z`]),
+              vanished: () => {
+                vanished++
+              },
+              hold
+            })
+          )
+          assert.deepStrictEqual(
+            { vanished, found: found.map(({ path }) => Path.relative(root, path)), left: descriptors() - before },
+            hold ? { vanished: 0, found: ["moved/in/.env"], left: 0 } : { vanished: 2, found: [], left: 0 }
+          )
+        })
+    )
+  }
 })
