@@ -36,6 +36,24 @@ describe.skipIf(!isSandboxed)("--ask", () => {
     })
   )
 
+  it.skipIf(process.getuid?.() !== 0)(
+    "offers for exec nothing that only another run of the command could have",
+    inProject([], async ({ cwd, env }) => {
+      const run = Pty.start(["exec", "touch /etc/synapse-nosuch"], { cwd, env, columns: 200 })
+      await run.shows(question)
+      assert.deepStrictEqual(run.lines().slice(-5), [
+        "  rule:    not whitelisted (built in): read only, like all that no rule allows to write; where it is allowed, it is made, empty, before the command runs again",
+        "  command: touch /etc/synapse-nosuch",
+        "  [p]ermanently  every command may write it from now on: sandbox.json will allow it",
+        "  [N]o           it stays denied",
+        "Allow it? [p/N]"
+      ])
+      run.type("\n")
+      assert.strictEqual(await run.ended, 1, run.written())
+      assert.isFalse(fs.existsSync("/etc/synapse-nosuch"))
+    })
+  )
+
   it(
     "asks nobody where it says never",
     inProject([], async ({ cwd, env }) => {

@@ -76,7 +76,7 @@ describe("synapse exec tells a person", () => {
       ),
       "touch: cannot touch '/etc/nosuch': Read-only file system\n" +
         "synapse: Blocked by the sandbox: writing /etc/nosuch (rule not whitelisted: read only, like all that no rule allows to write)\n" +
-        "To let commands write there: synapse sandbox allow /etc\n"
+        "To let commands write there: make it, and then synapse sandbox allow /etc/nosuch\n"
     ])
   })
 })

@@ -8,7 +8,6 @@ import * as Runtime from "effect/Runtime"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
-import * as Negotiation from "../../sandbox/Negotiation.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
@@ -77,11 +76,10 @@ export const run = (
     )
     const isInterrupted = interrupted !== undefined
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
-    const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
-    const isTold = !isOurs(result) || isInterrupted || answers.length > 0
+    const isTold = !isOurs(result) || isInterrupted || PersonWords.answersOf(result).length > 0
     const help = hint ?? house.terminalHint.of(text, result)
     const told = [
-      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", house.directory)]),
       ...(help === undefined || isInterrupted ? [] : [help]),
       ...notices
     ]
@@ -91,7 +89,7 @@ export const run = (
       Effect.gen(function* () {
         yield* Effect.promise(async () => terminal.write(line + output.end()))
         if (interrupted === "key") yield* Effect.promise(async () => terminal.write("^C\n"))
-        for (const each of told) yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
+        for (const each of told) yield* notice(house, PersonWords.answer(each))
       })
     )
     // What did not run has set no status in the shell.

@@ -37,6 +37,8 @@ export interface PermissionRequest {
   /** The command line that was denied. */
   readonly command: string
   readonly reason: string
+  /** True where the command has run: what is allowed, it gets when it is run again. */
+  readonly hasRun?: true
   /** The sub-agent that the question is asked for; undefined for the session itself. Its session ends with its task. */
   readonly task?: Task
 }

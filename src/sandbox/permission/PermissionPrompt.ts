@@ -52,11 +52,11 @@ export const printable = (text: string): string => {
 }
 
 /** Says what an answer allows, and to whom. */
-const effectOf = (answer: Permission.Answer, { access, task }: Permission.PermissionRequest): string => {
+const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Permission.PermissionRequest): string => {
   const it = `may ${access === "network" ? "reach" : access} it`
   switch (answer) {
     case "allow_once":
-      return `this command ${it}`
+      return `this command ${it}${hasRun === true ? " when it is run again" : ""}`
     case "allow_session":
       return task === undefined
         ? `every command ${it} until this session ends`
@@ -131,7 +131,10 @@ export interface Options {
   readonly hold?: (question: Effect.Effect<Permission.Answer>) => Effect.Effect<Permission.Answer>
   /** Breaks the lines of a question, so that they fit the terminal. */
   readonly wrap?: (question: string) => string
-  /** True where the session ends with its command, so that only a sub-agent is offered to allow something for the session. */
+  /**
+   * True where the session ends with its command: then, nothing is allowed for the session, nor for a command that has run,
+   * but to a sub-agent.
+   */
   readonly endsAtOnce?: boolean
 }
 
@@ -151,7 +154,9 @@ export const layerWithin = ({
     Effect.map(Effect.makeSemaphore(1), (turn) =>
       Permission.make((request, choices) => {
         const isOver = endsAtOnce && request.task === undefined
-        const offered = isOver ? choices.filter((answer) => answer !== "allow_session") : choices
+        const late = request.hasRun === true ? ["allow_session", "allow_once"] : ["allow_session"]
+        const offered = isOver ? choices.filter((answer) => !late.includes(answer)) : choices
+        if (offered.length === 1) return Effect.succeed("deny")
         return turn.withPermits(1)(hold(answerTo(wrap(question(request, offered)), offered)))
       })
     )
