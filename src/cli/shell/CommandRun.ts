@@ -88,7 +88,8 @@ export const run = (
     yield* renderer.suspended(
       Effect.gen(function* () {
         yield* Effect.promise(async () => terminal.write(line + output.end()))
-        if (interrupted === "key") yield* Effect.promise(async () => terminal.write("^C\n"))
+        if (interrupted === "key")
+          yield* Effect.promise(async () => terminal.write(`${Interruption.mark(terminal.isLive)}\n`))
         for (const each of told) yield* notice(house, PersonWords.answer(each))
       })
     )

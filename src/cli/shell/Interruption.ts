@@ -26,6 +26,13 @@ export type Interrupted = "key" | "signal"
 export const unstopped = "synapse: Ctrl-Z stops nothing here: end it with Ctrl-C, or start it with &."
 
 /**
+ * Returns what ends the line on which Ctrl-C came by the key: a terminal that is not live has shown it already.
+ *
+ * @since 0.1.0
+ */
+export const mark = (isLive: boolean): string => (isLive ? "^C" : "")
+
+/**
  * Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal.
  *
  * @since 0.1.0

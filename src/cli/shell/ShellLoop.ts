@@ -78,7 +78,7 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
         const fiber = yield* Effect.fork(Effect.flatMap(conversation, use))
         const tell = () => void Runtime.runFork(runtime)(renderer.print(Interruption.unstopped))
         const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber), tell)
-        if (interrupted === "key") yield* print("^C")
+        if (interrupted === "key") yield* print(Interruption.mark(terminal.isLive))
         yield* look
       })
 
