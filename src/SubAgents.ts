@@ -23,6 +23,7 @@ import type { Extensions, Tools } from "./Synapse.js"
 import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "./sandbox/config/SandboxSettings.js"
+import { Permission } from "./sandbox/permission/Permission.js"
 import type { SandboxManager } from "./sandbox/SandboxManager.js"
 import { SessionSettings } from "./session/SessionSettings.js"
 import type { ShellBridge } from "./session/ShellBridge.js"
@@ -36,30 +37,41 @@ import type { ShellBridge } from "./session/ShellBridge.js"
 export interface Parts {
   /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | Extensions>
-  /** The sandbox, in which nobody is asked for permission. */
+  /** The sandbox. */
   readonly sandbox: Layer.Layer<
     SandboxManager,
     never,
-    PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings | SessionSettings | ShellBridge
+    | Permission
+    | PolicyBuilder.PolicyBuilder
+    | SandboxConfig.SandboxConfig
+    | SandboxSettings
+    | SessionSettings
+    | ShellBridge
   >
   /** Finds models in place of the settings. */
   readonly models: Layer.Layer<ModelProvider, ConfigError> | undefined
 }
 
 /**
- * Makes the house of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration. Its MCP servers are
- * those that its parent may start, and none where nothing may be written, for they run outside of the sandbox.
+ * Makes the house of a sub-agent. Its sandbox enforces the given policy, for it reads no configuration; places that a
+ * person lets it write are remembered as those of its parent are. Its MCP servers are those that its parent may start, and
+ * none where nothing may be written, for they run outside of the sandbox.
  */
 const houseOf =
-  ({ sandbox, tools }: Parts, config: McpConfig["Type"]): LiveAgentTools.MakeHouse =>
-  ({ isReadOnly, policy, sandbox: settings, session }) => {
+  (
+    { sandbox, tools }: Parts,
+    config: McpConfig["Type"],
+    { remember }: SandboxConfig.SandboxConfig["Type"]
+  ): LiveAgentTools.MakeHouse =>
+  ({ isReadOnly, permission, policy, sandbox: settings, session }) => {
     const mcp = isReadOnly
       ? McpClient.layerNone
       : Layer.provide(LiveMcpClient.layerFromEnv, Layer.succeed(McpConfig, config))
     const house = tools(isReadOnly).pipe(
       Layer.provideMerge(Layer.mergeAll(mcp, LocalSkillStore.layer, SubAgentManager.layerNested, sandbox)),
       Layer.provide(policy === undefined ? PolicyBuilder.layer : PolicyBuilder.layerFixed(policy.policy)),
-      Layer.provide(SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider })),
+      Layer.provide(SandboxConfig.layerMemory(policy === undefined ? {} : { provider: policy.provider }, remember)),
+      Layer.provide(Layer.succeed(Permission, permission)),
       Layer.provide(Bridge.layer),
       Layer.provide(CommandRegistry.layer),
       Layer.provide(Layer.succeed(SessionSettings, session)),
@@ -89,17 +101,17 @@ export const layer = (
 ): Layer.Layer<
   SubAgentManager.SubAgentManager,
   never,
-  McpConfig | SandboxManager | SandboxSettings | SessionSettings | SkillStore
+  McpConfig | Permission | SandboxConfig.SandboxConfig | SandboxManager | SandboxSettings | SessionSettings | SkillStore
 > => {
   const { models } = parts
   return Layer.unwrapEffect(
     Effect.gen(function* () {
       const settings = yield* SandboxSettings
-      const config = yield* McpConfig
+      const house = houseOf(parts, yield* McpConfig, yield* SandboxConfig.SandboxConfig)
       return LiveSubAgentManager.layer({
         isOffered: models !== undefined || (yield* ModelPresence.isProviderSet(settings.home)),
         models: async () => models ?? (await liveModels(settings))
-      }).pipe(Layer.provide(LiveAgentTools.layer(houseOf(parts, config))))
+      }).pipe(Layer.provide(LiveAgentTools.layer(house)))
     })
   )
 }

@@ -160,7 +160,10 @@ export interface Options {
    * a house without a sandbox.
    */
   readonly sandbox?: Partial<SandboxSettings.Settings>
-  /** Asks a person when the policy denies something; by default nobody is asked, so that it stays denied. */
+  /**
+   * Asks a person when the policy denies something, to a sub-agent as well; by default nobody is asked, so that it stays
+   * denied.
+   */
   readonly permission?: Layer.Layer<Permission.Permission>
   /** Enforces the policy of the provider `local`, in place of this machine's kernel. */
   readonly platform?: Layer.Layer<
@@ -232,12 +235,12 @@ const layerPlatform = Layer.unwrapEffect(
   })
 )
 
-const layerSandbox = ({ permission = Permission.layerNone, platform = layerPlatform, providers }: Options) =>
+const layerSandbox = ({ platform = layerPlatform, providers }: Options) =>
   SandboxManager.layer.pipe(
     Layer.provide(LocalSandboxProvider.layer),
     Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
     Layer.provide(SandboxProvider.layer),
-    Layer.provide(Layer.mergeAll(platform, permission))
+    Layer.provide(platform)
   )
 
 /** The settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both. */
@@ -248,21 +251,17 @@ const layerConfiguration = ({ sandbox }: Options) =>
   )
 
 /** Makes the manager of sub-agents, whose houses are made of the same parts as this one. */
-const layerSubAgents = (options: Options) => {
-  const { permission: _, ...others } = options
-  return (
-    options.subAgents ??
-    SubAgents.layer({
-      tools: (isReadOnly) =>
-        Layer.provide(
-          layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
-          layerDescription(options)
-        ),
-      sandbox: layerSandbox(others),
-      models: options.models
-    })
-  )
-}
+const layerSubAgents = (options: Options) =>
+  options.subAgents ??
+  SubAgents.layer({
+    tools: (isReadOnly) =>
+      Layer.provide(
+        layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
+        layerDescription(options)
+      ),
+    sandbox: layerSandbox(options),
+    models: options.models
+  })
 
 /** Leaves out the commands that are not Synapse's own, and those that do what a sandbox does not see. */
 const onlyReading = (changes: Commands = {}): Commands => ({
@@ -329,6 +328,8 @@ export const layer = <
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerExtensions(options ?? {})),
       Layer.provideMerge(layerSandbox(options ?? {})),
+      // One for all: sub-agents ask in the same order.
+      Layer.provide(options?.permission ?? Permission.layerNone),
       Layer.provide(layerConfiguration(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.

@@ -8,6 +8,7 @@ import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { Described } from "../command/CommandHandler.js"
 import type { CommandError } from "../domain/CommandError.js"
+import type { Task } from "../sandbox/permission/Permission.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
 /**
@@ -21,6 +22,8 @@ export interface Rights {
   readonly cwd: string | undefined
   /** True where its sandbox lets it write nowhere but to temporary files of its own. */
   readonly isReadOnly: boolean
+  /** The task that questions for permission name. */
+  readonly task: Task
 }
 
 /**

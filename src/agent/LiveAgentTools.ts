@@ -16,11 +16,12 @@ import { CommandRegistry } from "../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as Permission from "../sandbox/permission/Permission.js"
 import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
 import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { AgentTools, type Tools } from "./AgentTools.js"
+import { AgentTools, type Rights, type Tools } from "./AgentTools.js"
 
 /**
  * The settings of a sub-agent's house.
@@ -35,6 +36,8 @@ export interface HouseSettings {
   readonly policy: InForce | undefined
   /** True where nothing in it may write outside of the sandbox either. */
   readonly isReadOnly: boolean
+  /** Asks a person for what its policy denies. */
+  readonly permission: Context.Tag.Service<Permission.Permission>
 }
 
 /**
@@ -95,22 +98,25 @@ const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effec
  */
 export const layer = (
   house: MakeHouse
-): Layer.Layer<AgentTools, never, SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings> =>
+): Layer.Layer<
+  AgentTools,
+  never,
+  Permission.Permission | SandboxManager | SandboxSettings.SandboxSettings | SessionSettings.SessionSettings
+> =>
   Layer.effect(
     AgentTools,
     Effect.gen(function* () {
       const parent = yield* SandboxManager
+      const permission = yield* Permission.Permission
       const sandbox = yield* SandboxSettings.SandboxSettings
       const session = yield* SessionSettings.SessionSettings
       const directory = session.cwd ?? process.cwd()
 
       const make = Effect.fn("AgentTools.make")(function* ({
         cwd,
-        isReadOnly
-      }: {
-        readonly cwd: string | undefined
-        readonly isReadOnly: boolean
-      }): Effect.fn.Return<Tools, CommandError, Scope.Scope> {
+        isReadOnly,
+        task
+      }: Rights): Effect.fn.Return<Tools, CommandError, Scope.Scope> {
         const inForce = yield* parent.inForce
         if (inForce === undefined && isReadOnly) return yield* unheld()
         const allowed =
@@ -129,7 +135,8 @@ export const layer = (
             // What enables a sandbox is decided already; it must not be asked again.
             sandbox: { ...sandbox, enabled: policy !== undefined },
             policy: inForce === undefined || policy === undefined ? undefined : { ...inForce, policy },
-            isReadOnly
+            isReadOnly,
+            permission: Permission.forTask(permission, task, isReadOnly)
           })
         ).pipe(Effect.mapError((error) => failed(`The sub-agent can't be started: ${error}`)))
         const goal = cwd ?? start

@@ -192,10 +192,11 @@ export const layer = ({
         const instructions = yield* instructionsOf(type, task.skills ?? [])
         const runner = yield* load
         const model = yield* runner.model(task.model ?? type.model)
-        const { maxTurns = type.maxTurns, prompt } = task
+        const { description, maxTurns = type.maxTurns, prompt } = task
+        const rights = { cwd: task.cwd, isReadOnly: type.isReadOnly, task: { type: name, description } }
         return yield* runner.inTurn(
           Effect.scoped(
-            Effect.flatMap(agents.make({ cwd: task.cwd, isReadOnly: type.isReadOnly }), (tools) =>
+            Effect.flatMap(agents.make(rights), (tools) =>
               runner.run({ model, tools, prompt, instructions, maxTurns, tell })
             )
           )

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as JsonLine from "../domain/JsonLine.js"
+import * as Retrying from "../domain/Retrying.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import * as AgentText from "./AgentText.js"
 import { print, write } from "./Answer.js"
 import { Stdio } from "./Stdio.js"
-import * as TaskRetries from "./TaskRetries.js"
 
 /**
  * The end of a run, as it is told.
@@ -202,7 +202,7 @@ export const text = (): Report => {
     take: (event) =>
       Effect.suspend(() => {
         said.take(event)
-        if (event._tag === "Retrying") return print("stderr", `synapse: ${TaskRetries.retrying(event)}`)
+        if (event._tag === "Retrying") return print("stderr", `synapse: ${Retrying.describe(event)}`)
         return event._tag === "Ended" ? answer(event.text) : Effect.void
       }),
     interrupted: Effect.suspend(() => answer(interruption(said).text)),

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,6 +12,7 @@ import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
 import { Toolset } from "../toolset/Toolset.js"
@@ -31,6 +33,8 @@ import * as WithoutSandbox from "./WithoutSandbox.js"
  */
 export interface Options {
   readonly audience?: Advice.Audience
+  /** The directory that the sandbox is for. */
+  readonly cwd?: string
   readonly tasks?: LiveTasks.LiveTasks | undefined
 }
 
@@ -43,7 +47,7 @@ export interface Options {
 export const handle = (
   call: ToolCall,
   json: boolean,
-  { audience = PersonWords.audience, tasks }: Options = {}
+  { audience = PersonWords.audience, cwd = "/", tasks }: Options = {}
 ): Effect.Effect<number, never, Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
@@ -58,8 +62,9 @@ export const handle = (
     if (tasks !== undefined) yield* tasks.end
     if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else {
-      const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow")] : hints
-      for (const text of said) stdio.write("stderr", `synapse: ${text}\n`)
+      const answers = PersonWords.answersOf(result)
+      const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : hints
+      for (const text of answers.length > 0 ? answers : said) stdio.write("stderr", `synapse: ${text}\n`)
     }
     return result.extras.exitCode ?? ExitCode.failure
   })
@@ -88,11 +93,20 @@ export const exec = (
     const timeout = Option.getOrUndefined(given.timeout)
     const call = { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) }
     const stdio = yield* Stdio
+    const cwd = yield* Effect.orElseSucceed(
+      Effect.map(Effect.suspend(WorkingDirectory.current), (here) =>
+        Path.resolve(
+          here,
+          Option.getOrElse(given.cwd, () => "")
+        )
+      ),
+      () => "/"
+    )
     const tasks = stdio.isTerminal("stderr") ? yield* Effect.flatMap(load, ({ make }) => make) : undefined
     const permission = (yield* Asking.isAsked(given.ask))
       ? PermissionPrompt.layerWithin({ endsAtOnce: true, ...(tasks === undefined ? undefined : { hold: tasks.hold }) })
       : undefined
-    const code = yield* handle(call, json, { tasks }).pipe(
+    const code = yield* handle(call, json, { tasks, cwd }).pipe(
       Effect.locally(CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined),
       Effect.provide(house.layer(...SessionOptions.toSettings(given, SessionOptions.endsAtOnce), permission))
     )

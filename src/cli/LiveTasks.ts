@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -48,7 +49,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
   const { isTerminal, write } = yield* Stdio
   const heard = yield* Queue.unbounded<Heard>()
   const running = new Set<string>()
-  let renderer: Rendering.Renderer | undefined
+  const made = yield* Deferred.make<Rendering.Renderer>()
   let hasBegun = false
   /** True where the last line on the terminal has no end yet. */
   let isOpen = false
@@ -101,7 +102,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
     Effect.gen(function* () {
       const first = yield* Queue.take(heard)
       const shown = yield* Rendering.make
-      renderer = shown
+      yield* Deferred.succeed(made, shown)
       const all = Effect.flatMap(Queue.takeAll(heard), (left) =>
         Effect.forEach(left, (one) => take(shown, one), { discard: true })
       )
@@ -127,7 +128,10 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
         Queue.unsafeOffer(heard, { _tag: "Step", event })
       }
     },
-    hold: (effect) => Effect.suspend(() => (renderer === undefined ? effect : renderer.suspended(effect))),
+    hold: (effect) =>
+      Effect.suspend(() =>
+        hasBegun ? Effect.flatMap(Deferred.await(made), (shown) => shown.suspended(effect)) : effect
+      ),
     end: Effect.suspend(() =>
       hasBegun
         ? Effect.async<void>((resume) => {

@@ -37,6 +37,7 @@ import * as Resizing from "./shell/Resizing.js"
 import * as ShellCompletion from "./shell/ShellCompletion.js"
 import type * as ShellHouse from "./shell/ShellHouse.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
+import { ShownTasks } from "./shell/ShownTasks.js"
 import { TerminalHint } from "./shell/TerminalHint.js"
 
 /** Tests whether a sandbox is wanted, before the house is there that decides it. */
@@ -91,7 +92,8 @@ const run = (given: SessionOptions.Given) =>
       ? layerNone
       : PermissionPrompt.layerWithin({
           wrap: (question) => WordWrap.wrap(question, terminal.size().columns),
-          hold: (question) => renderer.suspended(keyboard.released(interruption.bySignal(question)))
+          hold: (question) =>
+            interruption.whileRunning(renderer.suspended(keyboard.released(interruption.bySignal(question))), "deny")
         })
     const { failing, services } = yield* behind(given, directory, permission)
     const house: ShellHouse.ShellHouse = {
@@ -101,6 +103,7 @@ const run = (given: SessionOptions.Given) =>
       services,
       directory,
       home: userHome,
+      tasks: new ShownTasks(renderer),
       terminalHint: new TerminalHint(),
       timeout: Option.getOrUndefined(given.timeout)
     }

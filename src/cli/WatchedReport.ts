@@ -68,7 +68,10 @@ export const make = ({ flush, print, take }: Renderer, isShared: boolean): Repor
       const isPart = said.part !== ""
       const { text } = interruption(said)
       // What has come of a turn has been rendered, and ends here.
-      const last = isShared && isPart ? take(RunEvent.TurnEnded()) : Effect.void
+      const last = Effect.zipRight(
+        isShared && isPart ? take(RunEvent.TurnEnded()) : Effect.void,
+        take(RunEvent.Interrupted())
+      )
       return Effect.zipRight(last, isShared && isPart ? flush : end(text))
     }),
     end: () => said.end

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import type { Retrying } from "./Retrying.js"
 import type { ToolCall } from "./ToolCall.js"
 
 /**
@@ -16,7 +17,7 @@ export type SubAgentStep = Data.TaggedEnum<{
   /** It has been asked for; it waits for its turn where as many run as may. */
   Started: Record<never, never>
   /** Its model is asked again, after so many milliseconds. */
-  Retrying: { readonly reason: string; readonly delay: number }
+  Retrying: Retrying
   ToolStarted: { readonly call: ToolCall }
   ToolEnded: { readonly call: ToolCall; readonly isError: boolean; readonly message: string }
   /** It has ended; `ending` is `done`, `failed` or `interrupted`, and `text` its answer, or why it failed. */

@@ -98,6 +98,8 @@ export interface PermissionRequest {
   /** The command line that was denied. */
   readonly command: string
   readonly reason: string
+  /** The sub-agent that is asked for, by its type and what it does; undefined for the session itself. */
+  readonly task?: { readonly type: string; readonly description: string } | undefined
 }
 
 /**

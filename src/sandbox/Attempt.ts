@@ -11,6 +11,7 @@ import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type * as Negotiation from "./Negotiation.js"
+import * as NewFile from "./NewFile.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
 /**
@@ -25,8 +26,8 @@ export interface AttemptDoor {
   readonly directory: string
   /** Adds a grant to the policy of every sandbox that is made from now on. */
   readonly remember: (grant: Grant) => void
-  /** Run before a sandbox gets a grant, be it for one command. */
-  readonly onGrant: (grant: Grant) => Effect.Effect<void>
+  /** Run before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
+  readonly onGrant: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
   /** Called when a command begins. */
   readonly onBegin: () => void
   /** Writes a grant into `sandbox.json`. */
@@ -186,12 +187,15 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
         const kept = Effect.sync(() => remember(grant))
         const given = yield* backend
           .exclusive((turn) =>
-            Effect.zipRight(onGrant(grant), turn.grant(grant)).pipe(
-              Effect.zipLeft(kept),
-              Effect.catchTag("ExecutionFailed", () =>
-                Effect.zipRight(
-                  kept,
-                  retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+            Effect.zipRight(
+              onGrant(grant),
+              turn.grant(grant).pipe(
+                Effect.zipLeft(kept),
+                Effect.catchTag("ExecutionFailed", () =>
+                  Effect.zipRight(
+                    kept,
+                    retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+                  )
                 )
               )
             )
@@ -203,10 +207,13 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
         return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
       }),
     tryOut: (backend, grant) =>
-      backend
-        .exclusive(
-          (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
-        )
-        .pipe(Effect.either, Effect.map(Either.getLeft))
+      // It is made when the command runs again, and not for nothing.
+      grant.isNew === true
+        ? Effect.map(Effect.either(NewFile.check(grant.resource)), Either.getLeft)
+        : backend
+            .exclusive(
+              (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
+            )
+            .pipe(Effect.either, Effect.map(Either.getLeft))
   }
 }

@@ -71,27 +71,33 @@ export interface Door {
 const mostPromises = 100
 
 /**
- * Returns the right that has to be given; undefined where there is none. A file that does not exist can't be allowed: to
- * make it, the directory that it is to lie in has to be writable.
+ * Returns the right that has to be given; undefined where there is none. What does not exist can't be allowed: to make
+ * it, the directory that it is to lie in has to be writable. Where that is too wide, a file alone is made, and allowed.
  */
-const toGrant = ({ access, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
+const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
   if (access === "network") return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return { access, resource }
   const remedy = Remedy.find(resource, policy?.cwd ?? "/")
-  return remedy?.isThere === true ? { access, resource: remedy.path } : undefined
+  if (remedy === undefined) return undefined
+  const { isThere, path } = remedy
+  if (isThere) return { access, resource: path }
+  return isOfFile === true && path === resource ? { access, resource, isNew: true } : undefined
 }
 
 const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: SandboxBackend): PermissionRequest => {
   const { access } = denial
-  const { resource } = grant
-  const isSame = resource === denial.resource
-  const reason = isSame
-    ? denial.reason
-    : `${denial.reason}; only with the whole directory can ${denial.resource} be made`
+  const { isNew, resource } = grant
+  const reason =
+    isNew === true
+      ? `${denial.reason}; where it is allowed, it is made, empty, before the command runs again`
+      : resource === denial.resource
+        ? denial.reason
+        : `${denial.reason}; only with the whole directory can ${denial.resource} be made`
   const rules = [PolicyDecision.notWhitelisted, ...(policy?.blacklist ?? []), ...(policy?.readonly ?? [])]
   const rule = rules.find(({ pattern, source }) => pattern === denial.rule && source === denial.source)
   const unknown: Rule = { pattern: denial.rule, path: resource, kind: "path", source: denial.source }
-  return { resource, access, rule: rule ?? unknown, command, reason }
+  const hasRun = denial.how === "preflight" ? undefined : ({ hasRun: true } as const)
+  return { resource, access, rule: rule ?? unknown, command, reason, ...hasRun }
 }
 
 const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why = ""): Blocked =>

@@ -34,6 +34,8 @@ export interface SandboxResult extends CommandResult {
 export interface Grant {
   readonly resource: string
   readonly access: "read" | "write"
+  /** True for a file that is missing, and made before it is given. */
+  readonly isNew?: true
 }
 
 /**

@@ -26,6 +26,7 @@ import type { SandboxConfigError } from "./config/SandboxConfigError.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as WrittenPlaces from "./config/WrittenPlaces.js"
 import * as Negotiation from "./Negotiation.js"
+import * as NewFile from "./NewFile.js"
 import { Permission } from "./permission/Permission.js"
 import * as PathGlob from "./policy/PathGlob.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
@@ -271,7 +272,11 @@ export const layer: Layer.Layer<
     const attempts = Attempt.make({
       current,
       directory,
-      onGrant: ({ access, resource }) => (access === "write" ? config.remember([resource]) : Effect.void),
+      onGrant: ({ access, isNew, resource }) =>
+        Effect.zipRight(
+          isNew === true ? NewFile.make(resource) : Effect.void,
+          access === "write" ? config.remember([resource]) : Effect.void
+        ),
       onBegin: () => {
         begun++
       },

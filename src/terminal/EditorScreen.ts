@@ -39,7 +39,7 @@ export class EditorScreen {
     const columns = Math.max(size.columns, 2)
     let text = ""
     if (this.shown !== undefined && columns !== this.columns) {
-      text = EditorUpdate.erased(this.shown, columns)
+      text = EditorUpdate.erased(this.shown, columns, this.terminal.reflow)
       this.shown = undefined
     }
     const next = this.frame(size)

@@ -5,6 +5,7 @@
  */
 import * as Columns from "./Columns.js"
 import { type Cell, type Frame, widthOf } from "./EditorLayout.js"
+import type { Reflow } from "./Reflow.js"
 
 /** Matches the graphemes about whose width terminals agree: one character, and no emoji. */
 const certain = /^(?:[\x20-\x7e]|[^\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{M}])$/u
@@ -81,17 +82,17 @@ export const between = (shown: Frame | undefined, next: Frame, columns: number):
  * Returns what to write, so that nothing of a frame is left on a terminal whose width has changed, and the cursor stands
  * at the beginning of its first row.
  *
+ * @param reflow the rows that the terminal has broken where it has become narrower
  * @since 0.1.0
  */
-export const erased = ({ column, row, rows }: Frame, columns: number): string => {
-  // A terminal that has become narrower breaks the rows which are too long for it.
+export const erased = ({ column, row, rows }: Frame, columns: number, reflow: Reflow = "all"): string => {
   const rowsOf = (cells: ReadonlyArray<Cell>) =>
     Columns.rowsOfWidths(
       cells.map(({ width }) => width),
       columns
     )
-  const broken = rows.slice(0, row).reduce((sum, cells) => sum + rowsOf(cells), 0)
+  const broken = reflow === "none" ? row : rows.slice(0, row).reduce((sum, cells) => sum + rowsOf(cells), 0)
   const before = (rows[row] ?? []).filter((_, at, cells) => widthOf(cells.slice(0, at + 1)) <= column)
-  const up = broken + rowsOf(before) - 1
+  const up = broken + (reflow === "all" ? rowsOf(before) - 1 : 0)
   return `${up > 0 ? `\x1b[${up}A` : ""}\r\x1b[J`
 }

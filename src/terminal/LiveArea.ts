@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Columns from "./Columns.js"
+import type { Reflow } from "./Reflow.js"
 
 /** The end of a line: the terminal may be one that does not put the cursor into the first column by itself. */
 const newline = "\r\n"
@@ -35,6 +36,9 @@ const framed = (text: string): string => `\x1b[?2026h\x1b[?7l${text}\x1b[?7h\x1b
 export class LiveArea {
   private shown: ReadonlyArray<string> = []
   private columns = 0
+
+  /** `reflow` are the rows that the terminal breaks where it becomes narrower; the cursor's is always empty. */
+  constructor(private readonly reflow: Reflow = "all") {}
 
   /** True while lines are shown, and the cursor is not. */
   get isShown(): boolean {
@@ -83,7 +87,8 @@ export class LiveArea {
     // Lines at the beginning stay where nothing has to come above them.
     if (added.length === 0 && isWider) while (first < live.length && live[first] === this.shown[first]) first++
     const left = this.shown.slice(first)
-    const rows = left.reduce((sum, line) => sum + Columns.rowsOf(line, columns), 0)
+    const rows =
+      this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + Columns.rowsOf(line, columns), 0)
     const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[J`
     const above = added.map((line) => line + newline).join("")
     const below = live.slice(first).map((line) => line + newline)

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Data from "effect/Data"
+import type * as Domain from "../domain/Retrying.js"
 import type { SubAgentEvent } from "../domain/SubAgentEvent.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
@@ -22,10 +23,12 @@ export type RunEvent = Data.TaggedEnum<{
   SubAgent: { readonly event: SubAgentEvent }
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** The texts since the last turn ended are void: the request is tried again after so many milliseconds. */
-  Retrying: { readonly reason: string; readonly delay: number }
+  /** The texts since the last turn ended are void. */
+  Retrying: Domain.Retrying
   /** The model's turn is over: its text is whole. */
   TurnEnded: Record<never, never>
+  /** The calls that run have ended without a result. */
+  Interrupted: Record<never, never>
   /** A line of the program itself. */
   Notice: { readonly text: string }
 }>

@@ -3,12 +3,13 @@
  *
  * @since 0.1.0
  */
+import * as Retrying from "../domain/Retrying.js"
 import * as Columns from "./Columns.js"
 import { spinner } from "./LiveArea.js"
 import { harmless, OpenLine } from "./OpenLine.js"
 import type { RunEvent } from "./RunEvent.js"
 import { type Call, type Change, Running, type Task } from "./Running.js"
-import { retrying, type View } from "./View.js"
+import type { View } from "./View.js"
 import * as Wording from "./Wording.js"
 
 /** Milliseconds for which a spinner's sign stays. */
@@ -54,8 +55,7 @@ export const make = (maxRecentTools: number): View => {
       ]
     }
     if (change?._tag === "TaskRetrying") {
-      const { delay, reason, task } = change
-      return [Columns.cut(`• Task(${task.name}): ${retrying(Wording.short(reason, 300), delay)}`, columns)]
+      return [Columns.cut(`• Task(${change.task.name}): ${Retrying.describe(change)}`, columns)]
     }
     if (change?._tag !== "TaskEnded") return []
     const { ending, task } = change
@@ -87,7 +87,16 @@ export const make = (maxRecentTools: number): View => {
       case "TurnEnded":
         return text.end()
       case "Retrying":
-        return [...text.end(), Columns.cut(retrying(Wording.short(event.reason, 300), event.delay), columns)]
+        return [...text.end(), Columns.cut(`• ${Retrying.describe(event)}`, columns)]
+      case "Interrupted":
+        return [
+          ...text.end(),
+          ...running
+            .interrupt()
+            .map(({ name, started }) =>
+              Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+            )
+        ]
       case "Notice":
         return [...text.end(), ...event.text.split("\n").map(harmless)]
     }

@@ -107,6 +107,13 @@ export class Running {
     return begun.isTold ? undefined : Change.CallEnded({ call: begun, result })
   }
 
+  /** Ends all calls; returns those of which no task has told. Tasks tell of their own end. */
+  interrupt(): ReadonlyArray<Call> {
+    const left = [...this.calls.values()].filter(({ isTold }) => !isTold)
+    this.calls.clear()
+    return left
+  }
+
   /** Takes a step of a task; undefined where nothing is to be told of it. */
   step({ description, id, step, type }: SubAgentEvent, now: number): Change | undefined {
     const known = this.tasks.get(id)

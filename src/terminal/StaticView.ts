@@ -3,11 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as Retrying from "../domain/Retrying.js"
 import { harmless, OpenLine } from "./OpenLine.js"
 import type { RunEvent } from "./RunEvent.js"
 import { type Call, type Change, Running } from "./Running.js"
 import * as RunView from "./RunView.js"
-import { retrying, type View } from "./View.js"
+import type { View } from "./View.js"
 import * as Wording from "./Wording.js"
 
 const endless = Number.POSITIVE_INFINITY
@@ -46,7 +47,7 @@ export const make = (): View => {
       case "TaskStarted":
         return [`◐ Task(${change.task.name})`]
       case "TaskRetrying":
-        return [`  ├─• Task(${change.task.name}): ${retrying(Wording.short(change.reason, 300), change.delay)}`]
+        return [`  ├─• Task(${change.task.name}): ${Retrying.describe(change)}`]
       case "ToolStarted":
         return [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
       case "ToolFailed": {
@@ -77,7 +78,9 @@ export const make = (): View => {
       case "TurnEnded":
         return text.end()
       case "Retrying":
-        return [...text.end(), retrying(Wording.short(event.reason, 300), event.delay)]
+        return [...text.end(), `• ${Retrying.describe(event)}`]
+      case "Interrupted":
+        return [...text.end(), ...running.interrupt().map(({ name }) => `✗ ${name} ${RunView.failed("interrupted")}`)]
       case "Notice":
         return [...text.end(), ...event.text.split("\n").map(harmless)]
     }

@@ -8,6 +8,7 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Reflow from "./Reflow.js"
 import * as Stopping from "./Stopping.js"
 
 /**
@@ -24,6 +25,8 @@ export class Terminal extends Context.Tag("synapse/Terminal")<
      * (`TERM=dumb`). Where it is false, no control sequence of any kind is written.
      */
     readonly isLive: boolean
+    /** The rows that it breaks where it becomes narrower; by default, all that are too long. */
+    readonly reflow?: Reflow.Reflow
     /** Returns the size now, in columns and rows. */
     readonly size: () => { readonly columns: number; readonly rows: number }
     /** Calls the listener after each change of the size; returns a function that removes it. */
@@ -90,12 +93,16 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
   Layer.effect(
     Terminal,
     Effect.map(
-      Effect.orElseSucceed(isPlain, () => true),
-      (isPlain) => {
+      Effect.all([
+        Effect.orElseSucceed(isPlain, () => true),
+        Effect.orElseSucceed(Reflow.config, () => "all" as const)
+      ]),
+      ([isPlain, reflow]) => {
         const stream = process[name]
         const fd = name === "stdout" ? 1 : 2
         return Terminal.of({
           isLive: stream.isTTY === true && !isPlain,
+          reflow,
           // A pseudo-terminal that nobody has given a size has 0 columns.
           size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
           onResize: (listener) => {

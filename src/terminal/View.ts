@@ -19,11 +19,3 @@ export interface View {
   /** True where the live lines change with time alone. */
   readonly isMoving: () => boolean
 }
-
-/**
- * Says that a request is tried again.
- *
- * @since 0.1.0
- */
-export const retrying = (reason: string, delay: number): string =>
-  `Trying again${delay === 0 ? "" : ` in ${Math.ceil(delay / 1000)} s`}: ${reason}`

@@ -36,6 +36,24 @@ describe.skipIf(!isSandboxed)("--ask", () => {
     })
   )
 
+  it.skipIf(process.getuid?.() !== 0)(
+    "offers for exec nothing that only another run of the command could have",
+    inProject([], async ({ cwd, env }) => {
+      const run = Pty.start(["exec", "touch /etc/synapse-nosuch"], { cwd, env, columns: 200 })
+      await run.shows(question)
+      assert.deepStrictEqual(run.lines().slice(-5), [
+        "  rule:    not whitelisted (built in): read only, like all that no rule allows to write; where it is allowed, it is made, empty, before the command runs again",
+        "  command: touch /etc/synapse-nosuch",
+        "  [p]ermanently  every command may write it from now on: sandbox.json will allow it",
+        "  [N]o           it stays denied",
+        "Allow it? [p/N]"
+      ])
+      run.type("\n")
+      assert.strictEqual(await run.ended, 1, run.written())
+      assert.isFalse(fs.existsSync("/etc/synapse-nosuch"))
+    })
+  )
+
   it(
     "asks nobody where it says never",
     inProject([], async ({ cwd, env }) => {
@@ -61,6 +79,43 @@ describe.skipIf(!isSandboxed)("--ask", () => {
       assert.strictEqual(await asking.ended, 0, asking.written())
       assert.include(JSON.parse(fs.readFileSync(path.join(cwd, "results"), "utf8")).output, "TOKEN=1")
     })
+  )
+
+  it(
+    "asks for the tasks of a command, one after another, by their names; what is allowed is theirs alone",
+    inProject(
+      ({ body }) =>
+        body.messages.length === 1
+          ? ModelServer.calls({ name: "Bash", arguments: { command: "cat .env" } })
+          : ModelServer.text(JSON.stringify(body.messages.at(-1)).includes("TOKEN=1") ? "Read." : "Not read."),
+      async ({ cwd, env }) => {
+        const line = "for each in one two; do task:explore -d $each -p look & done; wait"
+        const run = Pty.start(["exec", line], { cwd, env, columns: 200 })
+        const questions = () => run.lines().flatMap((line) => /^ {2}task: +(.*)/.exec(line)?.[1] ?? [])
+        await run.shows(question)
+        // Time for the other one to break in, and for several frames.
+        await new Promise((resolve) => setTimeout(resolve, 600))
+        const [first = ""] = questions()
+        assert.match(first, /^Task\(explore: (?:one|two)\)$/)
+        assert.lengthOf(questions(), 1)
+        assert.deepStrictEqual(run.lines().slice(-4), [
+          "  [o]nce         this command may read it",
+          "  [s]ession      every command of this task may read it until the task ends",
+          "  [N]o           it stays denied",
+          "Allow it? [o/s/N]"
+        ])
+        run.type("s\n")
+        await run.shows(/Allow it\?[\s\S]*Allow it\? \[[^\]]+\] ?$/)
+        assert.sameMembers([...questions()], ["Task(explore: one)", "Task(explore: two)"])
+        run.type("\n")
+        assert.strictEqual(await run.ended, 0, run.written())
+        assert.lengthOf(run.written().match(/Allow it\?/g) ?? [], 2)
+        assert.sameMembers(
+          run.lines().filter((line) => /^(?:Not r|R)ead/.test(line)),
+          ["Read.", "Not read."]
+        )
+      }
+    )
   )
 
   it(

@@ -108,6 +108,35 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
+    it.live("a new file of a directory that is too wide is made and allowed alone, when its command runs again", () =>
+      sandboxed(
+        ({ execute }, { outside }) =>
+          Effect.gen(function* () {
+            const line = `kept=1; echo x > ${outside}/new`
+            assert.deepStrictEqual((yield* execute(line)).notices, [
+              `The user has allowed ${outside}/new once, for this command: run it again.`
+            ])
+            assert.notInclude(Directory.list(outside), "new")
+            assert.strictEqual((yield* execute(line)).exitCode, 0)
+            assert.strictEqual(Fs.readFileSync(`${outside}/new`, "utf8"), "x\n")
+            assert.isTrue((yield* execute(`echo $kept >> ${outside}/new`)).blocked)
+            // What makes no file is not asked for: made as one, it could not be what was meant.
+            for (const other of [`mkdir ${outside}/d`, `echo > f; mv f ${outside}/d`, `ln -s x ${outside}/d`]) {
+              assert.isUndefined((yield* execute(other)).notices)
+            }
+            // The right is kept for the session, and in its next sandbox.
+            const log = `touch ${outside}/log`
+            assert.deepStrictEqual((yield* execute(log)).notices, [
+              `The user has allowed ${outside}/log now: run the command again.`
+            ])
+            assert.strictEqual((yield* execute(`echo $kept > ${outside}/log`)).exitCode, 0)
+            assert.strictEqual(Fs.readFileSync(`${outside}/log`, "utf8"), "1\n")
+            assert.notInclude(Directory.list(outside), "d")
+          }),
+        allowing("allow_once", "deny", "allow_session")
+      )
+    )
+
     it.live("what a person allows unasked is writable at once, and nothing beside it; the shell goes on", () =>
       sandboxed(({ allow, execute, restart }, { outside }) =>
         Effect.gen(function* () {

@@ -103,6 +103,21 @@ describe("LineEditor", () => {
       await editor.shows(["$ first", `$ ${line}^C`], [2, 0])
     }))
 
+  it("erases no row above its own where the terminal does not break the cursor's row, as xterm.js does not", () =>
+    using({ columns: 40, rows: 30 }, async (editor) => {
+      assert.strictEqual(await enter(editor, "first"), "first")
+      const entered = editor.read("$ ")
+      const line = "a".repeat(70)
+      editor.type(line)
+      for (const columns of [40, 20, 11, 7, 30, 80, 9]) {
+        editor.resize(columns)
+        const rows = `$ ${line}`.match(new RegExp(`.{1,${columns}}`, "g")) ?? []
+        await editor.shows(["$ first", ...rows], columns === 9 ? [9, 0] : [rows.length, rows.at(-1)?.length ?? 0])
+      }
+      editor.type("\x03")
+      assert.deepStrictEqual(await entered, Entered.Interrupted())
+    }))
+
   it("leaves nothing of wide characters behind, which a narrower terminal may break a column earlier", () =>
     using({ columns: 42, rows: 30 }, async (editor) => {
       assert.strictEqual(await enter(editor, "first"), "first")

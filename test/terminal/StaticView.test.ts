@@ -33,6 +33,7 @@ describe("without a terminal", () => {
         yield* take(Events.started("4", "make"), RunEvent.ToolOutput({ stream: "stdout", chunk: "a\rb" }))
         yield* take(RunEvent.Notice({ text: "a notice" }), Events.ended("4", "make", "built\n"))
         yield* take(Events.started("5", "false"), Events.ended("5", "false", "[exit 1]", { exitCode: 1 }))
+        yield* take(Events.started("6", "sleep 9"), RunEvent.Interrupted(), RunEvent.Interrupted())
         yield* take(RunEvent.Retrying({ reason: "overloaded", delay: 1500 }))
         yield* flush
         const name = `explore: ${"d".repeat(197)}...`
@@ -41,8 +42,8 @@ describe("without a terminal", () => {
           "Then",
           "◐ Task(explore: find the router)",
           `◐ Task(${name})`,
-          "  ├─• Task(explore: find the router): Trying again in 2 s: busy\\u001b[2J",
-          `  ├─• Task(${name}): Trying again: now without images`,
+          "  ├─• Task(explore: find the router): trying again in 2 s: busy\\u001b[2J",
+          `  ├─• Task(${name}): trying again: now without images`,
           "  ├─• Task(explore: find the router): read src/a.ts",
           `  ├─• Task(${name}): ls nope`,
           `  ├─✗ Task(${name}): ls nope: exit code 2`,
@@ -65,7 +66,9 @@ describe("without a terminal", () => {
           "• Bash(false)",
           "✗ Bash(false) [exit code 1]",
           "  └─ [exit 1]",
-          "Trying again in 2 s: overloaded",
+          "• Bash(sleep 9)",
+          "✗ Bash(sleep 9) FAILED (interrupted)",
+          "• trying again in 2 s: overloaded",
           ""
         ])
         assert.notMatch(screen.written().replaceAll("\n", ""), /\p{Cc}/u)

@@ -43,7 +43,7 @@ describe("TerminalRenderer on a terminal", () => {
         const task = Events.task("a", "find")
         yield* take(task.started, task.retrying("anthropic can't answer now (529: busy\x1b[2J)", 61_000))
         assert.deepStrictEqual(yield* lines, [
-          "• Task(explore: find): Trying again in 61 s: anthropic c...",
+          "• Task(explore: find): trying again in 61 s: anthropic c...",
           "◐ Task(explore: find)"
         ])
       })
@@ -150,6 +150,27 @@ describe("TerminalRenderer on a terminal", () => {
           "     4",
           "     ... (3 more lines)"
         ])
+      })
+    )
+  )
+
+  it.effect("ends calls that were interrupted, so that nothing is live any more", () =>
+    using(Screen.make(60), ({ lines, screen, take }) =>
+      Effect.gen(function* () {
+        const task = Events.task("a", "find")
+        yield* take(Events.said("I look"), Events.turnEnded, Events.started("1", "task:explore -d find -p x"))
+        yield* take(task.started, Events.started("2", "sleep 60"))
+        yield* TestClock.adjust("3 seconds")
+        yield* take(task.ended("interrupted"), RunEvent.Interrupted())
+        assert.deepStrictEqual(yield* lines, [
+          "I look",
+          "✗ Task(explore: find) FAILED (interrupted) [3.0s]",
+          "✗ Bash(sleep 60) FAILED (interrupted) [3s]"
+        ])
+        const before = screen.written()
+        yield* TestClock.adjust("3 seconds")
+        yield* lines
+        assert.strictEqual(screen.written(), before)
       })
     )
   )

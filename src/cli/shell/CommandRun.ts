@@ -8,9 +8,7 @@ import * as Runtime from "effect/Runtime"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Timeout from "../../domain/Timeout.js"
-import * as Negotiation from "../../sandbox/Negotiation.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import { RunEvent } from "../../terminal/RunEvent.js"
 import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
@@ -36,13 +34,13 @@ export const run = (
   interruption: Interruption.Interruption
 ): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const { renderer, terminal } = house
+    const { renderer, tasks, terminal } = house
     const toolset = yield* ShellHouse.service(house, Toolset)
     const sandbox = yield* ShellHouse.service(house, SandboxManager)
     const runtime = yield* Effect.runtime<never>()
     const output = new SafeOutput(terminal.isLive)
-    /** True once a sub-agent is shown live, so that output goes above it, by whole lines. */
-    let isLive = false
+    /** True once a sub-agent is shown live, be it another line's, so that output goes above it, by whole lines. */
+    let isLive = tasks.isAny
     let line = ""
     let hint: string | undefined
     const above = (text: string): void | Promise<void> => {
@@ -66,7 +64,7 @@ export const run = (
       onOutput: (stream, chunk) => show(output.take(stream, chunk)),
       onSubAgent: (event) => {
         isLive = true
-        Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
+        Runtime.runFork(runtime)(tasks.take(event))
       }
     }
     const timeout = house.timeout ?? Timeout.longest
@@ -76,24 +74,25 @@ export const run = (
       toolset.cancel(id),
       () => void show(`^Z\n${Interruption.unstopped}\n`)
     )
-    if (isLive) yield* renderer.flush
-    yield* Effect.promise(async () => {
-      await written
-      await terminal.write(line + output.end())
-    })
     const isInterrupted = interrupted !== undefined
-    if (interrupted === "key") yield* Effect.promise(async () => terminal.write("^C\n"))
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
-    const answers = notices.filter((each) => each.startsWith(Negotiation.allowed))
-    const isTold = !isOurs(result) || isInterrupted || answers.length > 0
+    const isTold = !isOurs(result) || isInterrupted || PersonWords.answersOf(result).length > 0
     const help = hint ?? house.terminalHint.of(text, result)
-    for (const each of [
-      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow")]),
+    const told = [
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", house.directory)]),
       ...(help === undefined || isInterrupted ? [] : [help]),
       ...notices
-    ]) {
-      yield* notice(house, each.replace(Negotiation.allowed, "Allowed: "))
-    }
+    ]
+    yield* Effect.promise(() => written)
+    // Live lines of what runs in the background would be drawn over it.
+    yield* renderer.suspended(
+      Effect.gen(function* () {
+        yield* Effect.promise(async () => terminal.write(line + output.end()))
+        if (interrupted === "key")
+          yield* Effect.promise(async () => terminal.write(`${Interruption.mark(terminal.isLive)}\n`))
+        for (const each of told) yield* notice(house, PersonWords.answer(each))
+      })
+    )
     // What did not run has set no status in the shell.
     if (error !== undefined || isInterrupted) yield* sandbox.setStatus(exitCode)
     return exitCode
@@ -116,6 +115,8 @@ export const inTerminal = (text: string, house: ShellHouse.ShellHouse): Effect.E
   Effect.gen(function* () {
     const sandbox = yield* ShellHouse.service(house, SandboxManager)
     const backend = yield* sandbox.getSandbox(house.directory)
-    const { exitCode } = yield* PseudoTerminal.run(text, backend, house.terminal, house.keyboard)
+    const { exitCode } = yield* house.renderer.suspended(
+      PseudoTerminal.run(text, backend, house.terminal, house.keyboard)
+    )
     return exitCode
   }).pipe(Effect.catchAll((error) => Effect.as(notice(house, error.message), error.exitCode)))

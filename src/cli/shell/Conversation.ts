@@ -83,7 +83,7 @@ const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessi
  * @category constructors
  */
 export const make = (house: ShellHouse.ShellHouse): Conversation => {
-  const { renderer } = house
+  const { renderer, tasks } = house
   let current: string | undefined
   let isRenewed = false
   const say = (text: string) => renderer.take(RunEvent.Notice({ text }))
@@ -102,7 +102,7 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
       const commands = (yield* ShellHouse.service(house, CommandRegistry)).listed()
       const runtime = yield* Effect.runtime<never>()
       const listener: CommandListener.CommandListener = {
-        onSubAgent: (event) => void Runtime.runFork(runtime)(renderer.take(RunEvent.SubAgent({ event })))
+        onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
       }
       const history = session.transcript.context
       const shown = Stream.runForEach(loop.run({ prompt, model, toolset, commands, cwd, history }), (event) => {
@@ -110,7 +110,9 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
         // Kept before it is told: what was told, a resumed run knows.
         return Effect.zipRight(recorder.take(event), told === undefined ? Effect.void : renderer.take(told))
       })
-      yield* Effect.onInterrupt(Effect.locally(shown, CommandListener.current, listener), () => recorder.interrupted)
+      yield* Effect.onInterrupt(Effect.locally(shown, CommandListener.current, listener), () =>
+        Effect.zipRight(recorder.interrupted, renderer.take(RunEvent.Interrupted()))
+      )
     })
 
   const ask = (question: string) =>

@@ -26,6 +26,13 @@ export type Interrupted = "key" | "signal"
 export const unstopped = "synapse: Ctrl-Z stops nothing here: end it with Ctrl-C, or start it with &."
 
 /**
+ * Returns what ends the line on which Ctrl-C came by the key: a terminal that is not live has shown it already.
+ *
+ * @since 0.1.0
+ */
+export const mark = (isLive: boolean): string => (isLive ? "^C" : "")
+
+/**
  * Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal.
  *
  * @since 0.1.0
@@ -41,6 +48,11 @@ export interface Interruption {
     end: Effect.Effect<unknown>,
     stopped: () => void
   ) => Effect.Effect<readonly [A, Interrupted | undefined]>
+  /**
+   * Runs an effect, of whatever goes on in the background too, while something runs in the foreground: it is interrupted
+   * when `during` ends, which waits for its end. Returns `otherwise` then, and where nothing runs.
+   */
+  readonly whileRunning: <A>(effect: Effect.Effect<A>, otherwise: A) => Effect.Effect<A>
   /** Has SIGINT do what the key does, as long as the effect runs: outside of raw mode, Ctrl-C is that signal. */
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
@@ -53,11 +65,26 @@ export interface Interruption {
  */
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
+  /** What runs in the foreground, and is done when it has ended; undefined where nothing does. */
+  let foreground: { readonly ended: Deferred.Deferred<void> } | undefined
+  const turn = Effect.unsafeMakeSemaphore(1)
+  const running = Effect.acquireRelease(
+    Effect.map(Deferred.make<void>(), (ended) => {
+      foreground = { ended }
+      return foreground
+    }),
+    ({ ended }) =>
+      Effect.suspend(() => {
+        foreground = undefined
+        return Effect.zipRight(Deferred.succeed(ended, undefined), turn.withPermits(1)(Effect.void))
+      })
+  )
   return {
     during: (effect, end, stopped) =>
       Effect.scoped(
         Effect.gen(function* () {
           const pressed = yield* Deferred.make<Interrupted>()
+          yield* running
           heard = (by) => Deferred.unsafeDone(pressed, Exit.succeed(by))
           yield* keyboard.onInterrupt(() => heard("key"))
           let tell = stopped
@@ -71,6 +98,14 @@ export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
           const by = yield* Deferred.poll(pressed)
           return [value, Option.isSome(by) ? yield* by.value : undefined] as const
         })
+      ),
+    whileRunning: (effect, otherwise) =>
+      turn.withPermits(1)(
+        Effect.suspend(() =>
+          foreground === undefined
+            ? Effect.succeed(otherwise)
+            : Effect.raceFirst(effect, Effect.as(Deferred.await(foreground.ended), otherwise))
+        )
       ),
     bySignal: (effect) =>
       Effect.acquireUseRelease(

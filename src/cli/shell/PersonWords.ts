@@ -6,6 +6,7 @@
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
 import * as Remedy from "../../sandbox/denial/Remedy.js"
+import * as Negotiation from "../../sandbox/Negotiation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
@@ -17,20 +18,36 @@ import type { ToolReturn } from "../../toolset/ToolReturn.js"
 export const audience: Advice.Audience = Advice.person([])
 
 /**
+ * Returns what a person has allowed after the command had run, and what is to be done now.
+ *
+ * @since 0.1.0
+ */
+export const answersOf = ({ extras: { notices = [] } }: ToolReturn): ReadonlyArray<string> =>
+  notices.filter((each) => each.startsWith(Negotiation.allowed)).map(answer)
+
+/**
+ * Words a notice for a person, who knows what they have answered.
+ *
+ * @since 0.1.0
+ */
+export const answer = (notice: string): string => notice.replace(Negotiation.allowed, "Allowed: ")
+
+/**
  * Returns why a command was not run, or what it was refused: of a denial, the first line of what a model is told, that
  * nothing was run where that is so, and how to allow it.
  *
  * @param allow what stands before the path that is to be allowed: `/allow`
+ * @param cwd the directory that the sandbox is for
  * @since 0.1.0
  */
-export const reasonOf = ({ extras, message }: ToolReturn, allow: string): string => {
+export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: string): string => {
   const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
   if (blocked !== true) return message
   const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
   const denied = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
   const what = error === "Blocked" ? `${denied}\nNothing was run.` : denied
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  const remedy = Remedy.find(blockedResource, process.cwd())
+  const remedy = Remedy.find(blockedResource, cwd)
   if (remedy === undefined) return what
   const first = remedy.isThere ? "" : ", make it, and then"
   return `${what}\nTo let commands write there${first}: ${allow} ${Quote.word(remedy.path)}`

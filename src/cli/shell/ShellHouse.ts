@@ -12,6 +12,7 @@ import type { Keyboard } from "../../terminal/Keyboard.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 import type { Toolset } from "../../toolset/Toolset.js"
+import type { ShownTasks } from "./ShownTasks.js"
 import type { TerminalHint } from "./TerminalHint.js"
 
 /**
@@ -32,6 +33,7 @@ export interface ShellHouse {
   readonly terminal: Context.Tag.Service<Terminal>
   readonly keyboard: Context.Tag.Service<Keyboard>
   readonly renderer: Context.Tag.Service<TerminalRenderer>
+  readonly tasks: ShownTasks
   /** Waits until the house is there. */
   readonly services: Effect.Effect<Context.Context<Services>>
   /** The directory that the session started in, whose sandbox it has. */

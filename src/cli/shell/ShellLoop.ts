@@ -49,13 +49,15 @@ const loadConversation = (house: ShellHouse.ShellHouse): Effect.Effect<Conversat
  */
 export const run = ({ editor, house, interruption, ...before }: Options): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const { home, terminal } = house
+    const { home, renderer, terminal } = house
     let { directory: cwd } = house
     let { isConfined } = before
     let code: number = ExitCode.success
     const conversation = yield* Effect.cached(loadConversation(house))
     const print = (text: string) =>
-      Effect.promise(async () => terminal.write(`${WordWrap.wrap(text, terminal.size().columns)}\n`))
+      renderer.suspended(
+        Effect.promise(async () => terminal.write(`${WordWrap.wrap(text, terminal.size().columns)}\n`))
+      )
 
     const look = Effect.gen(function* () {
       const sandbox = yield* ShellHouse.service(house, SandboxManager)
@@ -74,9 +76,9 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
       Effect.gen(function* () {
         const runtime = yield* Effect.runtime<never>()
         const fiber = yield* Effect.fork(Effect.flatMap(conversation, use))
-        const tell = () => void Runtime.runFork(runtime)(house.renderer.print(Interruption.unstopped))
+        const tell = () => void Runtime.runFork(runtime)(renderer.print(Interruption.unstopped))
         const [, interrupted] = yield* interruption.during(Fiber.await(fiber), Fiber.interrupt(fiber), tell)
-        if (interrupted === "key") yield* print("^C")
+        if (interrupted === "key") yield* print(Interruption.mark(terminal.isLive))
         yield* look
       })
 
@@ -100,7 +102,8 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
 
     for (;;) {
       const facts = { cwd, home, code, isConfined, isRoot: process.getuid?.() === 0, hasColours: terminal.isLive }
-      const entered = yield* editor.read(ShellPrompt.make(facts))
+      // What runs in the background is not shown meanwhile.
+      const entered = yield* renderer.suspended(editor.read(ShellPrompt.make(facts)))
       if (entered._tag === "Ended") return code
       if (entered._tag === "Interrupted") continue
       const entry = read(entered.text)

@@ -216,11 +216,27 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
   })
 )
 
+/** Adds exact paths that were allowed during the session, but for one that leads elsewhere since then. */
+const withRuntime = (policy: SandboxPolicy, { granted = [], whitelist = [] }: RuntimeRules): SandboxPolicy => {
+  const rulesOf = (paths: ReadonlyArray<string>) =>
+    paths.map((path) => PolicyMerge.exact(path, "runtime")).filter(({ real }) => real === undefined)
+  const read = [...(policy.granted ?? []), ...rulesOf(granted)]
+  return {
+    ...policy,
+    whitelist: [...policy.whitelist, ...rulesOf(whitelist.map(PathGlob.unescape))],
+    ...(read.length === 0 ? undefined : { granted: read })
+  }
+}
+
 /**
- * A layer whose policy is always this one, whatever the settings and `sandbox.json` say.
+ * A layer whose policy is always this one, with what is allowed during the session, whatever the settings and
+ * `sandbox.json` say.
  *
  * @since 0.1.0
  * @category layers
  */
 export const layerFixed = (policy: SandboxPolicy): Layer.Layer<PolicyBuilder> =>
-  Layer.succeed(PolicyBuilder, { build: () => Effect.succeed(policy), peek: () => Either.right(policy) })
+  Layer.succeed(PolicyBuilder, {
+    build: (_, runtime = {}) => Effect.sync(() => withRuntime(policy, runtime)),
+    peek: (_, runtime = {}) => Either.right(withRuntime(policy, runtime))
+  })

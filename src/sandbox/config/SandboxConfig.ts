@@ -132,11 +132,13 @@ export const layer: Layer.Layer<SandboxConfig, never, FileSystem.FileSystem | Sa
 /**
  * A layer which keeps the configuration in memory, for as long as the layer lasts. This is useful for testing.
  *
+ * @param remember remembers the places that commands can write; by default, nothing does
  * @since 0.1.0
  * @category layers
  */
 export const layerMemory = (
-  initial: Partial<SandboxFile.SandboxFile> = {}
+  initial: Partial<SandboxFile.SandboxFile> = {},
+  remember: Context.Tag.Service<SandboxConfig>["remember"] = () => Effect.void
 ): Layer.Layer<SandboxConfig, never, SandboxSettings> =>
   Layer.effect(
     SandboxConfig,
@@ -158,7 +160,7 @@ export const layerMemory = (
           make: Effect.void
         },
         settings,
-        () => Effect.void
+        remember
       )
     })
   )

@@ -21,7 +21,15 @@ import { type Mention, mentionsIn } from "./Mention.js"
 import * as NetworkDenial from "./NetworkDenial.js"
 import { isOnlyPrinted, isQuoted, isReport, spokenIn } from "./Quotation.js"
 import * as SocketDenial from "./SocketDenial.js"
-import { isWrite, type KernelRefusal, longestMessage, mentionsRefusal, type Refused, refusalIn } from "./Wording.js"
+import {
+  isOpening,
+  isWrite,
+  type KernelRefusal,
+  longestMessage,
+  mentionsRefusal,
+  type Refused,
+  refusalIn
+} from "./Wording.js"
 
 /**
  * The output and the surroundings of a command that ran.
@@ -166,7 +174,7 @@ function* ofLine(
   const likely = yield* look(own)
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
   const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
-  if (isThere) return likely
+  if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
   const other =
     refusal === "readonly"
       ? yield* look(within(CommandPaths.directories(command), own))

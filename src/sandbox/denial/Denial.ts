@@ -33,6 +33,8 @@ export interface Denial {
   readonly source: RuleSource
   readonly reason: string
   readonly how: Evidence
+  /** True where a message tells that a regular file was to be made, or written, and nothing else. */
+  readonly isOfFile?: true
 }
 
 /**

@@ -94,6 +94,17 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   return writing.test(near.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(near)
 }
 
+/** Matches the messages of programs that open a file to write it, and make it where it is missing. */
+const opening = /^(?:(?:bash|write|tee): |touch: cannot touch |cp: cannot create regular file |dd: failed to open )/
+
+/**
+ * Tests whether a line says that a regular file could not be made or written where it lies.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isOpening = (before: string): boolean => opening.test(before)
+
 const network =
   /network is unreachable|ENETUNREACH|could(?: not|n't) resolve|name resolution|EAI_AGAIN|\bENOTFOUND\b|name or service not known|unable to look up|unable to resolve|failed to connect|couldn't connect|unable to connect|getaddrinfo|no such host|failed to (?:fetch|download)|unable to access|connection failed/i
 /** Matches the system's own words for it, which need name no host. */

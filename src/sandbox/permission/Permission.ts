@@ -11,6 +11,19 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { Rule } from "../policy/SandboxPolicy.js"
 
 /**
+ * The sub-agent whose command was denied something.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Task {
+  /** The type of the sub-agent, as `explore`. */
+  readonly type: string
+  /** What it does, in a few words that a model wrote. */
+  readonly description: string
+}
+
+/**
  * A question for permission: the denied access, the rule that denies it, and the command. `resource` is a real path, or
  * an address on the network.
  *
@@ -24,6 +37,10 @@ export interface PermissionRequest {
   /** The command line that was denied. */
   readonly command: string
   readonly reason: string
+  /** True where the command has run: what is allowed, it gets when it is run again. */
+  readonly hasRun?: true
+  /** The sub-agent that the question is asked for; undefined for the session itself. Its session ends with its task. */
+  readonly task?: Task
 }
 
 /**
@@ -56,11 +73,11 @@ export class Permission extends Context.Tag("synapse/Permission")<
  * Only what a whitelist can allow is offered permanently. A path on a
  * blacklist can be allowed to be read, for the session at most: to allow it permanently, a person edits `sandbox.json`,
  * and built-in rules always stay. The network, unix sockets, Synapse's own files, and those that MCP servers run can never
- * be allowed.
+ * be allowed. A sub-agent is allowed nothing permanently: its policy is its own, and ends with it.
  *
  * @since 0.1.0
  */
-export const choices = ({ access, resource, rule }: PermissionRequest): ReadonlyArray<Answer> => {
+export const choices = ({ access, resource, rule, task }: PermissionRequest): ReadonlyArray<Answer> => {
   if (access === "network" || rule.source === "own" || rule.source === "trust") return ["deny"]
   if (!PolicyDecision.isNotWhitelisted(rule)) {
     if (access === "write") return ["deny"]
@@ -69,7 +86,9 @@ export const choices = ({ access, resource, rule }: PermissionRequest): Readonly
     return isBelow ? ["allow_session", "deny"] : ["allow_once", "allow_session", "deny"]
   }
   if (PathEntry.unwritable(resource) !== undefined) return ["deny"]
-  return ["allow_once", "allow_session", "allow_permanent", "deny"]
+  return task === undefined
+    ? ["allow_once", "allow_session", "allow_permanent", "deny"]
+    : ["allow_once", "allow_session", "deny"]
 }
 
 /**
@@ -103,6 +122,22 @@ export const make = (
 })
 
 /**
+ * Makes the Permission of a sub-agent: it asks whom its parent asks, in the same order, and names the task. Where the
+ * sub-agent only reads, nobody is asked about a write.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const forTask = (
+  parent: Context.Tag.Service<Permission>,
+  task: Task,
+  isReadOnly: boolean
+): Context.Tag.Service<Permission> => ({
+  ask: (request) =>
+    isReadOnly && request.access === "write" ? Effect.succeed("deny") : parent.ask({ ...request, task })
+})
+
+/**
  * A layer which asks nobody: everything that the policy denies stays denied.
  *
  * @since 0.1.0
@@ -114,7 +149,8 @@ export const layerNone: Layer.Layer<Permission> = Layer.succeed(
 )
 
 /**
- * A layer which asks the program that embeds Synapse: the callback answers with an Effect or a promise.
+ * A layer which asks the program that embeds Synapse, one question at a time: the callback answers with an Effect or a
+ * promise.
  *
  * @since 0.1.0
  * @category layers
@@ -125,10 +161,16 @@ export const layerCallback = (
     offered: ReadonlyArray<Answer>
   ) => Effect.Effect<Answer, unknown> | PromiseLike<Answer>
 ): Layer.Layer<Permission> =>
-  Layer.succeed(
+  Layer.effect(
     Permission,
-    make((request, offered) => {
-      const answer = ask(request, offered)
-      return Effect.isEffect(answer) ? answer : Effect.tryPromise(async () => answer)
-    })
+    Effect.map(Effect.makeSemaphore(1), (turn) =>
+      make((request, offered) =>
+        turn.withPermits(1)(
+          Effect.suspend(() => {
+            const answer = ask(request, offered)
+            return Effect.isEffect(answer) ? answer : Effect.tryPromise(async () => answer)
+          })
+        )
+      )
+    )
   )

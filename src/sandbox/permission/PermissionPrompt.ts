@@ -52,13 +52,15 @@ export const printable = (text: string): string => {
 }
 
 /** Says what an answer allows, and to whom. */
-const effectOf = (answer: Permission.Answer, access: Permission.PermissionRequest["access"]): string => {
+const effectOf = (answer: Permission.Answer, { access, hasRun, task }: Permission.PermissionRequest): string => {
   const it = `may ${access === "network" ? "reach" : access} it`
   switch (answer) {
     case "allow_once":
-      return `this command ${it}`
+      return `this command ${it}${hasRun === true ? " when it is run again" : ""}`
     case "allow_session":
-      return `every command ${it} until this session ends`
+      return task === undefined
+        ? `every command ${it} until this session ends`
+        : `every command of this task ${it} until the task ends`
     case "allow_permanent":
       return `every command ${it} from now on: sandbox.json will allow it`
     case "deny":
@@ -78,18 +80,18 @@ const sourceOf = ({ source }: Rule, reason: string): string => {
  * @since 0.1.0
  * @category printing
  */
-export const question = (
-  { access, command, reason, resource, rule }: Permission.PermissionRequest,
-  offered: ReadonlyArray<Permission.Answer>
-): string =>
-  [
+export const question = (request: Permission.PermissionRequest, offered: ReadonlyArray<Permission.Answer>): string => {
+  const { access, command, reason, resource, rule, task } = request
+  return [
     "",
     `The sandbox denied to ${access === "network" ? "reach" : access} ${printable(resource)}`,
     `  rule:    ${printable(rule.pattern)}${sourceOf(rule, reason)}: ${printable(reason)}`,
     `  command: ${printable(command)}`,
-    ...offered.map((answer) => `  ${words[answer].padEnd(14)} ${effectOf(answer, access)}`),
+    ...(task === undefined ? [] : [`  task:    Task(${printable(`${task.type}: ${task.description}`)})`]),
+    ...offered.map((answer) => `  ${words[answer].padEnd(14)} ${effectOf(answer, request)}`),
     `Allow it? ${prompt(offered)}`
   ].join("\n")
+}
 
 /** Names the letters of the answers. */
 const prompt = (offered: ReadonlyArray<Permission.Answer>): string =>
@@ -125,11 +127,14 @@ const answerTo = (text: string, offered: ReadonlyArray<Permission.Answer>): Effe
  * @category models
  */
 export interface Options {
-  /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does. */
-  readonly hold?: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Keeps the terminal free for a question, as `TerminalRenderer.suspended` does; it may answer it too. */
+  readonly hold?: (question: Effect.Effect<Permission.Answer>) => Effect.Effect<Permission.Answer>
   /** Breaks the lines of a question, so that they fit the terminal. */
   readonly wrap?: (question: string) => string
-  /** True where the session ends with its command, so that it is not offered to allow something for the session. */
+  /**
+   * True where the session ends with its command: then, nothing is allowed for the session, nor for a command that has run,
+   * but to a sub-agent.
+   */
   readonly endsAtOnce?: boolean
 }
 
@@ -148,7 +153,10 @@ export const layerWithin = ({
     Permission.Permission,
     Effect.map(Effect.makeSemaphore(1), (turn) =>
       Permission.make((request, choices) => {
-        const offered = endsAtOnce ? choices.filter((answer) => answer !== "allow_session") : choices
+        const isOver = endsAtOnce && request.task === undefined
+        const late = request.hasRun === true ? ["allow_session", "allow_once"] : ["allow_session"]
+        const offered = isOver ? choices.filter((answer) => !late.includes(answer)) : choices
+        if (offered.length === 1) return Effect.succeed("deny")
         return turn.withPermits(1)(hold(answerTo(wrap(question(request, offered)), offered)))
       })
     )

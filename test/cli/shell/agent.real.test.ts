@@ -1,27 +1,30 @@
 /** Questions to the agent in `synapse shell`, against a real HTTP server that answers as a model. */
+import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as ModelServer from "../../support/agent/ModelServer.js"
+import { isSandboxed } from "../../support/agent/Tasks.js"
 import { type Place, using } from "../../support/cli/AgentPlace.js"
 import * as Tmux from "../../support/terminal/Tmux.js"
 
 const program = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs")
 const mark = process.getuid?.() === 0 ? "#" : "$"
 const prompt = `~/project NO SANDBOX ${mark}`
+const confined = `~/project ${mark}`
 
 const call = (command: string) => ({ name: "Bash", arguments: { command } })
 
-const shell = (script: ModelServer.Script, use: (tmux: Tmux.Tmux, place: Place) => Promise<void>) =>
+const shell = (script: ModelServer.Script, use: (tmux: Tmux.Tmux, place: Place) => Promise<void>, isConfined = false) =>
   using(script, (place) =>
     Tmux.using(
       {
         directory: path.dirname(place.cwd),
         cwd: place.cwd,
-        command: [process.execPath, program, "shell", "--no-sandbox"],
+        command: [process.execPath, program, "shell", ...(isConfined ? [] : ["--no-sandbox"])],
         env: place.env
       },
       async (tmux) => {
-        await tmux.line(prompt)
+        await tmux.line(isConfined ? confined : prompt)
         await use(tmux, place)
       }
     )
@@ -78,4 +81,94 @@ describe.skipIf(!Tmux.isThere)("the agent in synapse shell", () => {
       press("Enter")
       await line("Here again.")
     }))
+
+  it("leaves nothing live behind a run that Ctrl-C has ended", () =>
+    shell([ModelServer.calls(call("sleep 60"))], async ({ line, press, type, until }) => {
+      type("? wait")
+      press("Enter")
+      await until((all) => all.some((each) => /^. Bash\(sleep 60\) \[1s\]$/.test(each)))
+      press("C-c")
+      const all = await until((all) => all.filter((each) => each.startsWith(prompt)).length === 2)
+      assert.isTrue(
+        all.some((each) => /^✗ Bash\(sleep 60\) FAILED \(interrupted\) \[\ds\]$/.test(each)),
+        all.join("\n")
+      )
+      type("echo o''n")
+      press("Enter")
+      await line("on")
+    }))
+
+  const waiting = (file: string) => `until [ -e ${file} ]; do sleep 0.1; done`
+  const put = ({ cwd }: Place, file: string) => fs.writeFileSync(path.join(cwd, file), "")
+
+  it("leaves the prompt alone while a task goes on in the background, and shows how it went with the next line", () => {
+    const replies = [ModelServer.calls(call(waiting("go"))), ModelServer.text("It went.")]
+    return shell(replies, async ({ endsWith, press, type, until }, place) => {
+      type(`task:general -d back -p x & ${waiting("on")}`)
+      press("Enter")
+      await until((all) => all.some((each) => /^. Task\(general: back\) \[1 tool/.test(each)))
+      put(place, "on")
+      await until((all) => all.filter((each) => each.startsWith(prompt)).length === 2)
+      type("echo ty''ped")
+      await endsWith(`${prompt} echo ty''ped`)
+      // Several spinners' time.
+      await new Promise((resolve) => setTimeout(resolve, 600))
+      const all = await endsWith(`${prompt} echo ty''ped`)
+      assert.notMatch(all.join("\n"), /[◐◓◑◒]/)
+      put(place, "go")
+      await until(() => place.server.requests.length === 2)
+      await endsWith(`${prompt} echo ty''ped`)
+      press("Enter")
+      const shown = (await until((all) => all.filter((each) => each.startsWith(prompt)).length === 3)).join("\n")
+      assert.match(shown, /^✓ Task\(general: back\) \[1 tool, .*\]$/m)
+      assert.match(shown, /^typed$/m)
+      assert.notMatch(shown, /[◐◓◑◒]/)
+    })
+  })
+})
+
+const isPossible = Tmux.isThere && isSandboxed
+
+describe.skipIf(!isPossible)("a sub-agent's question for permission in synapse shell", () => {
+  const secret = [ModelServer.calls(call("cat .env")), ModelServer.text("It is read.")]
+
+  it("names its task, and is taken away by Ctrl-C", () =>
+    shell(
+      [ModelServer.calls(call("task:general -d front -p x")), ...secret],
+      async ({ endsWith, line, press, type }, { cwd }) => {
+        fs.writeFileSync(path.join(cwd, ".env"), "TOKEN=1\n")
+        type("? look")
+        press("Enter")
+        const all = await endsWith("Allow it? [o/s/N]")
+        assert.include(all, "  task:    Task(general: front)")
+        press("C-c")
+        await endsWith(confined)
+        type("echo o''n")
+        press("Enter")
+        await line("on")
+        await endsWith(confined)
+      },
+      true
+    ))
+
+  it("is denied without a word where only the prompt is there: nobody has asked for anything then", () => {
+    const replies = [ModelServer.calls(call("until [ -e go ]; do sleep 0.1; done")), ...secret]
+    return shell(
+      replies,
+      async ({ endsWith, press, type, until }, { cwd, server }) => {
+        fs.writeFileSync(path.join(cwd, ".env"), "TOKEN=1\n")
+        type("task:general -d back -p x &")
+        press("Enter")
+        await until((all) => all.filter((each) => each.startsWith(confined)).length === 2)
+        type("echo ty''ped")
+        await until(() => server.requests.length === 1)
+        fs.writeFileSync(path.join(cwd, "go"), "")
+        await until(() => server.requests.length === 3)
+        assert.include(JSON.stringify(server.requests[2]?.body), "blocked by sandbox policy")
+        const all = await endsWith(`${confined} echo ty''ped`)
+        assert.notMatch(all.join("\n"), /Allow it/)
+      },
+      true
+    )
+  })
 })

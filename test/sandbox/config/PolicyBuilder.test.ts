@@ -229,3 +229,24 @@ describe("a policy that can't be", () => {
     }).pipe(Effect.provide(layers()))
   )
 })
+
+describe("a fixed policy", () => {
+  it.scoped("has what was allowed since, but for a path that leads elsewhere by now", () =>
+    Effect.gen(function* () {
+      const directory = yield* Directory.make
+      for (const name of ["a*", "b", "victim"]) Fs.mkdirSync(`${directory}/${name}`)
+      const fixed = yield* Effect.provide(build(directory), layers())
+      const runtime = { whitelist: [`${directory}/a\\*`, `${directory}/b`], granted: [`${directory}/victim/key`] }
+      const added = Effect.map(
+        Effect.provide(build("/elsewhere", runtime), PolicyBuilder.layerFixed(fixed)),
+        ({ granted = [], whitelist }) =>
+          [...whitelist.slice(fixed.whitelist.length), ...granted].map(({ path }) => path)
+      )
+      assert.deepStrictEqual(yield* added, [`${directory}/a*`, `${directory}/b`, `${directory}/victim/key`])
+      Fs.rmdirSync(`${directory}/b`)
+      Fs.symlinkSync("victim", `${directory}/b`)
+      assert.deepStrictEqual(yield* added, [`${directory}/a*`, `${directory}/victim/key`])
+      assert.deepStrictEqual(yield* Effect.provide(build("/"), PolicyBuilder.layerFixed(fixed)), fixed)
+    })
+  )
+})

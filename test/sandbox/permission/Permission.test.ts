@@ -36,6 +36,12 @@ describe("what may be answered", () => {
     }
   })
 
+  it("is nothing permanent for a task, whose policy ends with it", () => {
+    const task = { type: "general", description: "build" }
+    assert.deepStrictEqual(Permission.choices(request({ task })), ["allow_once", "allow_session", "deny"])
+    assert.deepStrictEqual(Permission.choices({ ...secret, task }), ["allow_session", "deny"])
+  })
+
   it("is a denial about the network, our own files, and what no sandbox may write", () => {
     for (const fields of [
       { access: "network" },
@@ -73,6 +79,26 @@ describe("asking", () => {
     })
   )
 
+  it.effect("a program is one question at a time", () =>
+    Effect.gen(function* () {
+      let open = 0
+      const counts: Array<number> = []
+      const layer = Permission.layerCallback(() =>
+        Effect.gen(function* () {
+          counts.push(++open)
+          yield* Effect.yieldNow()
+          open--
+          return "deny" as const
+        })
+      )
+      const both = Effect.flatMap(Permission.Permission, (permission) =>
+        Effect.all([permission.ask(request()), permission.ask(request())], { concurrency: 2 })
+      )
+      yield* Effect.provide(both, layer)
+      assert.deepStrictEqual(counts, [1, 1])
+    })
+  )
+
   it.effect("never gives for good what is on the blacklist: the session is the most", () =>
     Effect.gen(function* () {
       const layer = Permission.layerCallback(() => Effect.succeed("allow_permanent"))
@@ -106,7 +132,43 @@ describe("asking", () => {
   )
 })
 
+describe("a task", () => {
+  const task = { type: "explore", description: "find it" }
+
+  it.effect("asks whom its parent asks, by its name; one that only reads asks about no write", () =>
+    Effect.gen(function* () {
+      const asked: Array<Permission.PermissionRequest> = []
+      const parent = Permission.make((given) => {
+        asked.push(given)
+        return Effect.succeed("allow_session")
+      })
+      for (const isReadOnly of [false, true]) {
+        const { ask } = Permission.forTask(parent, task, isReadOnly)
+        assert.strictEqual(yield* ask(request()), isReadOnly ? "deny" : "allow_session")
+        assert.strictEqual(yield* ask(secret), "allow_session")
+      }
+      assert.deepStrictEqual(asked, [request({ task }), { ...secret, task }, { ...secret, task }])
+    })
+  )
+})
+
 describe("the question at a terminal", () => {
+  it("names the task that it is asked for, and what ends with it", () => {
+    const given = request({ task: { type: "general", description: "build\x1b[2J it" } })
+    assert.strictEqual(
+      PermissionPrompt.question(given, Permission.choices(given)),
+      `
+The sandbox denied to write /data/out
+  rule:    not whitelisted (built in): read only
+  command: cp a /data/out
+  task:    Task(general: build\\u001b[2J it)
+  [o]nce         this command may write it
+  [s]ession      every command of this task may write it until the task ends
+  [N]o           it stays denied
+Allow it? [o/s/N] `
+    )
+  })
+
   it("says what, which rule, why and for which command, and the choices", () =>
     assert.strictEqual(
       PermissionPrompt.question(secret, Permission.choices(secret)),

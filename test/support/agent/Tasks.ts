@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ModelProvider } from "../../../src/agent/model/ModelProvider.js"
 import * as Synapse from "../../../src/Synapse.js"
+import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import type { SandboxManager as Manager } from "../../../src/sandbox/SandboxManager.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
@@ -35,6 +36,8 @@ export interface Options {
   readonly turns: FakeModel.Script
   readonly enabled?: boolean
   readonly blacklist?: ReadonlyArray<string>
+  /** Answers questions for permission; by default, nobody does. */
+  readonly answer?: Parameters<typeof Permission.layerCallback>[0]
   /** Makes files before there is a house. */
   readonly prepare?: (places: Pick<Ground, "cwd" | "home" | "put">) => void
 }
@@ -74,7 +77,8 @@ export const inTasks = (name: string, options: Options, use: (ground: Ground) =>
                 enabled: options.enabled ?? isSandboxed,
                 blacklist: options.blacklist ?? []
               },
-              models: provider
+              models: provider,
+              permission: options.answer === undefined ? Permission.layerNone : Permission.layerCallback(options.answer)
             }
           )
           yield* Effect.provide(

@@ -50,6 +50,7 @@ export class EditorOnXterm {
     this.xterm.unicode.activeVersion = widths.version
     const terminal: Terminal["Type"] = {
       isLive: true,
+      reflow: "others",
       size: () => ({ columns: this.xterm.cols, rows: this.xterm.rows }),
       onResize: (listener) => {
         this.listeners.add(listener)

@@ -1,0 +1,34 @@
+/**
+ * The sub-agents that the shell shows, whichever line has started them: those in the background outlive theirs.
+ *
+ * @since 0.1.0
+ */
+import type * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
+import { RunEvent } from "../../terminal/RunEvent.js"
+import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
+
+/**
+ * Shows sub-agents, and knows whether one runs.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class ShownTasks {
+  private readonly running = new Set<string>()
+
+  constructor(private readonly renderer: Context.Tag.Service<TerminalRenderer>) {}
+
+  /** True while live lines may show one, so that what else is written has to go above them. */
+  get isAny(): boolean {
+    return this.running.size > 0
+  }
+
+  /** Shows a step. */
+  take(event: SubAgentEvent): Effect.Effect<void> {
+    if (event.step._tag === "Started") this.running.add(event.id)
+    if (event.step._tag === "Ended") this.running.delete(event.id)
+    return this.renderer.take(RunEvent.SubAgent({ event }))
+  }
+}
