@@ -259,13 +259,13 @@ describe("what a model reads of a command that failed", () => {
       const second = yield* handle({ command: "cat .env" })
       assert.strictEqual(
         second.output,
-        `blocked by sandbox policy: ${cwd}/.env (rule **/.env), as before. The command was not run.`
+        `blocked by sandbox policy: ${cwd}/.env (rule **/.env, explained before). The command was not run.`
       )
       assert.deepStrictEqual(second.extras, first.extras)
       const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
       assert.match(
         third.output,
-        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env\), as before\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, as before\.$/
+        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env, explained before\)\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, explained before\)\.$/
       )
       const anew = yield* handle({ command: "cat .env", restart: true })
       assert.strictEqual(anew.output, first.output)

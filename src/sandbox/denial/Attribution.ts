@@ -128,6 +128,17 @@ export const causeOf = (
   { exitCode }: { readonly exitCode: number }
 ): Denial.Denial | undefined => (exitCode === 0 ? undefined : denials.find(({ how }) => how === "verified-text"))
 
+/**
+ * Returns the further denials beside the cause that messages tell.
+ *
+ * @since 0.1.0
+ * @category attribution
+ */
+export const othersOf = (
+  denials: ReadonlyArray<Denial.Denial>,
+  cause: Denial.Denial
+): ReadonlyArray<Denial.Denial> => denials.filter((each) => each !== cause && each.how === "verified-text")
+
 /** Matches the beginning of a message that is, for a read, no reason to fail. */
 const warning = /^\s*warning: /i
 

@@ -7,7 +7,7 @@ import { path, type World, withWorld } from "../../support/denial/World.js"
 const inWorld = <A>(body: (rule: (command: string) => string | undefined, world: World) => A) =>
   withWorld((world) => {
     const preflight = Preflight.make(world.policy)
-    const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })?.rule
+    const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })[0]?.rule
     return body((command) => ruleOf(command.replaceAll("ROOT", world.root)), world)
   })
 
@@ -34,12 +34,12 @@ describe("preflight", () => {
         reason: "on the blacklist, sandbox.json: neither read nor written",
         how: "preflight"
       }
-      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), expected)
+      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])
     }))
 
   it("S65: looks into bash -c, and needs no file to be there", () =>
     inWorld((_, { policy }) => {
-      const denial = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
+      const [denial] = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
       assert.deepStrictEqual([denial?.rule, denial?.resource], ["/home/.ssh", "/home/.ssh/id_rsa"])
     }))
 
@@ -238,7 +238,7 @@ describe("preflight", () => {
 
   it("says whether it would have been read or written", () =>
     inWorld((_, { policy, project }) => {
-      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })?.access
+      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })[0]?.access
       assert.deepStrictEqual(
         ["cat .env", "rm .env", "cp a.txt .env", "cp .env b", "echo > .env", "ls vault"].map(access),
         ["read", "write", "write", "read", "write", "read"]
