@@ -5,7 +5,8 @@ import { inHouse } from "../support/toolset/House.js"
 
 /** The advice in `message` on a command that failed for sure. */
 const help = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
-const missing = (name: string) => `Bash(command="${name} --help") shows how to use ${name}, where there is one.`
+const missing = (name: string) =>
+  `Bash(command="command:search ${name}") finds commands like it; Bash(command="${name} --help") shows how to use ${name}, where there is one.`
 const builtin = (name: string) =>
   `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
 const program = (name: string) =>
@@ -246,6 +247,17 @@ describe("what a model reads of a command that failed", () => {
           output.split("\n")[1],
           `${reason}. To run longer, give timeout=<ms>, or run it as: { …; } >log 2>&1 &`
         )
+        for (const command of [
+          "cat <<'EOF'\na\nEOF\nsleep 60 <<'EOF'\nb\nEOF",
+          "sleep 60 # long",
+          "sleep 60 & wait;"
+        ]) {
+          const { output } = yield* handle({ command, timeout: 300 })
+          const [, before = "", after = ""] =
+            /, or put it between a line (\{) and a line (\} >log 2>&1 &)$/.exec(output) ?? []
+          const advised = yield* handle({ command: `${before}\n${command.replaceAll("60", "0")}\n${after}` })
+          assert.strictEqual(advised.extras.exitCode, 0, output)
+        }
       }),
     false
   )

@@ -31,7 +31,9 @@ const longest = 1000
  * @since 0.1.0
  */
 export const of = (input: unknown, limits: Todo.Limits): string | undefined => {
-  const todos = Todo.misplaced(input)?.slice(0, limits.maxItems + 1).map(toTodo)
+  const todos = Todo.misplaced(input)
+    ?.slice(0, limits.maxItems + 1)
+    .map(toTodo)
   if (todos === undefined || todos.length === 0 || Either.isLeft(Todo.decode({ todos }, limits))) return undefined
   const json = JSON.stringify({ todos })
   const call = json.includes("'") ? `TodoWrite ${Quote.hereDocument(`${json}\n`)}` : `TodoWrite ${Quote.quote(json)}`
@@ -42,5 +44,13 @@ const toTodo = (item: unknown): unknown => {
   const given = Predicate.isReadonlyRecord(item) ? item : { content: item }
   const content = texts.map((name) => given[name]).find(Predicate.isString)
   const { activeForm = content, status = "pending" } = given
-  return { content, activeForm, status: statuses.get(String(status).toLowerCase().replace(/[^a-z]/g, "")) }
+  return {
+    content,
+    activeForm,
+    status: statuses.get(
+      String(status)
+        .toLowerCase()
+        .replace(/[^a-z]/g, "")
+    )
+  }
 }

@@ -45,7 +45,9 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
 
   const write = Effect.fnUntraced(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
-      const text = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
+      const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
+      // The list under its name alone; it is refused as a list, with the call that was meant.
+      const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* missing()
       if (yield* Slices.run(() => hasTooMuch(text))) {
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
@@ -176,7 +178,12 @@ const notValid = (problems: ReadonlyArray<Todo.Problem>, corrected: string | und
   const more = problems.length - mostProblems
   const lines = problems.slice(0, mostProblems).map(line)
   return new BadInput({
-    reason: ["Validation failed", ...lines, ...(more > 0 ? [`... and ${more} more problems`] : []), ...(corrected === undefined ? [] : [`Correct: ${corrected}`])].join("\n")
+    reason: [
+      "Validation failed",
+      ...lines,
+      ...(more > 0 ? [`... and ${more} more problems`] : []),
+      ...(corrected === undefined ? [] : [`Correct: ${corrected}`])
+    ].join("\n")
   })
 }
 

@@ -79,12 +79,7 @@ export const advise = (
   policy: SandboxPolicy,
   others: ReadonlyArray<Denial.Denial> = []
 ): string =>
-  [
-    `${known[denial.how]}.`,
-    alsoOf(denial, others),
-    `Allowed: ${allowed(denial, policy)}`,
-    nextStep(denial, policy)
-  ]
+  [`${known[denial.how]}.`, alsoOf(denial, others), `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)]
     .filter((line) => line !== undefined)
     .join("\n")
 

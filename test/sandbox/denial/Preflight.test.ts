@@ -37,6 +37,24 @@ describe("preflight", () => {
       assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])
     }))
 
+  it("finds all that a list would meet, as far as it is sure to run", () =>
+    inWorld((_, { home, policy, project }) => {
+      const rulesOf = (command: string) =>
+        Preflight.make(policy)(command, { cwd: project, home }).map(({ rule }) => rule.replace(project, ""))
+      assert.deepStrictEqual(rulesOf("cat ~/.ssh/id_rsa vault/key.pem; echo x; cat .env"), [
+        "~/.ssh",
+        "/vault",
+        "**/.env"
+      ])
+      assert.deepStrictEqual(rulesOf("bash -c 'cat .env; cat vault/key.pem' | cat; cat ~/.ssh/id_rsa"), [
+        "**/.env",
+        "/vault",
+        "~/.ssh"
+      ])
+      assert.deepStrictEqual(rulesOf("cat .env && cat ~/.ssh/id_rsa"), ["**/.env"])
+      assert.deepStrictEqual(rulesOf("cat .env; if true; then cat ~/.ssh/id_rsa; fi"), ["**/.env"])
+    }))
+
   it("S65: looks into bash -c, and needs no file to be there", () =>
     inWorld((_, { policy }) => {
       const [denial] = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
