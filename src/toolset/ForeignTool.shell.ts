@@ -7,7 +7,9 @@
 import * as Predicate from "effect/Predicate"
 import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import { Given } from "./ForeignTool.given.js"
 import * as ForeignTool from "./ForeignTool.js"
+import * as Search from "./ForeignTool.search.js"
 import * as Words from "./ForeignTool.words.js"
 
 /** Matches the names of tools: no program is called so, which may only be missing here. */
@@ -50,9 +52,7 @@ export const ofWords = (
   if ((!isSearch && !toolName.test(name)) || words.length === 0) return undefined
   const params = Words.read(name, words)
   if (params === undefined) return undefined
-  const command = isSearch
-    ? commandOf("Grep", { output_mode: "content", ...params }, offers)
-    : commandOf(name, params, offers)
+  const command = isSearch ? short(Search.ripgrep(new Given(params))) : commandOf(name, params, offers)
   const [own = ""] = command?.split(" ", 1) ?? []
   return ourOwn.has(own) && !offers(own) ? undefined : command
 }

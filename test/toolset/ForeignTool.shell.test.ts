@@ -36,9 +36,9 @@ describe("another agent's tool, called in the shell", () => {
       ["Grep -rniC2 foo src", "grep -rIniE -C 2 --exclude-dir={.git,node_modules} --exclude='.env*' 'foo' src"],
       [
         "rg -t ts foo",
-        "grep -rInE --exclude-dir={.git,node_modules} --include='*.ts' --include='*.tsx' --include='*.mts' --include='*.cts' 'foo' ."
+        "grep -rInE --exclude-dir='.?*' --include='*.ts' --include='*.tsx' --include='*.mts' --include='*.cts' foo ."
       ],
-      ["ag foo src", "grep -rInE --exclude-dir={.git,node_modules} --exclude='.env*' 'foo' src"],
+      ["ag foo src", "grep -rInE --exclude{,-dir}='.?*' foo src"],
       ["fd config", "find . -name '*config*'"],
       ["fd config src", "find src -name '*config*'"],
       [
