@@ -245,6 +245,22 @@ describe("the output of a call", () => {
       }
     ))
 
+  it("goes to a callback that returns anything", async () => {
+    const warned: Array<Error> = []
+    const note = (warning: Error) => void warned.push(warning)
+    process.on("warning", note)
+    const synapse = await PromiseSynapse.fromLayer(TestSynapse.layer(() => ({ stdout: "x" })))
+    const seen: Array<string> = []
+    const onOutput = (output: { readonly text: string }): undefined => {
+      seen.push(output.text)
+      return 1 as unknown as undefined
+    }
+    await synapse.handle(call("1", "x"), { onOutput })
+    await new Promise(setImmediate)
+    process.off("warning", note)
+    assert.deepStrictEqual([seen, warned], [["x"], []])
+  })
+
   it("is refused by a callback without harm", async () => {
     const warned = new Promise<Error>((resolve) => process.once("warning", resolve))
     const synapse = await PromiseSynapse.fromLayer(TestSynapse.layer(() => ({ stdout: "x" })))

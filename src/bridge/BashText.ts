@@ -1,5 +1,5 @@
 /**
- * The bash of the bridge, made of the `.bash` files beside this one: change those, and then run
+ * The bash of the bridge, made of the `.bash` and `.pl` files beside this one: change those, and then run
  * `npx vitest run test/bridge/BashText.test.ts -u`.
  *
  * @since 0.1.0
@@ -48,6 +48,9 @@ fi
     \\builtin exit 1
   }
   \\builtin trap - PIPE
+  if [[ $1 == @(edit|write) && -x @directory@/writer && ! \${PERL5OPT+set}\${PERL_UNICODE+set}\${PERLIO+set} && \${LC_ALL@a} != *r* ]]; then
+    LC_ALL=C \\builtin exec @directory@/writer -f @directory@/writer.pl "$__synapse" "$1" "\${LC_ALL-}" "\${LC_ALL@a}"
+  fi
   __synapse_words=(/bin/bash --norc --noprofile -p @directory@/stub "$__synapse" "$1" "\${LC_ALL-}" "\${LC_ALL@a}")
   if [[ \${LC_ALL@a} != *r* ]]; then LC_ALL=C \\builtin exec "\${__synapse_words[@]}"; fi
   \\builtin exec "\${__synapse_words[@]}"
@@ -62,39 +65,6 @@ fi
  * @category texts
  */
 export const files = `own='' begun=''
-helper='' asks='' tells=''
-start() {
-  local list
-  case \${BASH_VERSINFO[5]} in
-    x86_64-*-linux-gnu | x86_64-*-linux-musl) list=195 ;;
-    aarch64-*-linux-gnu | aarch64-*-linux-musl) list=12 ;;
-    *) return ;;
-  esac
-  hash perl || return
-  coproc HELPER { PERL5OPT='' PERL_UNICODE='' PERLIO='' exec perl -f -e '
-    $/ = "\\0"; $| = 1;
-    sub word { my $word = <STDIN>; defined $word or exit; chomp $word; $word }
-    sub bare { my $size = syscall $ARGV[0] + 0, $_[0], 0, 0; $size == 0 || $size < 0 && $! == 95 }
-    for (my $count = word; $count; $count--) {
-      my @at = stat word;
-      print @at ? "$at[0]:$at[1] $at[4]:$at[5]:$at[3]\\n" : "\\n";
-    }
-    my ($target, $new) = (word, word);
-    my @old = lstat $target;
-    my @new = lstat $new;
-    print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
-      "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
-      chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\\n" : "no\\n"' "$list" 46>&- 41<&- 42<&-; }
-  disown "$HELPER_PID"
-  asks=\${HELPER[1]-0} tells=\${HELPER[0]-0}
-  if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
-}
-if [[ $writes ]]; then start; fi 2>/dev/null
-tell() {
-  trap '' PIPE
-  printf '%s\\0' "$@" >&"$asks"
-  trap - PIPE
-} 2>/dev/null
 resolve() {
   target=$1
   if [[ -L $1 ]]; then
@@ -114,13 +84,10 @@ identify() {
     if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
   done
   if (( \${#asked[@]} )); then
-    if [[ $helper == fresh ]]; then tell "\${#asked[@]}" "\${asked[@]}"; else inquire; fi
+    exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
     if [[ $looks ]]; then peek "$1"; fi
-    if [[ $helper == fresh ]] && ! hear; then inquire; fi
-    if (( ! \${#lines[@]} )); then
-      mapfile -t -u 40 lines
-      exec 40<&-
-    fi
+    mapfile -t -u 40 lines
+    exec 40<&-
   fi
   if (( \${#lines[@]} != \${#asked[@]} )); then
     for path in "$@"; do reply io 'it was changed meanwhile'; done
@@ -137,15 +104,6 @@ identify() {
     reply ok "$place/$itself"
   done
 }
-inquire() { exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "\${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-); }
-hear() {
-  local line=''
-  helper=''
-  for path in "\${asked[@]}"; do
-    if IFS= read -r -u "$tells" line && [[ $line ]]; then lines+=("$line"); else lines=(); return 1; fi
-  done
-  helper=known
-} 2>/dev/null
 look() {
   local looks=yes seen='' text
   identify "$1"
@@ -221,23 +179,8 @@ put() {
     reply io 'it was not begun'
   elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
-place() {
-  local said='' none=()
-  if [[ ! $helper || $mode || ! -e $target ]]; then return 1; fi
-  if [[ $helper == fresh ]]; then none=(0); fi
-  tell "\${none[@]}" "$target" "$temporary"
-  helper=''
-  IFS= read -r -u "$tells" said
-  [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
-} 2>/dev/null
 commit() {
   if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
-  if [[ ! $inplace ]] && place; then
-    exec 44>&-
-    temporary='' made=()
-    reply ok
-    return
-  fi
   exchange
 }
 `
@@ -635,7 +578,18 @@ temporary='' target='' directory='' inplace='' mode='' file='' poured='' pumps=(
 made=() kept=()
 declare -A rooms=()
 what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=''
-next() { IFS= read -r -d '' -u 41 "$@"; }
+pending=("\${@:5}")
+next() {
+  if (( \${#pending[@]} )); then
+    printf -v "$1" %s "\${pending[0]}"
+    pending=("\${pending[@]:1}")
+  else
+    IFS= read -r -d '' -u 41 "$1"
+  fi
+}
+take() {
+  if (( \${#pending[@]} )); then next text; else IFS= read -r -N "$1" -u 41 text; fi
+}
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
 rest() { . @directory@/rest && "$@"; }
@@ -650,11 +604,7 @@ files() { . @directory@/files && "$@"; }
 identify() { files identify "$@"; }
 look() { files look "$@"; }
 begin() { files begin "$@"; }
-writes=''
-if [[ \${2-} == @(edit|write) ]]; then
-  writes=yes
-  . @directory@/files
-fi
+if [[ \${2-} == @(edit|write) ]]; then . @directory@/files; fi
 discard() {
   if [[ $temporary ]]; then
     exec 44>&-
@@ -750,7 +700,7 @@ while next what; do
     within) next path && several && within "$path" ;;
     stage) stage ;;
     apply) apply ;;
-    put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;
+    put) next count && take "$count" && put "$text" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;
@@ -760,4 +710,135 @@ while next what; do
   esac
 done
 exit 1
+`
+
+/**
+ * The file `writer.pl`, without its comments.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const writer = `my ($slot, $command, $locale, $attributes) = @ARGV;
+my ($directory) = $0 =~ m{(.*)/}s;
+my ($listing, $access) = (@numbers@);
+my ($buffer, $failed, $temporary) = ('', 0, undef);
+my ($ask, $answer);
+sub hand {
+  exec '/bin/bash', '--norc', '--noprofile', '-p', "$directory/stub", $slot, $command, $locale, $attributes, @_;
+  exit 1;
+}
+$^F = 46;
+open $ask, '>&=', 46 or exit 1;
+$^F = 2;
+open $answer, '<', "$directory/slot-$slot-answer" or exit 1;
+if (fileno $answer < 3 || 8 != length pack 'p', '' or $< != $> || $( != $)) { close $answer; hand() }
+sub more {
+  my $size = sysread $answer, $buffer, 65536, length $buffer;
+  $size or defined $size || $! != 4 and exit 1;
+}
+sub word {
+  my $at;
+  more() while ($at = index $buffer, "\\0") < 0;
+  my $word = substr $buffer, 0, $at;
+  substr($buffer, 0, $at + 1) = '';
+  $word;
+}
+sub rest {
+  more() while length $buffer && "\\0" ne substr $buffer, -1;
+  my @words = split /\\0/, $buffer, -1;
+  pop @words;
+  @words;
+}
+sub put {
+  my ($to, $text) = @_;
+  my $at = 0;
+  while ($at < length $text) {
+    my $size = syswrite $to, $text, length($text) - $at, $at;
+    if (defined $size) { $at += $size } elsif ($! != 4) { last }
+  }
+  $at;
+}
+sub bare { my $size = syscall $listing, $_[0], 0, 0; $size == 0 || $size < 0 && $! == 95 }
+sub split_path {
+  my ($directory, $name) = $_[0] =~ m{^(.*/)?([^/]+)\\z}s or return;
+  return if $_[0] =~ m{^/proc/|\\btrace_pipe\\z} || -l $_[0];
+  (defined $directory ? $directory : './', $name);
+}
+sub identity {
+  my ($directory, $name) = split_path($_[0]) or return;
+  my @place = stat $directory or return;
+  my @file = stat $_[0];
+  return if @file && ($file[3] != 1 || ($file[2] & 0170000) != 0100000);
+  "ok\\0$place[0]:$place[1]/$name/\\0";
+}
+sub content {
+  sysopen my $file, $_[0], 0 or return "ok\\0\\0";
+  my ($text, $size) = ('', 1);
+  while ($size && length $text < 16000) { $size = sysread $file, $text, 16000 - length $text, length $text }
+  defined $size && $size == 0 && index($text, "\\0") < 0 ? "text\\0$text\\0" : "ok\\0\\0";
+}
+sub gone {
+  unlink $temporary if defined $temporary;
+  $SIG{$_[0]} = 'DEFAULT';
+  kill $_[0], $$;
+}
+for (qw(HUP INT TERM)) { $SIG{$_} = \\&gone unless ($SIG{$_} || '') eq 'IGNORE' }
+sub replace {
+  my ($path, $bytes) = @_;
+  my ($directory, $name) = split_path($path) or return;
+  my @old = lstat $path;
+  if (@old) {
+    return if ($old[2] & 0170000) != 0100000 || $old[3] != 1 || syscall($access, -100, $path, 2) || !bare($path);
+  } else {
+    return unless -d $directory;
+  }
+  my $new = $directory . '.' . substr($name, 0, 100) . '.' . int(rand 1e9) . $$;
+  sysopen my $file, $new, 0301, @old ? 0600 : 0666 or return;
+  $temporary = $new;
+  local $SIG{XFSZ} = 'IGNORE';
+  my $done = put($file, $bytes) == length $bytes && close $file;
+  if ($done && @old) {
+    my @new = lstat $new;
+    $done = @new && "@old[3 .. 5]" eq "@new[3 .. 5]" && bare($new) && chmod($old[2] & 07777, $new);
+  }
+  $done &&= rename $new, $path;
+  unlink $new unless $done;
+  undef $temporary;
+  $done;
+}
+while (1) {
+  my $what = word();
+  if ($what eq 'say') {
+    my ($to, $text) = (word(), word());
+    my $size = put($to == 1 ? \\*STDOUT : \\*STDERR, $text);
+    if ($size < length $text) { if ($size) { $failed = 1 } else { hand($what, $to, $text, rest()) } }
+  } elsif ($what eq 'look') {
+    my $path = word();
+    my $said = identity($path);
+    hand($what, $path, rest()) unless defined $said;
+    put($ask, $said . content($path));
+  } elsif ($what eq 'identify') {
+    my ($count, $path) = (word(), word());
+    my $said = $count == 1 ? identity($path) : undef;
+    hand($what, $count, $path, rest()) unless defined $said;
+    put($ask, $said);
+  } elsif ($what eq 'begin') {
+    my ($path, $mode) = (word(), word());
+    hand($what, $path, $mode, rest()) unless $mode eq '' && $buffer =~ /^put\\0/;
+    word();
+    my $count = word();
+    more() while length $buffer < $count;
+    my $bytes = substr $buffer, 0, $count, '';
+    my $end = word();
+    hand($what, $path, $mode, 'put', $count, $bytes, $end) unless $end eq 'commit' && replace($path, $bytes);
+    put($ask, "ok\\0\\0" x 3);
+  } elsif ($what eq 'discard') {
+    put($ask, "ok\\0\\0");
+  } elsif ($what eq 'exit') {
+    my $code = word();
+    exit($code || $failed);
+  } else {
+    hand($what, rest());
+  }
+}
 `

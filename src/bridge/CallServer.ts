@@ -85,6 +85,12 @@ export class CallServer implements OpenBridge {
     Fs.writeFileSync(Path.join(path, Stub.names.files), Stub.files(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.rest), Stub.rest(), { mode: 0o600 })
+    const writer = Stub.writer()
+    if (writer !== undefined) {
+      Fs.writeFileSync(Path.join(path, Stub.names.writing), writer, { mode: 0o600 })
+      // By a name of its own, so that nothing that ends programs named perl ends it.
+      Fs.symlinkSync("/usr/bin/perl", Path.join(path, Stub.names.writer))
+    }
     Fs.writeFileSync(Path.join(path, Stub.names.read), Stub.read(path), { mode: 0o600 })
     Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
     Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
@@ -109,7 +115,8 @@ export class CallServer implements OpenBridge {
 
   isCaller(pid: number): boolean {
     try {
-      return Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`\0${this.directory.path}/${Stub.names.stub}\0`)
+      const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
+      return [Stub.names.stub, Stub.names.writing].some((name) => words.includes(`\0${this.directory.path}/${name}\0`))
     } catch {
       return false
     }

@@ -33,6 +33,8 @@ export const names = {
   files: "files",
   several: "several",
   rest: "rest",
+  writer: "writer",
+  writing: "writer.pl",
   read: "read"
 } as const
 
@@ -100,6 +102,21 @@ export const several = (): string => BashText.several
  * @category texts
  */
 export const rest = (): string => BashText.rest
+
+/** The numbers of the system calls `llistxattr` and `faccessat` on Linux. */
+const systemCalls: Readonly<Record<string, string>> = { arm64: "12, 48", x64: "195, 269" }
+
+/**
+ * Makes the file `writer.pl`, which takes the place of `stub` where a file is written and perl is there; undefined on other
+ * systems than it is made for.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const writer = (platform = process.platform, arch: string = process.arch): string | undefined => {
+  const numbers = platform === "linux" && Object.hasOwn(systemCalls, arch) ? systemCalls[arch] : undefined
+  return numbers === undefined ? undefined : BashText.writer.replace("@numbers@", numbers)
+}
 
 /**
  * Makes the file `read`, which the function of that name sources where it can't decide at once.

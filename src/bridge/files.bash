@@ -3,44 +3,6 @@
 #
 # The file whose owner is known to be the caller, and that has one name only.
 own='' begun=''
-# Perl, where it is there, looks at a file and replaces it, which takes a process each of `stat`, `cp` and `mv` else. It replaces
-# only what has one name, the caller's owner and group, and no extended attributes, so that the mode is all there is to keep.
-# Its descriptors must be none that are used here.
-helper='' asks='' tells=''
-start() {
-  local list
-  case ${BASH_VERSINFO[5]} in
-    x86_64-*-linux-gnu | x86_64-*-linux-musl) list=195 ;;
-    aarch64-*-linux-gnu | aarch64-*-linux-musl) list=12 ;;
-    *) return ;;
-  esac
-  hash perl || return
-  coproc HELPER { PERL5OPT='' PERL_UNICODE='' PERLIO='' exec perl -f -e '
-    $/ = "\0"; $| = 1;
-    sub word { my $word = <STDIN>; defined $word or exit; chomp $word; $word }
-    sub bare { my $size = syscall $ARGV[0] + 0, $_[0], 0, 0; $size == 0 || $size < 0 && $! == 95 }
-    for (my $count = word; $count; $count--) {
-      my @at = stat word;
-      print @at ? "$at[0]:$at[1] $at[4]:$at[5]:$at[3]\n" : "\n";
-    }
-    my ($target, $new) = (word, word);
-    my @old = lstat $target;
-    my @new = lstat $new;
-    print 8 == length pack("p", "") && @old && @new && ($old[2] & 0170000) == 0100000 && ($new[2] & 0170000) == 0100000 &&
-      "@old[3 .. 5]" eq "@new[3 .. 5]" && $old[3] == 1 && bare($target) && bare($new) &&
-      chmod($old[2] & 07777, $new) && rename($new, $target) ? "ok\n" : "no\n"' "$list" 46>&- 41<&- 42<&-; }
-  # No word of its end by a signal.
-  disown "$HELPER_PID"
-  asks=${HELPER[1]-0} tells=${HELPER[0]-0}
-  if (( asks > 46 && tells > 46 )); then helper=fresh; else exec {asks}>&- {tells}<&-; fi
-}
-if [[ $writes ]]; then start; fi 2>/dev/null
-# A helper that has ended must not end this.
-tell() {
-  trap '' PIPE
-  printf '%s\0' "$@" >&"$asks"
-  trap - PIPE
-} 2>/dev/null
 # Sets `target` to what a path leads to, with a slash in it: programs take a `-` for their input. A name may end in a newline,
 # so that no `$(…)` will do.
 resolve() {
@@ -64,13 +26,10 @@ identify() {
     if [[ -e $target ]]; then known+=(yes) asked+=("$target"); else known+=(''); fi
   done
   if (( ${#asked[@]} )); then
-    if [[ $helper == fresh ]]; then tell "${#asked[@]}" "${asked[@]}"; else inquire; fi
+    exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-)
     if [[ $looks ]]; then peek "$1"; fi
-    if [[ $helper == fresh ]] && ! hear; then inquire; fi
-    if (( ! ${#lines[@]} )); then
-      mapfile -t -u 40 lines
-      exec 40<&-
-    fi
+    mapfile -t -u 40 lines
+    exec 40<&-
   fi
   if (( ${#lines[@]} != ${#asked[@]} )); then
     for path in "$@"; do reply io 'it was changed meanwhile'; done
@@ -87,16 +46,6 @@ identify() {
     reply ok "$place/$itself"
   done
 }
-# Both are for `identify`, whose variables they use.
-inquire() { exec 40< <(exec stat -L -c '%d:%i %u:%g:%h' -- "${asked[@]}" 2>/dev/null 46>&- 41<&- 42<&-); }
-hear() {
-  local line=''
-  helper=''
-  for path in "${asked[@]}"; do
-    if IFS= read -r -u "$tells" line && [[ $line ]]; then lines+=("$line"); else lines=(); return 1; fi
-  done
-  helper=known
-} 2>/dev/null
 # Tells, besides, what a short file holds, which is read while `stat` runs: nothing where `open` has to tell.
 look() {
   local looks=yes seen='' text
@@ -179,23 +128,7 @@ put() {
     reply io 'it was not begun'
   elif printf %s "$1" >&44; then reply ok; else unwritten; fi
 } 2>/dev/null
-# What is done in part only, where the helper has ended, is seen by the temporary file.
-place() {
-  local said='' none=()
-  if [[ ! $helper || $mode || ! -e $target ]]; then return 1; fi
-  if [[ $helper == fresh ]]; then none=(0); fi
-  tell "${none[@]}" "$target" "$temporary"
-  helper=''
-  IFS= read -r -u "$tells" said
-  [[ $said == ok || ! $said && -e $target && ! -e $temporary ]]
-} 2>/dev/null
 commit() {
   if [[ ! $temporary ]]; then reply io 'it could not be written'; return; fi
-  if [[ ! $inplace ]] && place; then
-    exec 44>&-
-    temporary='' made=()
-    reply ok
-    return
-  fi
   exchange
 }

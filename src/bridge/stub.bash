@@ -20,7 +20,20 @@ made=() kept=()
 declare -A rooms=()
 # What `next` reads.
 what='' to='' text='' path='' skip='' regular='' code='' count='' room='' looks=''
-next() { IFS= read -r -d '' -u 41 "$@"; }
+# Words that the writer has read already come first.
+pending=("${@:5}")
+next() {
+  if (( ${#pending[@]} )); then
+    printf -v "$1" %s "${pending[0]}"
+    pending=("${pending[@]:1}")
+  else
+    IFS= read -r -d '' -u 41 "$1"
+  fi
+}
+# Reads that many bytes, which hold no zero byte.
+take() {
+  if (( ${#pending[@]} )); then next text; else IFS= read -r -N "$1" -u 41 text; fi
+}
 reply() { printf '%s\0' "$1" "${2-}" >&46; }
 # The system's own words at the end of a message.
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
@@ -39,11 +52,7 @@ identify() { files identify "$@"; }
 look() { files look "$@"; }
 begin() { files begin "$@"; }
 # A command that surely will has it at once.
-writes=''
-if [[ ${2-} == @(edit|write) ]]; then
-  writes=yes
-  . @directory@/files
-fi
+if [[ ${2-} == @(edit|write) ]]; then . @directory@/files; fi
 discard() {
   if [[ $temporary ]]; then
     exec 44>&-
@@ -148,7 +157,7 @@ while next what; do
     within) next path && several && within "$path" ;;
     stage) stage ;;
     apply) apply ;;
-    put) next count && IFS= read -r -N "$count" -u 41 text && put "$text" ;;
+    put) next count && take "$count" && put "$text" ;;
     written) written ;;
     commit) commit ;;
     discard) discard; reply ok ;;

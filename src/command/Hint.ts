@@ -60,12 +60,18 @@ export const missing = (line: CommandLine): string | undefined => {
 }
 
 /**
- * Returns advice on a command that was not found.
+ * Returns advice on a command that was not found: to look for one like it, which comes before its help (S16).
  *
+ * @param canSearch true where there is `command:search`
  * @since 0.1.0
  */
-export const forMissing = (name: string): Advice.Advice | undefined =>
-  nameable.test(name) ? Advice.line`${help(name)} shows how to use ${name}, where there is one.` : undefined
+export const forMissing = (name: string, canSearch: boolean): Advice.Advice | undefined => {
+  if (!nameable.test(name)) return undefined
+  const advice = Advice.line`${help(name)} shows how to use ${name}, where there is one.`
+  return canSearch && !name.includes("/")
+    ? Advice.line`${Advice.run(`command:search ${name}`)} finds commands like it; ${advice}`
+    : advice
+}
 
 /**
  * Returns the commands that show a command's help.

@@ -147,8 +147,12 @@ export const decode = (
   return Either.left([...decoded.left, ...(Either.isLeft(ofList) ? ofList.left : [])])
 }
 
-/** Returns a list of tasks that stands alone, or under the one key that is wrong: its problems are told as well. */
-const misplaced = (input: unknown): ReadonlyArray<unknown> | undefined => {
+/**
+ * Returns a list of tasks that stands alone, or under the one key that is wrong: its problems are told as well.
+ *
+ * @since 0.1.0
+ */
+export const misplaced = (input: unknown): ReadonlyArray<unknown> | undefined => {
   if (Array.isArray(input)) return input
   if (!Predicate.isReadonlyRecord(input) || "todos" in input) return undefined
   const [value, ...more] = Object.values(input)

@@ -167,7 +167,9 @@ const warning =
   (output) => {
     const failed = (error: unknown) => process.emitWarning(`synapse: onOutput failed: ${String(error)}`)
     try {
-      return onOutput(output)?.catch(failed)
+      // What is no promise is nothing to wait for: `(output) => seen.push(output)` returns a number.
+      const heard: unknown = onOutput(output)
+      return Predicate.isPromise(heard) ? heard.then(() => {}, failed) : undefined
     } catch (error) {
       return failed(error)
     }

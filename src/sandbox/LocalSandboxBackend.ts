@@ -130,17 +130,18 @@ export const make = (
         })
     )
 
-    const blocked = (denial: Denial) => ({
+    const blocked = (denial: Denial, others: ReadonlyArray<Denial>) => ({
       blocked: true,
-      blockedReason: Explanation.describe(denial, policy),
+      blockedReason: Explanation.describe(denial, policy, others),
       blockedResource: resourceOf(denial),
       blockedRule: denial.rule,
-      denial
+      denial,
+      others
     })
 
-    const refused = (denial: Denial): SandboxResult => ({
+    const refused = (denial: Denial, others: ReadonlyArray<Denial>): SandboxResult => ({
       ...CommandResult.make({ exitCode: ExitCode.blocked }),
-      ...blocked(denial)
+      ...blocked(denial, others)
     })
 
     const trace = (
@@ -169,7 +170,7 @@ export const make = (
           if (denial !== undefined) {
             passing.note(denial)
             const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
-            const facts = blocked(denial)
+            const facts = blocked(denial, Attribution.othersOf(denials, denial))
             if (rest === undefined) return { ...result, ...facts }
             return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest} adds the rest.` }
           }
@@ -227,9 +228,11 @@ export const make = (
           Effect.flatMap(session.cwd, (cwd) =>
             Effect.flatMap(
               Slices.run(() => preflight(command, { cwd, home: userHome })),
-              (denial) => {
-                const isGranted = denial?.access === "read" && running.isGranted(denial.resource)
-                if (denial !== undefined && !isGranted) return Effect.succeed(refused(denial))
+              (denials) => {
+                const [denial, ...others] = denials.filter(
+                  ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+                )
+                if (denial !== undefined) return Effect.succeed(refused(denial, others))
                 return running.isDue()
                   ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
                   : run(execute, command, cwd, options)

@@ -106,7 +106,7 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
     path: Explanation.onOneLine(denial.resource),
     rule: denial.rule,
     reason: denial.reason,
-    advice: [policy === undefined ? "" : Explanation.advise(denial, policy), why]
+    advice: [policy === undefined ? "" : Explanation.advise(denial, policy, result.others), why]
       .flatMap((text) => (text === "" ? [] : text.split("\n")))
       .map((line) => [line])
   })

@@ -23,6 +23,8 @@ export interface SandboxResult extends CommandResult {
   readonly blocked: boolean
   /** The denial; where the command's words alone tell it (`how: "preflight"`), the command was not run. */
   readonly denial?: Denial
+  /** What else was denied. */
+  readonly others?: ReadonlyArray<Denial>
 }
 
 /**

@@ -59,17 +59,26 @@ export const isRestartAlone = ({ command, restart }: { readonly command: string;
   restart === true && command === nothing
 
 /**
- * Makes the arguments of a right call from what a wrong one gave, as a line of JSON: `{"command":"ls -la"}`.
+ * The form of a right call, where a wrong one is no arguments at all.
+ *
+ * @since 0.1.0
+ */
+export const form = '{"command":"<command>"}'
+
+/**
+ * Makes the arguments of a right call from what a wrong one gave, as a line of JSON: `{"command":"ls src"}`; undefined where
+ * it gave no command.
  *
  * @since 0.1.0
  * @category printing
  */
-export const example = (given?: unknown): string => {
+export const example = (given: unknown): string | undefined => {
   const prepared = prepare(typeof given === "string" ? repaired(given) : given)
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
   const { description, restart, timeout } = object
   const milliseconds = millisecondsOf(timeout ?? object["timeout_ms"])
   const line = commandOf(object)
+  if (line === undefined) return undefined
   return JSON.stringify({
     command: line.length > longest ? "<command>" : line,
     ...(restart === true ? { restart } : undefined),
@@ -81,10 +90,11 @@ export const example = (given?: unknown): string => {
 /** The most characters of a command that is shown again; in bash, the placeholder of a longer one is a syntax error. */
 const longest = 2000
 
-/** Makes the command that does by itself what further arguments ask for. */
-const commandOf = (given: Given): string => {
+/** Makes the command that does by itself what further arguments ask for; undefined where there is none. */
+const commandOf = (given: Given): string | undefined => {
   const { command, run_in_background } = given
-  const text = ShellWords.toCommand(command) ?? "ls -la"
+  const text = ShellWords.toCommand(command)
+  if (text === undefined) return undefined
   const directory = ["cwd", "workdir", "working_directory", "directory"]
     .map((name) => given[name])
     .find((value) => typeof value === "string" && value !== "")

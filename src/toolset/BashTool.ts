@@ -31,6 +31,7 @@ import { Denials } from "./Denials.js"
 import * as Description from "./Description.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
 import * as ExtensionName from "./ExtensionName.js"
+import type { Facts } from "./Facts.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as PersonHint from "./PersonHint.js"
 import * as Remark from "./Remark.js"
@@ -131,7 +132,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       })
     }
 
-    const factsOf = (command: string, result: CommandResult): Effect.Effect<Remark.Facts> =>
+    const factsOf = (command: string, result: CommandResult): Effect.Effect<Facts> =>
       Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) => ({
         command,
         result,
@@ -168,7 +169,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       name: "Bash",
       description: () => Description.make(registry.listed(), sandbox.conditions(), settings),
       parameters: Parameters,
-      example: BashArguments.example(),
+      example: BashArguments.form,
       exampleFor: BashArguments.example,
       prepare: BashArguments.prepare,
       run: (params) =>
@@ -188,7 +189,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           })
         ),
       remark,
-      hint: (params, result) => hint(commandOf(params), result),
+      hint: (params, result) => hint(commandOf(params), result, isOurs("command:search")),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
         const isOffline = sandbox.conditions().confinement._tag !== "Open"
@@ -281,21 +282,34 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-const hint = (command: string, result: CommandResult): string | undefined => {
-  const advice = adviceFor(command, result)
+const hint = (command: string, result: CommandResult, canSearch: boolean): string | undefined => {
+  const advice = adviceFor(command, result, canSearch)
   return advice === undefined ? undefined : Advice.render([advice], Advice.model)
 }
 
-const adviceFor = (command: string, result: CommandResult): Advice.Advice | undefined => {
+const adviceFor = (command: string, result: CommandResult, canSearch: boolean): Advice.Advice | undefined => {
   const name = Culprit.find(Culprit.lineOf(command), result)
   // Our own commands have named their help themselves.
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
-  return result.exitCode === ExitCode.notFound ? Hint.forMissing(name) : Hint.forFailed(name)
+  return result.exitCode === ExitCode.notFound ? Hint.forMissing(name, canSearch) : Hint.forFailed(name)
 }
 
 /** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */
-const longer = (command: string): string =>
-  `To run longer, give timeout=<ms>, or ${/[;\n]|&&|\|\|/.test(command.trim()) ? "run it as: { …; }" : "end the command with:"} >log 2>&1 &`
+const longer = (command: string): string => {
+  const text = command.trim()
+  const { tokens } = CommandLine.parse(text)
+  const isList = /[;\n]|&&|\|\|/.test(text)
+  // Behind a here-document or a comment, and after `&`, no `; }` can follow.
+  const needsLines =
+    /[;&\n]/.test(text.slice(-1)) || tokens.some(({ _tag }) => _tag === "HereDocument" || _tag === "Comment")
+  const form =
+    !isList && !needsLines
+      ? "end the command with:"
+      : needsLines
+        ? "put it between a line { and a line }"
+        : "run it as: { …; }"
+  return `To run longer, give timeout=<ms>, or ${form} >log 2>&1 &`
+}
 
 /**
  * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code

@@ -5,6 +5,8 @@
  * @since 0.1.0
  */
 
+import * as Explanation from "../sandbox/denial/Explanation.js"
+
 /** The line of an explanation that has to be said each time: after any other denial, the command has run. */
 const notRun = "The command was not run."
 
@@ -28,12 +30,13 @@ export class Denials {
     if (!this.explained.has(key)) {
       this.explained.add(key)
       const [what = "", happened, ...advice] = text.split("\n")
-      const fresh = advice.filter((line) => !this.advised.has(line))
+      const fresh = advice.filter((line) => !this.advised.has(line) || line.startsWith(Explanation.also))
       for (const line of fresh) this.advised.add(line)
       return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
     const ran = text.includes(`\n${notRun}`) ? ` ${notRun}` : ""
-    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}), as before.${ran}`
+    const others = text.split("\n").find((line) => line.startsWith(Explanation.also))
+    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}${others === undefined ? "" : ` ${others}`}`
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

@@ -7,37 +7,31 @@
 import * as Predicate from "effect/Predicate"
 import type * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import { Given } from "./ForeignTool.given.js"
 import * as ForeignTool from "./ForeignTool.js"
+import * as Search from "./ForeignTool.search.js"
+import * as Words from "./ForeignTool.words.js"
 
-const edit = ["file_path", "old_string", "new_string"]
-
-/** The parameters that words without a name stand for, of the tools whose meaning is certain. */
-const positional: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["Edit", edit],
-  ["Glob", ["pattern", "path"]],
-  ["Grep", ["pattern", "path"]],
-  ["LS", ["path"]],
-  ["Read", ["file_path"]],
-  ["str_replace", edit]
-])
-
-/** The parameters that are given by name, as options are. */
-const named: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
-  ["Glob", ["path"]],
-  ["Grep", ["path", "glob", "type", "include"]],
-  ["Read", ["offset", "limit"]]
-])
+/** Matches the names of tools: no program is called so, which may only be missing here. */
+const toolName = /[A-Z_]/
 
 /** The most characters of a call that is written again. */
 const longest = 1000
 
 const short = (text: string): string | undefined => (text.length > longest ? undefined : text)
 
+/** Matches what stands for a value that was not given: no command with it can be run. */
+const placeholder = /(?:^| )<[a-z]+>(?: |$)|'\{…\}'/
+
 const commandOf = (name: string, params: unknown, offers: ForeignTool.Offers): string | undefined => {
   const advice = ForeignTool.advise(name, params, offers)
   const [only, more] = advice ?? []
-  return more === undefined && Predicate.isTagged(only, "Run") && "command" in only ? short(only.command) : undefined
+  const isCommand = more === undefined && Predicate.isTagged(only, "Run") && "command" in only
+  return isCommand && !placeholder.test(only.command) ? short(only.command) : undefined
 }
+
+/** The programs that search as `Grep` does, and are often not there. */
+const searching = new Set(["ag", "rg"])
 
 /**
  * Returns the command for a tool that was called with words; undefined where words mean nothing certain.
@@ -49,33 +43,27 @@ export const ofWords = (
   { words }: CommandLine.CommandLine,
   offers: ForeignTool.Offers
 ): string | undefined => {
-  const names = positional.get(name)
-  if (names === undefined || (names === edit && (words.length !== edit.length || !offers("edit")))) return undefined
-  const given = new Map<string, string>()
-  const plain: Array<CommandLine.CommandLine["words"][number]> = []
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]
-    if (word === undefined) break
-    const option = word.quoted ? undefined : named.get(name)?.find((each) => word.value === `--${each}`)
-    const value = option === undefined ? undefined : words[at + 1]
-    if (option === undefined) plain.push(word)
-    else if (value?.closed === true && !value.expands && !value.value.startsWith("-")) {
-      given.set(option, value.value)
-      at++
-    } else return undefined
+  if (name === "fd") return found(words.map(({ closed, expands, value }) => (closed && !expands ? value : "-")))
+  const isSearch = searching.has(name)
+  const [only, more] = words
+  if (name === "apply_patch" && more === undefined && only?.closed === true && !only.expands) {
+    return commandOf(name, only.value, offers)
   }
-  // A pattern of Glob may have been left without quotes.
-  const isClear = plain.every(
-    ({ closed, expands, value }) =>
-      closed && (!expands || (name === "Glob" && !/[$`~<]/.test(value))) && !/^-/.test(value)
-  )
-  if (plain.length === 0 || plain.length > names.length || !isClear) return undefined
-  const params = {
-    ...Object.fromEntries(given),
-    ...Object.fromEntries(plain.map(({ value }, at) => [names[at], value]))
-  }
-  return commandOf(name, params, offers)
+  if ((!isSearch && !toolName.test(name)) || words.length === 0) return undefined
+  const params = Words.read(name, words)
+  if (params === undefined) return undefined
+  const command = isSearch ? short(Search.ripgrep(new Given(params))) : commandOf(name, params, offers)
+  const [own = ""] = command?.split(" ", 1) ?? []
+  return ourOwn.has(own) && !offers(own) ? undefined : command
 }
+
+const ourOwn = new Set(["TodoWrite", "edit", "read", "write"])
+
+/** Writes `fd` with a plain part of a name, and perhaps a directory, as `find`. */
+const found = ([name = "-", directory = ".", ...more]: ReadonlyArray<string>): string | undefined =>
+  /^[\w.][\w.-]*$/.test(name) && !directory.startsWith("-") && more.length === 0
+    ? `find ${Quote.word(directory)} -name '*${name}*'`
+    : undefined
 
 /**
  * Returns the name of an MCP tool with the words that it was called with; the name alone where they are not certain.
@@ -109,13 +97,20 @@ export const ofFunctionCall = (text: string, offers: ForeignTool.Offers): string
   return params === undefined ? undefined : commandOf(name, params, offers)
 }
 
+/** The parameters that a text alone stands for, of the tools whose meaning is certain. */
+const lones: ReadonlyMap<string, string> = new Map([
+  ["Glob", "pattern"],
+  ["Grep", "pattern"],
+  ["LS", "path"],
+  ["Read", "file_path"]
+])
+
 const paramsOf = (name: string, given: string): Readonly<Record<string, unknown>> | undefined => {
   if (given === "") return {}
   const whole = parsed(given)
   if (Predicate.isRecord(whole)) return whole
-  const [first] = positional.get(name) ?? []
   const lone = textOf(given)
-  if (lone !== undefined) return first === undefined ? undefined : { [first]: lone }
+  if (lone !== undefined) return lones.has(name) ? { [lones.get(name) as string]: lone } : undefined
   const named = new Map<string, unknown>()
   argument.lastIndex = 0
   while (argument.lastIndex < given.length) {

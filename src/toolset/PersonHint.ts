@@ -10,6 +10,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
+import type { Facts } from "./Facts.js"
 import * as Remark from "./Remark.js"
 
 /**
@@ -26,7 +27,7 @@ export const mayHelp = ({ blocked, exitCode }: CommandResult): boolean =>
  *
  * @since 0.1.0
  */
-export const of = (facts: Remark.Facts): string | undefined =>
+export const of = (facts: Facts): string | undefined =>
   CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, facts.result) ??
   Remark.meaningOf(Culprit.lineOf(facts.command), facts, () => undefined)
 

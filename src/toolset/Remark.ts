@@ -9,38 +9,18 @@ import * as Apostrophe from "../bash/Apostrophe.js"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as OpenCommand from "../bash/OpenCommand.js"
 import * as SignalName from "../bash/SignalName.js"
-import * as Hint from "../command/Hint.js"
-import * as ReservedName from "../command/ReservedName.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import * as Similar from "../domain/Similar.js"
-import type { Surroundings } from "../sandbox/Surroundings.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as ExtensionName from "./ExtensionName.js"
+import type { Facts } from "./Facts.js"
 import * as ForeignToolCall from "./ForeignTool.shell.js"
+import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as StatusMeaning from "./StatusMeaning.js"
 import * as Upstream from "./Upstream.js"
-
-/**
- * The facts that a remark is made from.
- *
- * @since 0.1.0
- * @category models
- */
-export interface Facts {
-  readonly command: string
-  readonly result: CommandResult
-  /** The shell's directory. */
-  readonly cwd: string
-  readonly around: Surroundings
-  /** The names of the commands that are not the shell's own. */
-  readonly commands: ReadonlyArray<string>
-  /** Returns the names of the extension commands that are known. */
-  readonly extensions: () => ReadonlyArray<string>
-}
 
 /**
  * Makes the remark on a result; undefined for a success that changed no directory, hides no failure in a pipeline, and has no
@@ -55,7 +35,7 @@ export const make = (facts: Facts): string | undefined => {
   if (result.exitCode === ExitCode.success) {
     const moved = result.movedTo === undefined ? undefined : inside(result.movedTo)
     return (
-      [open, Upstream.remark(facts.command, result), ofMissingStage(facts), moved]
+      [open, Upstream.remark(facts.command, result), MissingCommand.ofStage(facts), moved]
         .filter((part) => part !== undefined)
         .join(" ") || undefined
     )
@@ -96,7 +76,10 @@ export const meaningOf = (
     case 126:
       return ofNotExecutable(facts)
     case ExitCode.notFound:
-      return ofMissing(line, facts) ?? didYouMean(MissingPath.meant(line, result.stderr, cwd, around))
+      return (
+        MissingCommand.meant(line, facts) ??
+        MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, cwd, around))
+      )
     default:
       return (
         ofSignal(line, result) ??
@@ -104,13 +87,10 @@ export const meaningOf = (
         ofQuote(line, result) ??
         ofOpen(facts) ??
         ofStatus(line, result) ??
-        didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
+        MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
       )
   }
 }
-
-const didYouMean = (meant: string | undefined): string | undefined =>
-  meant === undefined ? undefined : `did you mean ${meant}?`
 
 /** Tests whether a path is missing that depends on the directory. */
 const saysMissing = ({ exitCode, stderr }: CommandResult): boolean =>
@@ -154,97 +134,6 @@ const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): s
   return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
 }
 
-/** Programs that often are not installed, and those with the same meaning that always are. */
-const installed: Readonly<Record<string, string>> = {
-  ag: "grep -rnE",
-  fd: "find . -name '*…*'",
-  rg: "grep -rnE"
-}
-
-/** Names of other agents' commands, and ours. */
-const ours: Readonly<Record<string, string>> = {
-  apply_patch: "edit --patch <<'EOF'",
-  str_replace: "edit <file> <old> <new>",
-  str_replace_based_edit_tool: "edit <file> <old> <new>",
-  str_replace_editor: "edit <file> <old> <new>",
-  TodoRead: "TodoWrite --show"
-}
-
-/** Returns what has the meaning of a command here. */
-const sameHere = (name: string, commands: ReadonlyArray<string>): string | undefined => {
-  if (Object.hasOwn(installed, name)) return installed[name]
-  const own = Object.hasOwn(ours, name) ? ours[name] : undefined
-  return own !== undefined && commands.includes(own.slice(0, own.indexOf(" "))) ? own : undefined
-}
-
-const ofMissing = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
-  const { around, commands, result } = facts
-  // A command of ours has told it itself.
-  if (result.category !== undefined) return undefined
-  const quoted = ofQuotedLine(line, facts)
-  if (quoted !== undefined) return quoted
-  const name = result.notFound ?? Hint.missing(line)
-  if (name === undefined || name.includes("/")) return undefined
-  if (ReservedName.isReserved(name)) {
-    const known = facts.extensions()
-    const near = known.includes(name) ? undefined : Similar.nearest(name, known)
-    if (near !== undefined) return didYouMean(near)
-    // What the line calls itself has said on standard error what is wrong.
-    return name === line.name
-      ? undefined
-      : `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
-  }
-  const isLines = name === line.name
-  const tool = isLines ? ForeignToolCall.ofWords(name, line, offersIn(commands)) : undefined
-  const here = tool ?? sameHere(name, commands)
-  if (here !== undefined) return `here it is: ${here}`
-  const extension =
-    isLines && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
-  if (extension !== undefined) {
-    const isTool = name.startsWith("mcp__") && !extension.includes(" ")
-    return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
-  }
-  if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
-  const isNear = Similar.isNear(name)
-  return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
-}
-
-/** Returns what was meant by the one part of a pipeline that bash did not find, where its text is certain. */
-const ofMissingStage = (facts: Facts): string | undefined => {
-  const { command, result } = facts
-  if (result.pipeline?.includes(ExitCode.notFound) !== true) return undefined
-  const [name, ...others] = Array.from(
-    result.stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm),
-    ([, name]) => name
-  )
-  const { tokens } = CommandLine.parse(command)
-  const [word, ...same] = tokens.filter((token) => token._tag === "Word" && token.value === name)
-  if (name === undefined || word === undefined || others.length > 0 || same.length > 0) return undefined
-  const end = tokens.find(
-    (token) => token._tag === "Operator" && token.start > word.start && /^[|&;)]/.test(token.value)
-  )
-  const stage = CommandLine.parse(command.slice(word.start, end?.start))
-  return ofMissing(stage, { ...facts, command: stage.text, result: { ...result, notFound: name } })
-}
-
-/** Returns the command that was meant by a line that is one quoted word, of which bash makes the name of a command. */
-const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
-  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
-  if (name === undefined || others.length === 0 || command === undefined) return undefined
-  const isKnown =
-    Hint.builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
-  return isKnown && !/\n/.test(command.value)
-    ? `the quotes make one word of it; without them: ${command.value}`
-    : undefined
-}
-
-/** Tests whether a program such as `env` says that it did not find this one. */
-const isMissed = (name: string, stderr: string): boolean =>
-  MissingPath.linesIn(stderr).some(
-    (line) =>
-      !line.startsWith("bash: ") && [`‘${name}’: `, `'${name}': `, ` ${name}: `].some((said) => line.includes(said))
-  )
-
 /** The ways in which programs take as standard input what is often given to them as a quoted word. */
 const hereDocuments: ReadonlyArray<readonly [command: RegExp, form: string]> = [
   [/^python3? -c\b/, "python3 - <<'EOF'"],
@@ -270,14 +159,9 @@ const ofFunctionCall = ({ command, commands, result: { exitCode, stderr } }: Fac
   const meant = ExtensionName.ofFunctionCall(command)
   if (meant?.startsWith("task:") === true && !commands.includes("task:*")) return undefined
   if (meant !== undefined) return `it takes words, as every command: ${meant}`
-  const tool = ForeignToolCall.ofFunctionCall(command, offersIn(commands))
+  const tool = ForeignToolCall.ofFunctionCall(command, MissingCommand.offersIn(commands))
   return tool === undefined ? undefined : `here it is: ${tool}`
 }
-
-const offersIn =
-  (commands: ReadonlyArray<string>) =>
-  (command: string): boolean =>
-    commands.includes(command.split(" ", 1).join()) || commands.includes(command.replace(/:.*/s, ":*"))
 
 /** Names the compound commands that bash misses the ends of. */
 const ofOpen = ({ command, result: { exitCode, stderr } }: Facts): string | undefined => {

@@ -56,7 +56,7 @@ export type Remark = (
  */
 export interface Tool {
   readonly definition: ToolDefinition
-  /** A correct call, for errors about a wrong one: `Bash(command="ls -la")`. */
+  /** The form of a correct call, for errors about a wrong one: `Count(to=…)`. */
   readonly example: string
   /**
    * Runs the tool with the arguments of a call. An optional one may be null, as in OpenAI's strict mode. Fails with
@@ -64,10 +64,10 @@ export interface Tool {
    */
   readonly run: (params: unknown) => Effect.Effect<CommandResult, CommandError>
   /**
-   * Returns a correct call made of what a wrong one gave: its arguments, or their text where that is not JSON. `example`
-   * takes its place where it is not there.
+   * Returns a correct call made of what a wrong one gave: its arguments, or their text where that is not JSON; undefined
+   * where they make none. `example` takes its place where it is not there.
    */
-  readonly exampleFor?: (params: unknown) => string
+  readonly exampleFor?: (params: unknown) => string | undefined
   /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code. */
   readonly hint?: (params: unknown, result: CommandResult) => string | undefined
   /** Returns the line on how a call ended that `output` has behind the command's own output. */
@@ -128,7 +128,7 @@ export const make = <A, I>(
     run: (given) => {
       const params = prepare(given)
       const invalid = (problems: ReadonlyArray<string>) =>
-        Effect.fail(invalidParameters(name, problems, exampleFor?.(given) ?? example))
+        Effect.fail(invalidParameters(name, problems, exampleFor === undefined ? example : exampleFor(given)))
       if (jsonSchema["type"] === "object" && !Predicate.isReadonlyRecord(params)) {
         return invalid([`the arguments must be an object${propertiesOf(jsonSchema)}`])
       }
@@ -144,16 +144,18 @@ export const make = <A, I>(
 }
 
 /**
- * Makes the error for wrong parameters: every problem on a line of its own, and a correct call.
+ * Makes the error for wrong parameters: every problem on a line of its own, and a correct call where one is known.
  *
  * @since 0.1.0
  * @category errors
  */
-export const invalidParameters = (name: string, problems: ReadonlyArray<string>, example: string): InvalidUsage =>
+export const invalidParameters = (name: string, problems: ReadonlyArray<string>, example?: string): InvalidUsage =>
   new InvalidUsage({
-    reason: [`Invalid parameters for ${name}:`, ...problems.map((problem) => `- ${problem}`), `Use: ${example}`].join(
-      "\n"
-    )
+    reason: [
+      `Invalid parameters for ${name}:`,
+      ...problems.map((problem) => `- ${problem}`),
+      ...(example === undefined ? [] : [`Use: ${example}`])
+    ].join("\n")
   })
 
 /**

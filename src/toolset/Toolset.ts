@@ -151,12 +151,12 @@ export const make = (
             }
             if (Nesting.isDeeperThan(params, deepest)) {
               const problem = `they are nested deeper than ${deepest} levels`
-              const error = Tool.invalidParameters(tool.definition.name, [problem], tool.example)
+              const error = Tool.invalidParameters(tool.definition.name, [problem])
               return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
             }
             const half = HalfCharacter.findInJson(call.arguments, params)
             if (half !== undefined) {
-              const error = Tool.invalidParameters(tool.definition.name, [half], tool.example)
+              const error = Tool.invalidParameters(tool.definition.name, [half])
               return Effect.succeed(ToolReturn.fromError(call, error, { toolName: call.name }))
             }
             running.set(call.id, undefined)

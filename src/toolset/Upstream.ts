@@ -13,6 +13,11 @@ import * as StatusMeaning from "./StatusMeaning.js"
 /** The exit codes by which programs say that they did not reach a host. */
 const unreached: Readonly<Record<string, ReadonlyArray<number>>> = { curl: [5, 6, 7], wget: [4] }
 
+/** Programs that fetch what they are for: where such a one tried the network in vain, and failed, a model has to know it. */
+const fetching = new Set(
+  "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
+)
+
 /**
  * Returns who failed (`[pytest exited 1]`), and that it was for want of a network where that is known; undefined where
  * nobody did, or where the text does not tell whose exit codes they are.
@@ -34,17 +39,38 @@ export const remark = (
   })
   const [first, ...others] = failed
   if (first === undefined) return undefined
-  const isCause =
-    others.length === 0 &&
-    isAlone(tokens) &&
-    (offline === "named" || (offline === "counted" && !own.test(command) && saysUnreached(first.name, first.code)))
-  return `[${failed.map(({ text }) => text).join(", ")}${isCause ? ": the sandbox has no network" : ""}]`
+  const isIts = others.length === 0 && isAlone(tokens)
+  const isCounted = isIts && offline === "counted" && !own.test(command)
+  const isCause = isIts && (offline === "named" || (isCounted && saysUnreached(first.name, first.code)))
+  const why = isCause
+    ? ": the sandbox has no network"
+    : isCounted && fetching.has(first.name ?? "")
+      ? "; it tried the network, and the sandbox has none"
+      : ""
+  return `[${failed.map(({ text }) => text).join(", ")}${why}]`
 }
 
-/** Tests whether the pipeline is all that the text runs: then what was refused was refused to it. */
-const isAlone = (tokens: ReadonlyArray<Token>): boolean =>
-  tokens.every((token) => token._tag !== "Operator" || /^\|&?$/.test(token.value) || isRedirection(token.value)) &&
-  tokens.findIndex(({ _tag }) => _tag === "Newline") < 0
+/** Tests whether the pipeline is all that the text runs, but `cd`: then what was refused was refused to it. */
+const isAlone = (all: ReadonlyArray<Token>): boolean => {
+  const tokens = behindCd(all)
+  return (
+    tokens.every((token) => token._tag !== "Operator" || /^\|&?$/.test(token.value) || isRedirection(token.value)) &&
+    tokens.findIndex(({ _tag }) => _tag === "Newline") < 0
+  )
+}
+
+/** Returns the tokens behind `cd <directory> &&`. */
+const behindCd = (tokens: ReadonlyArray<Token>): ReadonlyArray<Token> => {
+  const [cd, directory, and] = tokens.filter(({ _tag }) => _tag !== "Blank")
+  const isCd =
+    cd?._tag === "Word" &&
+    cd.value === "cd" &&
+    directory?._tag === "Word" &&
+    !directory.expands &&
+    and?._tag === "Operator" &&
+    and.value === "&&"
+  return isCd ? tokens.slice(tokens.indexOf(and) + 1) : tokens
+}
 
 /** Matches the names of this machine, which are reached without a network. */
 const own = /localhost|\b127\.|::1|0\.0\.0\.0/i

@@ -46,7 +46,8 @@ const mean = (numbers: ReadonlyArray<number>): number => Math.round(sum(numbers)
 
 const isDenial = ({ extras }: ToolReturn.ToolReturn): boolean => extras.failureCategory === "blocked"
 
-const isRepeated = (result: ToolReturn.ToolReturn): boolean => isDenial(result) && result.output.includes("as before.")
+const isRepeated = (result: ToolReturn.ToolReturn): boolean =>
+  isDenial(result) && result.output.includes(", explained before)")
 
 const lineOf = (result: object): number => size(`${JSON.stringify(result)}\n`)
 

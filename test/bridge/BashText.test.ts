@@ -6,7 +6,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 const directory = new URL("../../src/bridge/", import.meta.url)
 
 const names = Fs.readdirSync(directory)
-  .filter((name) => name.endsWith(".bash"))
+  .filter((name) => /\.(?:bash|pl)$/.test(name))
   .sort()
 
 /** Less its comments, which no shell need read. */
@@ -20,11 +20,11 @@ const constant = (name: string) => `
  * @since 0.1.0
  * @category texts
  */
-export const ${name.slice(0, -".bash".length)} = \`${textOf(name).replaceAll(/[\\`]|\$\{/g, "\\$&")}\`
+export const ${name.replace(/\.\w+$/, "")} = \`${textOf(name).replaceAll(/[\\`]|\$\{/g, "\\$&")}\`
 `
 
 const module = `/**
- * The bash of the bridge, made of the \`.bash\` files beside this one: change those, and then run
+ * The bash of the bridge, made of the \`.bash\` and \`.pl\` files beside this one: change those, and then run
  * \`npx vitest run test/bridge/BashText.test.ts -u\`.
  *
  * @since 0.1.0
@@ -36,7 +36,11 @@ describe("the bash of the bridge", () => {
     expect(module).toMatchFileSnapshot("../../src/bridge/BashText.ts"))
 
   it.skipIf(ChildProcess.spawnSync("shellcheck", ["--version"]).error !== undefined)("satisfies shellcheck", () => {
-    const { status, stdout } = ChildProcess.spawnSync("shellcheck", names, { cwd: directory, encoding: "utf8" })
+    const { status, stdout } = ChildProcess.spawnSync(
+      "shellcheck",
+      names.filter((name) => name.endsWith(".bash")),
+      { cwd: directory, encoding: "utf8" }
+    )
     assert.deepStrictEqual([stdout, status], ["", 0])
   })
 })

@@ -75,7 +75,7 @@ describe("Hint", () => {
   const forModel = (advice: Advice.Advice | undefined) =>
     advice === undefined ? undefined : Advice.render([advice], Advice.model)
   const forFailed = (name: string) => forModel(Hint.forFailed(name))
-  const forMissing = (name: string) => forModel(Hint.forMissing(name))
+  const forMissing = (name: string, canSearch = false) => forModel(Hint.forMissing(name, canSearch))
 
   it("S16: suggests the help of the command that failed", () => {
     assert.strictEqual(forFailed("ls"), 'Bash(command="ls --help") shows how to use ls.')
@@ -101,10 +101,14 @@ describe("Hint", () => {
     for (const text of ["a && b", "exit 127", "(nope)", "cd x"]) assert.isUndefined(missing(text), text)
   })
 
-  it("says of a missing command what may be wrong", () => {
+  it("S16: says of a missing command how to find one like it", () => {
     assert.strictEqual(
       forMissing("nosuch"),
       'Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
+    )
+    assert.strictEqual(
+      forMissing("nosuch", true),
+      'Bash(command="command:search nosuch") finds commands like it; Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
     )
   })
 })

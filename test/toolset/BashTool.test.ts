@@ -122,8 +122,7 @@ describe("BashTool", () => {
           { isError, message, category: extras.failureCategory },
           {
             isError: true,
-            message:
-              'Invalid parameters for Bash:\n- command: command parameter is required\nUse: {"command":"ls -la"}',
+            message: "Invalid parameters for Bash:\n- command: command parameter is required",
             category: "invalid_usage"
           }
         )
@@ -140,7 +139,7 @@ describe("BashTool", () => {
       const missing = yield* handle({ command: "FOO=1 nosuch" })
       assert.strictEqual(
         missing.message,
-        'Command failed. Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
+        'Command failed. Bash(command="command:search nosuch") finds commands like it; Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
       )
       assert.strictEqual(missing.extras.failureCategory, "command_not_found")
     }).pipe(Effect.provide(layer))
@@ -151,7 +150,7 @@ describe("BashTool", () => {
       const said = (command: string) =>
         Effect.map(handle({ command }), ({ extras, message }) => [extras.failureCategory, message])
       const missing = (name: string) =>
-        `Command failed. Bash(command="${name} --help") shows how to use ${name}, where there is one.`
+        `Command failed. ${name.includes("/") ? "" : `Bash(command="command:search ${name}") finds commands like it; `}Bash(command="${name} --help") shows how to use ${name}, where there is one.`
       for (const name of ["./nope", "/x/nope"]) {
         assert.deepStrictEqual(yield* said(`A=1 ${name} -x`), ["command_not_found", missing(name)])
       }

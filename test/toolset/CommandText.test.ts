@@ -13,11 +13,12 @@ const taken = (text: string): string | undefined => {
   return read._tag === "Wrapped" ? read.command : undefined
 }
 
-/** The command that the refusal of a text shows. */
-const shown = (text: string): string => {
+/** The command that the refusal of a text shows; undefined where it shows none. */
+const shown = (text: string): string | undefined => {
   const read = CommandText.read(text)
   if (read._tag !== "NoCommand") return assert.fail(`${text} is not refused`)
-  return JSON.parse(BashArguments.example(read.meant)).command
+  const example = BashArguments.example(read.meant)
+  return example === undefined ? undefined : JSON.parse(example).command
 }
 
 const notice = (text: string): string | undefined => {
@@ -50,7 +51,7 @@ describe("the text of a command", () => {
   })
 
   it("is refused in any other Markdown, with the command of the first fence", () => {
-    const refused: ReadonlyArray<readonly [string, string]> = [
+    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls"],
       [lines("Fbash", "ls", "F", "", "Fbash", "pwd", "F"), "ls"],
       [lines("This lists:", "Fbash", "ls", "F"), "ls"],
@@ -71,15 +72,15 @@ describe("the text of a command", () => {
       [lines("Fbash title=x", "ls", "F"), "ls"],
       [lines("Fmake", "F"), "make"],
       [lines("Fconsole", "$ ls", "a.txt", "F"), "ls"],
-      [lines("F", "F"), "ls -la"],
-      [lines("Fbash", "F"), "ls -la"]
+      [lines("F", "F"), undefined],
+      [lines("Fbash", "F"), undefined]
     ]
     for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
   })
 
   it("is refused where it may be output or prose, and none of that is shown as what was meant", () => {
-    const nothing = "ls -la"
-    const refused: ReadonlyArray<readonly [string, string]> = [
+    const nothing = undefined
+    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       [lines("F", "ls src", "F"), "ls src"],
       [lines("F", "drwxr-xr-x 2 root root", "total 5", "F"), nothing],
       [lines("F", "> x", "F"), nothing],
@@ -124,10 +125,10 @@ describe("the text of a command", () => {
   })
 
   it("is refused where lines without a prompt may be output", () => {
-    const refused: ReadonlyArray<readonly [string, string]> = [
+    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       ["$ ls\na.txt\n`touch evil`", "ls"],
       ["ada@host:~$ ls\na.txt\n`touch evil`", "ls"],
-      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", "ls -la"],
+      ["ada@host:~$ cat > x <<EOF\nada@host:~$ a line\nEOF", undefined],
       ["$ ls\r\na.txt\r\n$ pwd", "ls\npwd"],
       ["$ for i in a; do\n  echo $i\ndone", "for i in a; do\n  echo $i\ndone"],
       ["$ echo it's\n$ touch it's", "echo it's\ntouch it's"],
@@ -142,7 +143,7 @@ describe("the text of a command", () => {
     assert.strictEqual(taken('{"command":"ls \\"a\\""}'), 'ls "a"')
     assert.strictEqual(taken(' {\n  "command": "ls",\n  "timeout": null,\n  "description": "x"\n}\n'), "ls")
     assert.strictEqual(notice('{"command":"ls"}'), "It was run without the JSON around it.")
-    const refused: ReadonlyArray<readonly [string, string]> = [
+    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       ['{"command":"ls","timeout":5}', "ls"],
       ['{"name":"Bash","arguments":{"command":"ls"}}', "ls"],
       ['{"cmd":"ls"}', "ls"],
@@ -150,10 +151,10 @@ describe("the text of a command", () => {
       ['{"command":"{\\"command\\":\\"ls\\"}"}', "ls"],
       ['["bash","-lc","ls a"]', "ls a"],
       ['["ls","a b"]', "ls 'a b'"],
-      ['{"command":"\\ud800"}', "ls -la"],
-      ['{"command":"echo $(touch evil)",}', "ls -la"],
-      ['{"command":"echo $(touch evil)"', "ls -la"],
-      ["{}", "ls -la"],
+      ['{"command":"\\ud800"}', undefined],
+      ['{"command":"echo $(touch evil)",}', undefined],
+      ['{"command":"echo $(touch evil)"', undefined],
+      ["{}", undefined],
       [
         '{"todos":[{"content":"a","status":"pending"}]}',
         `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"pending"}]}'`
@@ -166,7 +167,7 @@ describe("the text of a command", () => {
     assert.strictEqual(taken('Bash(command="ls -la")'), "ls -la")
     assert.strictEqual(taken('bash( command = "echo \\"a\\\\n\\"" )\n'), 'echo "a\\n"')
     assert.strictEqual(notice('Bash("ls")'), "It was run without the name of the tool around it.")
-    const refused: ReadonlyArray<readonly [string, string]> = [
+    const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       ["Bash(command='ls')", "ls"],
       ['Bash(command="echo \\"a\\"", timeout=5)', 'echo "a"'],
       ["Bash(ls)", "ls"],
@@ -174,7 +175,7 @@ describe("the text of a command", () => {
       ["Bash ls -la", "ls -la"],
       ['Bash -c "ls"', 'bash -c "ls"'],
       ['Bash({"command":"ls"})', "ls"],
-      ["Bash", "ls -la"],
+      ["Bash", undefined],
       [`Bash(${"x".repeat(20_000)})`, "<command>"]
     ]
     for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)

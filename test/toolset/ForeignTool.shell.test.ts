@@ -22,7 +22,29 @@ describe("another agent's tool, called in the shell", () => {
       ["Grep port --glob '*.ts'", ofCall("Grep(pattern='port', glob='*.ts')")],
       ["Edit src/a.ts 80 81", "edit src/a.ts '80' '81'"],
       ["str_replace src/a.ts 'a b' c", "edit src/a.ts 'a b' 'c'"],
-      ["Grep 'it.s' src", ofCall("Grep(pattern='it.s', path='src')")]
+      ["Grep 'it.s' src", ofCall("Grep(pattern='it.s', path='src')")],
+      ["Read file_path=src/a.ts", "read src/a.ts"],
+      ["Read --file_path src/a.ts --offset=2 limit=1", "read src/a.ts --offset 1 --limit 1"],
+      ["read_file src/a.ts", "read src/a.ts"],
+      ["Write a.txt 'it is'", "write a.txt 'it is'"],
+      ["Edit file_path=a.ts old_string='a b' new_string=c", "edit a.ts 'a b' 'c'"],
+      ["str_replace_based_edit_tool view a.ts", "read a.ts"],
+      ["str_replace_based_edit_tool command=view path=a.ts", "read a.ts"],
+      ["str_replace_editor str_replace a.ts x y", "edit a.ts 'x' 'y'"],
+      ["list_dir src", "ls -la src"],
+      ["Grep -n foo src", ofCall("Grep(pattern='foo', path='src', output_mode='content')")],
+      ["Grep -rniC2 foo src", "grep -rIniE -C 2 --exclude-dir={.git,node_modules} --exclude='.env*' 'foo' src"],
+      [
+        "rg -t ts foo",
+        "grep -rInE --exclude-dir='.?*' --include='*.ts' --include='*.tsx' --include='*.mts' --include='*.cts' foo ."
+      ],
+      ["ag foo src", "grep -rInE --exclude{,-dir}='.?*' foo src"],
+      ["fd config", "find . -name '*config*'"],
+      ["fd config src", "find src -name '*config*'"],
+      [
+        "apply_patch '*** Begin Patch\n*** Delete File: a\n*** End Patch'",
+        "edit --patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF"
+      ]
     ] as const)
       assert.strictEqual(ofWords(text), command, text)
     assert.match(ofWords("Grep 'a b' src") ?? "", /^grep -rIlE .*'a b' src$/)
@@ -42,6 +64,19 @@ describe("another agent's tool, called in the shell", () => {
       "Edit a b c d",
       "Grep a --glob",
       "Grep a --glob $x",
+      "Grep -Z a",
+      "Grep -A x a",
+      "rg --files",
+      "fd -e ts",
+      "fd '^a'",
+      "str_replace_based_edit_tool undo a.ts",
+      "str_replace_based_edit_tool view",
+      "apply_patch a",
+      "Write a",
+      "Write $x y",
+      "view a",
+      "patch a",
+      "WebFetch http://example.org",
       "constructor a",
       "__proto__ a",
       "toString a"
@@ -54,6 +89,7 @@ describe("another agent's tool, called in the shell", () => {
       ['Read("src/a.ts")', "read src/a.ts"],
       ['Read(file_path="src/a.ts", offset=10, limit=5)', "read src/a.ts --offset 9 --limit 5"],
       ["Read({'file_path': 'a'})", undefined],
+      ['Edit(file_path="a")', undefined],
       ['Read({"file_path": "a"})', "read ./a"],
       ['mcp__gh__list({"state": "open"})', `mcp:gh:list --json '{"state":"open"}'`],
       ['mcp__gh__list(state="it\'s", n=3, all=true);', `mcp:gh:list --json '{"state":"it'\\''s","n":3,"all":true}'`],

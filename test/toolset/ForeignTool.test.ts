@@ -120,8 +120,12 @@ describe("the command for another agent's tool", () => {
   it("searches as the tool would", () => {
     const skipped = "--exclude-dir={.git,node_modules}"
     all([
-      ["Grep", { pattern: "it's" }, `grep -rIlE ${skipped} 'it'\\''s' .`],
-      ["Grep", { pattern: "-x", path: "a b", output_mode: "count" }, `grep -rIcE ${skipped} -e '-x' 'a b'`],
+      ["Grep", { pattern: "it's" }, `grep -rIlE ${skipped} --exclude='.env*' 'it'\\''s' .`],
+      [
+        "Grep",
+        { pattern: "-x", path: "a b", output_mode: "count" },
+        `grep -rIcE ${skipped} --exclude='.env*' -e '-x' 'a b'`
+      ],
       [
         "Grep",
         { pattern: "\\d+", "-i": true, "-C": 2, output_mode: "content", glob: "src/**/*.{ts,tsx}", head_limit: 5 },
@@ -129,7 +133,7 @@ describe("the command for another agent's tool", () => {
       ],
       ["grep", { pattern: "a", include: "*.js" }, `grep -rIlE ${skipped} --include='*.js' 'a' .`],
       ["Grep", { pattern: "a", type: "py" }, `grep -rIlE ${skipped} --include='*.py' 'a' .`],
-      ["Grep", {}, `grep -rIlE ${skipped} <pattern> .`],
+      ["Grep", {}, `grep -rIlE ${skipped} --exclude='.env*' <pattern> .`],
       [
         "Glob",
         { pattern: "**/*.{ts,js}", path: "a b" },

@@ -63,7 +63,7 @@ describe("Toolset", () => {
         for (const text of [deep, `{"command":${deep}}`, `{"command":"ls","x":${deep}}`]) {
           const { extras, isError, output } = yield* toolset.handle({ id: "1", name: "Bash", arguments: text })
           assert.deepStrictEqual([isError, extras.failureCategory], [true, "invalid_usage"])
-          assert.match(output, /^Invalid parameters for Bash:\n- they are nested deeper than 100 levels\n/)
+          assert.match(output, /^Invalid parameters for Bash:\n- they are nested deeper than 100 levels$/)
         }
       }
     })

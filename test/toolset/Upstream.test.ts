@@ -27,7 +27,17 @@ describe("who failed before the end of a pipeline", () => {
     ["curl -s https://example.com | cat", "counted", 22, "[curl exited 22]"],
     ["curl -s http://localhost:1 | cat", "counted", 7, "[curl exited 7]"],
     ["git clone https://example.com/x 2>&1 | tail", "named", 128, "[git exited 128: the sandbox has no network]"],
-    ["git fetch | tail", "counted", 128, "[git exited 128]"],
+    ["git fetch | tail", "counted", 128, "[git exited 128; it tried the network, and the sandbox has none]"],
+    ["git fetch | tail", undefined, 128, "[git exited 128]"],
+    [
+      "cd x && pip install a 2>&1 | tail -3",
+      "counted",
+      1,
+      "[pip exited 1; it tried the network, and the sandbox has none]"
+    ],
+    ["cd x && pip install a 2>&1 | tail -3", "named", 1, "[pip exited 1: the sandbox has no network]"],
+    ["cd $(curl -s https://example.com) && pip install a | tail", "named", 1, "[pip exited 1]"],
+    ["pytest | tail", "counted", 1, "[pytest exited 1]"],
     ["curl -s https://example.com; pytest | tail", "named", 1, "[pytest exited 1]"],
     ["curl -s https://example.com\npytest | tail", "named", 1, "[pytest exited 1]"],
     ["pytest $(curl -s https://example.com) | tail", "counted", 1, "[pytest exited 1]"]

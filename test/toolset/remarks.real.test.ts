@@ -5,7 +5,8 @@ import { inHouse } from "../support/toolset/House.js"
 
 /** The advice in `message` on a command that failed for sure. */
 const help = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
-const missing = (name: string) => `Bash(command="${name} --help") shows how to use ${name}, where there is one.`
+const missing = (name: string) =>
+  `Bash(command="command:search ${name}") finds commands like it; Bash(command="${name} --help") shows how to use ${name}, where there is one.`
 const builtin = (name: string) =>
   `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
 const program = (name: string) =>
@@ -246,6 +247,17 @@ describe("what a model reads of a command that failed", () => {
           output.split("\n")[1],
           `${reason}. To run longer, give timeout=<ms>, or run it as: { …; } >log 2>&1 &`
         )
+        for (const command of [
+          "cat <<'EOF'\na\nEOF\nsleep 60 <<'EOF'\nb\nEOF",
+          "sleep 60 # long",
+          "sleep 60 & wait;"
+        ]) {
+          const { output } = yield* handle({ command, timeout: 300 })
+          const [, before = "", after = ""] =
+            /, or put it between a line (\{) and a line (\} >log 2>&1 &)$/.exec(output) ?? []
+          const advised = yield* handle({ command: `${before}\n${command.replaceAll("60", "0")}\n${after}` })
+          assert.strictEqual(advised.extras.exitCode, 0, output)
+        }
       }),
     false
   )
@@ -259,13 +271,13 @@ describe("what a model reads of a command that failed", () => {
       const second = yield* handle({ command: "cat .env" })
       assert.strictEqual(
         second.output,
-        `blocked by sandbox policy: ${cwd}/.env (rule **/.env), as before. The command was not run.`
+        `blocked by sandbox policy: ${cwd}/.env (rule **/.env, explained before). The command was not run.`
       )
       assert.deepStrictEqual(second.extras, first.extras)
       const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
       assert.match(
         third.output,
-        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env\), as before\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, as before\.$/
+        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env, explained before\)\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, explained before\)\.$/
       )
       const anew = yield* handle({ command: "cat .env", restart: true })
       assert.strictEqual(anew.output, first.output)

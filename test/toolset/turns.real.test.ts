@@ -3,6 +3,8 @@ import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import type { CommandHandler } from "../../src/command/CommandHandler.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
 import { type House, inHouses } from "../support/toolset/House.js"
 
 const list = (content: string) => `TodoWrite '{"todos":[{"content":"${content}","activeForm":"x","status":"pending"}]}'`
@@ -74,5 +76,60 @@ describe("a plain TodoWrite", () => {
       assert.isFalse((yield* Fiber.join(second)).isError)
       assert.isTrue((yield* Fiber.join(first.fiber)).isError)
     })
+  )
+})
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+/** Writes a line at once, and stays until it is ended; with a word, it only writes that. */
+const staying: CommandHandler = {
+  name: "staying",
+  summary: "Stays.",
+  usage: "staying",
+  run: ({ args: [word], write }) =>
+    word === undefined
+      ? Effect.zipRight(write(bytes("so far\n")), Effect.never)
+      : Effect.as(write(bytes(`${word}\n`)), CommandResult.make())
+}
+
+describe("a plain command of a program's own", () => {
+  inHouses(
+    "keeps what it wrote where it is ended, as it does in a pipe",
+    (house) =>
+      Effect.gen(function* () {
+        for (const command of ["staying", "staying | cat"]) {
+          const { extras, output } = yield* house.handle({ command, timeout: 300 })
+          assert.deepStrictEqual([extras.exitCode, extras.stdout], [124, "so far\n"], command)
+          assert.match(output, /^so far\nCommand execution timeout: /)
+        }
+      }),
+    [staying]
+  )
+
+  inHouses(
+    "waits for the commands that came before it, and those that come after it wait for it",
+    (house) =>
+      Effect.gen(function* () {
+        const first = yield* holding(house, "echo first >>order")
+        const second = yield* Effect.fork(house.handle({ command: "staying second" }, "second"))
+        const third = yield* Effect.fork(house.handle({ command: "echo third >>order; cat order" }, "third"))
+        yield* Effect.sleep(100)
+        assert.deepStrictEqual(
+          (yield* Effect.forEach([second, third], Fiber.poll)).map(({ _tag }) => _tag),
+          ["None", "None"]
+        )
+        yield* first.letGo
+        assert.strictEqual((yield* Fiber.join(second)).output, "second\n")
+        assert.strictEqual((yield* Fiber.join(third)).output, "first\nthird\n")
+        const stays = yield* Effect.fork(house.handle({ command: "staying" }, "stays"))
+        yield* Effect.sleep(100)
+        const last = yield* Effect.fork(house.handle({ command: "echo last" }, "last"))
+        yield* Effect.sleep(100)
+        assert.strictEqual((yield* Fiber.poll(last))._tag, "None")
+        yield* house.cancel("stays")
+        assert.strictEqual((yield* Fiber.join(stays)).extras.stdout, "so far\n")
+        assert.strictEqual((yield* Fiber.join(last)).output, "last\n")
+      }),
+    [staying]
   )
 })

@@ -42,8 +42,8 @@ export const isCrlf = ({ bytes, length, start }: Place): boolean => {
 }
 
 /**
- * Writes the diff: a line before it where there is room, a line that was taken away, and lines that were put in. It is
- * empty where the match is not held.
+ * Writes the diff: a line before it where there is room, the lines that were taken away, and those that were put in; of more
+ * lines than three, the last tells how many are not shown. It is empty where the match is not held.
  *
  * @param all true where all matches are replaced, on its last line too
  * @since 0.1.0
@@ -71,17 +71,10 @@ export const diff = (place: Place, replacement: Uint8Array, all: boolean): strin
   }
   const [removed, added] = [old.slice(from, oldEnd), current.slice(from, end)]
   const context = from > 0 ? old[from - 1] : linesOf(bytes.subarray(0, lineStart)).at(-1)
-  const rows =
-    added.length === 0
-      ? rowsOf("-", removed, 2)
-      : rowsOf("-", removed, removed.length === 2 && added.length === 1 ? 2 : 1)
-  rows.push(...rowsOf("+", added, most - rows.length))
-  if (rows.length < most && context !== undefined && context.trim() !== "")
-    rows.unshift({ kind: " ", line: context, more: 0 })
+  const rows = rowsOf(removed, added)
+  if (rows.length < most && context !== undefined && context.trim() !== "") rows.unshift([" ", context])
   const shift = commonStart(removed[0] ?? "", added[0] ?? "")
-  return rows
-    .map(({ kind, line, more }) => `${kind}${cut(line, shift)}${more > 0 ? ` … and ${more} more` : ""}\n`)
-    .join("")
+  return rows.map(([kind, line]) => `${kind}${kind === "…" ? line : cut(line, shift)}\n`).join("")
 }
 
 /** Replaces a text in the rest of a line; its beginning is enough, for a long line is cut. */
@@ -95,15 +88,24 @@ const replaced = (rest: Uint8Array, pattern: Uint8Array, replacement: Uint8Array
   )
 }
 
-interface Row {
-  readonly kind: " " | "-" | "+"
-  readonly line: string
-  /** The number of lines that are left out below it. */
-  readonly more: number
+type Row = readonly [kind: " " | "-" | "+" | "…", line: string]
+
+/** Shows all lines where there is room; else the first of each side, or both ends of the one, and how many more there are. */
+const rowsOf = (removed: ReadonlyArray<string>, added: ReadonlyArray<string>): Array<Row> => {
+  const all = [...removed.map((line): Row => ["-", line]), ...added.map((line): Row => ["+", line])]
+  const [first, last] = [all[0], all.at(-1)]
+  if (all.length <= most || first === undefined || last === undefined) return all
+  if (removed.length === 0 || added.length === 0) {
+    return [first, ["…", ` ${counted(all.length - 2)} ${added.length === 0 ? "removed" : "added"}`], last]
+  }
+  const more = [
+    ...(removed.length > 1 ? [`${counted(removed.length - 1)} removed`] : []),
+    ...(added.length > 1 ? [`${counted(added.length - 1)} added`] : [])
+  ]
+  return [first, ["+", added[0] ?? ""], ["…", ` ${more.join(", ")}`]]
 }
 
-const rowsOf = (kind: Row["kind"], lines: ReadonlyArray<string>, room: number): Array<Row> =>
-  lines.slice(0, room).map((line, index) => ({ kind, line, more: index === room - 1 ? lines.length - room : 0 }))
+const counted = (count: number): string => `${count} more ${count === 1 ? "line" : "lines"}`
 
 /** The most bytes of a text whose lines are compared; the beginning of a longer one is shown as what was changed. */
 const mostCompared = 256 * 1024

@@ -19,6 +19,7 @@ import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import { TodoStore } from "../../extension/TodoStore.js"
+import * as Corrected from "./TodoWrite.corrected.js"
 import { help, usageText } from "./TodoWrite.help.js"
 
 /**
@@ -44,13 +45,18 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
 
   const write = Effect.fnUntraced(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
-      const text = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
+      const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
+      // The list under its name alone; it is refused as a list, with the call that was meant.
+      const text = given.replace(/^todos=(?=\s*\[)/, "")
       if (text.trim() === "") return yield* missing()
       if (yield* Slices.run(() => hasTooMuch(text))) {
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
       }
       const value = yield* toValue(yield* Slices.run(() => JsonText.steps(text)), words.length > 0 && !isQuoted(text))
-      const todos = yield* Either.mapLeft(Todo.decode(value, yield* limits), notValid)
+      const bounds = yield* limits
+      const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
+        notValid(problems, Corrected.of(value, bounds))
+      )
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })
     },
@@ -168,11 +174,16 @@ const limits: Effect.Effect<Todo.Limits> = Effect.all({
 
 const mostProblems = 50
 
-const notValid = (problems: ReadonlyArray<Todo.Problem>): BadInput => {
+const notValid = (problems: ReadonlyArray<Todo.Problem>, corrected: string | undefined): BadInput => {
   const more = problems.length - mostProblems
   const lines = problems.slice(0, mostProblems).map(line)
   return new BadInput({
-    reason: ["Validation failed", ...lines, ...(more > 0 ? [`... and ${more} more problems`] : [])].join("\n")
+    reason: [
+      "Validation failed",
+      ...lines,
+      ...(more > 0 ? [`... and ${more} more problems`] : []),
+      ...(corrected === undefined ? [] : [`Correct: ${corrected}`])
+    ].join("\n")
   })
 }
 

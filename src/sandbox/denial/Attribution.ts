@@ -119,10 +119,18 @@ function* denialsIn(
   const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
-  const named = isCounted && output !== "" ? `${stderr}\n${output}` : stderr
+  const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
+  const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
   const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr: named, traffic })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
+
+/** Returns the lines in which apt says, on standard output, that it did not reach a host. */
+const unresolvedBy = (stdout: string): string =>
+  stdout
+    .split("\n")
+    .filter((line) => /^ {2}Temporary failure resolving '/.test(line))
+    .join("\n")
 
 /**
  * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
@@ -135,6 +143,15 @@ export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
   { exitCode }: { readonly exitCode: number }
 ): Denial.Denial | undefined => (exitCode === 0 ? undefined : denials.find(({ how }) => how === "verified-text"))
+
+/**
+ * Returns the further denials beside the cause that messages tell.
+ *
+ * @since 0.1.0
+ * @category attribution
+ */
+export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.Denial): ReadonlyArray<Denial.Denial> =>
+  denials.filter((each) => each !== cause && each.how === "verified-text")
 
 /** Matches the beginning of a message that is, for a read, no reason to fail. */
 const warning = /^\s*warning: /i

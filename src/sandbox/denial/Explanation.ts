@@ -27,20 +27,61 @@ const known: Readonly<Record<Denial.Denial["how"], string>> = {
  * @since 0.1.0
  * @category rendering
  */
-export const describe = (denial: Denial.Denial, policy: SandboxPolicy): string =>
+export const describe = (
+  denial: Denial.Denial,
+  policy: SandboxPolicy,
+  others: ReadonlyArray<Denial.Denial> = []
+): string =>
   [
     `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)} (rule ${onOneLine(denial.rule)}: ${denial.reason})`,
-    advise(denial, policy)
+    advise(denial, policy, others)
   ].join("\n")
 
 /**
- * Returns the advice on a denial, one line each: whether the command ran, what would be allowed, and what to do next.
+ * The beginning of the line which names what else was denied.
+ *
+ * @since 0.1.0
+ * @category texts
+ */
+export const also = "Also denied: "
+
+/** The most further denials that are named. */
+const mostOthers = 3
+
+/**
+ * Names further denials on one line, each with its rule where that is not the first one's; undefined where there are none.
  *
  * @since 0.1.0
  * @category rendering
  */
-export const advise = (denial: Denial.Denial, policy: SandboxPolicy): string =>
-  [`${known[denial.how]}.`, `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)].join("\n")
+export const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): string | undefined => {
+  const named = new Set(
+    others.map(({ access, resource, rule }) => {
+      const by = rule === denial.rule ? "" : ` (rule ${onOneLine(rule)})`
+      return `${did[access]} ${onOneLine(resource)}${by}`
+    })
+  )
+  named.delete(`${did[denial.access]} ${onOneLine(denial.resource)}`)
+  if (named.size === 0) return undefined
+  const shown = [...named].slice(0, mostOthers)
+  return `${also}${shown.join(", ")}${named.size > mostOthers ? `, and ${named.size - mostOthers} more` : ""}.`
+}
+
+/**
+ * Returns the advice on a denial, one line each: whether the command ran, what else was denied, what would be allowed, and
+ * what to do next.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const advise = (
+  denial: Denial.Denial,
+  policy: SandboxPolicy,
+  others: ReadonlyArray<Denial.Denial> = []
+): string =>
+  [`${known[denial.how]}.`, alsoOf(denial, others), `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)]
+    .filter((line) => line !== undefined)
+    .join("\n")
 
 /**
  * Escapes control characters, so that a name stays on one line.

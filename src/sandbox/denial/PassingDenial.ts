@@ -82,14 +82,15 @@ export class PassingDenials {
 
   /** Returns one line for a rule that nothing has been told of; else undefined. */
   notice(passed: Passed): string | undefined {
-    const denial = passed.denials.find(
+    const [denial, ...others] = passed.denials.filter(
       (each) => canBeTold(each) && !this.told.has(each.rule) && !(passed.isPipeline && each.access === "network")
     )
     if (denial !== undefined) {
-      this.told.add(denial.rule)
+      for (const { rule } of [denial, ...others]) this.told.add(rule)
+      const also = Explanation.alsoOf(denial, others)
       const rest = GitRemedy.find(passed.command, passed.stderr)
       const next = rest === undefined ? "" : ` ${rest} adds the rest.`
-      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}`
+      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
     }
     const mask = this.seemsChanged(passed)
     if (mask === undefined) return undefined

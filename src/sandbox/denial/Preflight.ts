@@ -164,12 +164,15 @@ const directoryOf = (cwd: string, [path = "", ...more]: ReadonlyArray<string | u
 /** The most milliseconds that are spent on a command: who asks for thousands of files gets the kernel's answer. */
 const mostTime = 1000
 
-/** Finds the first denial that a command would surely meet; undefined where none is sure. */
+/** The most denials that are looked for. */
+const most = 20
+
+/** Finds the denials that a command would surely meet, in their order; empty where none is sure. */
 type Preflight<A> = (command: string, start: Start) => A
 
 /**
- * Returns a function which finds the first denial that a command would surely meet, at once. The policy's rules are
- * compiled once.
+ * Returns a function which finds the denials that a command would surely meet, at once. The policy's rules are compiled
+ * once.
  *
  * @since 0.1.0
  * @category constructors
@@ -177,7 +180,7 @@ type Preflight<A> = (command: string, start: Start) => A
 export const make = (
   policy: SandboxPolicy,
   decision = PolicyDecision.make(policy)
-): Preflight<Denial.Denial | undefined> => {
+): Preflight<ReadonlyArray<Denial.Denial>> => {
   const preflight = steps(policy, decision)
   return (command, start) => Slices.now(preflight(command, start))
 }
@@ -191,7 +194,7 @@ export const make = (
 export const steps = (
   policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
-): Preflight<Slices.Steps<Denial.Denial | undefined>> => {
+): Preflight<Slices.Steps<ReadonlyArray<Denial.Denial>>> => {
   const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
     if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
@@ -204,9 +207,10 @@ export const steps = (
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  function* preflight(command: string, start: Start, until: number): Slices.Steps<Denial.Denial | undefined> {
+  function* preflight(command: string, start: Start, until: number): Slices.Steps<ReadonlyArray<Denial.Denial>> {
     const { tokens } = CommandLine.parse(command)
-    if (tokens.some((token) => token._tag === "Word" && !token.closed)) return undefined
+    const found: Array<Denial.Denial> = []
+    if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
     // A command that mentions the variable may change it.
     const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
     let { cwd } = start
@@ -214,7 +218,7 @@ export const steps = (
       const text = (word: Word) => plainText(command, word, home)
       const first = words.findIndex((word) => !assignment.test(command.slice(word.start, word.end)))
       const [name, ...args] = first < 0 ? [""] : words.slice(first).map(text)
-      if (name === undefined || compound.has(name)) return undefined
+      if (name === undefined || compound.has(name)) return found
       const known = args.filter((arg) => arg !== undefined)
       const redirected = redirections.flatMap(([operator, target]): ReadonlyArray<Opened> => {
         const [path, use] = [text(target), redirecting.exec(operator)]
@@ -223,21 +227,20 @@ export const steps = (
       })
       for (const each of [...redirected, ...(known.length < args.length ? [] : openedBy(name, known))]) {
         const denial = check(each, cwd)
-        if (denial !== undefined) return denial
+        if (denial !== undefined) found.push(denial)
         yield
-        if (performance.now() > until) return undefined
+        if (found.length >= most || performance.now() > until) return found
       }
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
-      const found = inner === undefined ? undefined : yield* preflight(inner, { cwd, home }, until)
-      if (found !== undefined || unfollowed.has(name)) return found
-      if (after === "||" || (after === "&&" && !succeeding.has(name))) return undefined
+      if (inner !== undefined) found.push(...(yield* preflight(inner, { cwd, home }, until)))
+      if (unfollowed.has(name) || after === "||" || (after === "&&" && !succeeding.has(name))) return found
       const inSubshell = before.startsWith("|") || /^(?:\|&?|&)$/.test(after)
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
-      if (next === undefined) return undefined
+      if (next === undefined) return found
       cwd = next
       yield
     }
-    return undefined
+    return found
   }
   return (command, start) => preflight(command, start, performance.now() + mostTime)
 }

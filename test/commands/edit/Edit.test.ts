@@ -113,7 +113,10 @@ describe("edit", () => {
       )
       assert.deepStrictEqual(
         yield* edited("a\r\nb\r\na\r\nb", ["a\nb", "c\nd", "--all"]),
-        said("Replaced 2 occurrences in f (lines 1, 3)\n-a … and 1 more\n+c\n+d", "c\r\nd\r\nc\r\nd")
+        said(
+          "Replaced 2 occurrences in f (lines 1, 3)\n-a\n+c\n… 1 more line removed, 1 more line added",
+          "c\r\nd\r\nc\r\nd"
+        )
       )
       assert.deepStrictEqual(
         yield* edited("a\r\nb", ["b", "c\nd"]),
@@ -129,7 +132,10 @@ describe("edit", () => {
   it.effect("shows a change in three lines at most, and a long line by its part that changes", () =>
     Effect.gen(function* () {
       const { stdout } = yield* edited("one\ntwo\nthree\nfour\n", ["two\nthree", "2\n3\n4\n5"])
-      assert.strictEqual(stdout, "Replaced 1 occurrence in f (line 2)\n-two … and 1 more\n+2\n+3 … and 2 more\n")
+      assert.strictEqual(
+        stdout,
+        "Replaced 1 occurrence in f (line 2)\n-two\n+2\n… 1 more line removed, 3 more lines added\n"
+      )
       const long = `${"a".repeat(1000)}old${"b".repeat(1000)}`
       const shown = (yield* edited(long, ["old", "new"])).stdout.split("\n")
       assert.strictEqual(shown[1], `-…${"a".repeat(40)}old${"b".repeat(117)}…`)

@@ -83,7 +83,14 @@ describe("the input of TodoWrite", () => {
         ],
         [`{"todos":[],"__proto__":{"todos":[]}}`, ["Validation failed", '- input: Unrecognized key "__proto__"']],
         [`{"todos":[{${item},"__proto__":{"x":1}}]}`, ["Validation failed", '- todos.0: Unrecognized key "__proto__"']],
-        [`[{${item}}]`, ["Validation failed", '- input: Expected an object with the key "todos", got a list']],
+        [
+          `[{${item}}]`,
+          [
+            "Validation failed",
+            '- input: Expected an object with the key "todos", got a list',
+            `Correct: TodoWrite '{"todos":[{${item}}]}'`
+          ]
+        ],
         [
           `{"todos":[{"content":${JSON.stringify("x".repeat(10_000_000))},"activeForm":"b","status":"pending"}]}`,
           ["Validation failed", "- todos.0.content: Too long: at most 200 characters, got 10000000"]

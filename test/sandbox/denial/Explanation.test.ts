@@ -42,6 +42,34 @@ describe("what a model is told", () => {
       "Do not try to get around it. If it is needed, ask the user for what you need of it."
     ]))
 
+  it("of what else was denied, each once and with its rule where that is another", () => {
+    const denied = (resource: string, access: "read" | "write") => {
+      const verdict = decide(resource, access)
+      if (verdict.allowed) throw new Error(`${resource} is allowed`)
+      return Denial.make(verdict, resource, access, "verified-text")
+    }
+    const [first, ...others] = [denied("/data/a", "write"), denied("/data/a", "write"), denied("/data/b", "write")]
+    const also = (...more: ReadonlyArray<Denial.Denial>) => Explanation.alsoOf(first as Denial.Denial, more)
+    assert.isUndefined(also())
+    assert.isUndefined(also(...others.slice(0, 1)))
+    assert.strictEqual(also(...others), "Also denied: writing /data/b.")
+    assert.strictEqual(
+      also(
+        ...others,
+        denied("/project/.env", "read"),
+        Denial.network("verified-text", "a.org"),
+        denied("/c\n", "write")
+      ),
+      "Also denied: writing /data/b, reading /project/.env (rule **/.env), reaching a.org (rule allowNetwork: false), and 1 more."
+    )
+    assert.deepStrictEqual(
+      Explanation.describe(first as Denial.Denial, policy, others)
+        .split("\n")
+        .slice(1, 3),
+      ["The command ran, and was refused this.", "Also denied: writing /data/b."]
+    )
+  })
+
   it("of what the user blacklisted", () =>
     assert.strictEqual(
       describeDenied("/vault/a", "write", "verified-text").at(-1),

@@ -7,7 +7,7 @@ import { path, type World, withWorld } from "../../support/denial/World.js"
 const inWorld = <A>(body: (rule: (command: string) => string | undefined, world: World) => A) =>
   withWorld((world) => {
     const preflight = Preflight.make(world.policy)
-    const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })?.rule
+    const ruleOf = (command: string) => preflight(command, { cwd: world.project, home: world.home })[0]?.rule
     return body((command) => ruleOf(command.replaceAll("ROOT", world.root)), world)
   })
 
@@ -34,12 +34,30 @@ describe("preflight", () => {
         reason: "on the blacklist, sandbox.json: neither read nor written",
         how: "preflight"
       }
-      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), expected)
+      assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])
+    }))
+
+  it("finds all that a list would meet, as far as it is sure to run", () =>
+    inWorld((_, { home, policy, project }) => {
+      const rulesOf = (command: string) =>
+        Preflight.make(policy)(command, { cwd: project, home }).map(({ rule }) => rule.replace(project, ""))
+      assert.deepStrictEqual(rulesOf("cat ~/.ssh/id_rsa vault/key.pem; echo x; cat .env"), [
+        "~/.ssh",
+        "/vault",
+        "**/.env"
+      ])
+      assert.deepStrictEqual(rulesOf("bash -c 'cat .env; cat vault/key.pem' | cat; cat ~/.ssh/id_rsa"), [
+        "**/.env",
+        "/vault",
+        "~/.ssh"
+      ])
+      assert.deepStrictEqual(rulesOf("cat .env && cat ~/.ssh/id_rsa"), ["**/.env"])
+      assert.deepStrictEqual(rulesOf("cat .env; if true; then cat ~/.ssh/id_rsa; fi"), ["**/.env"])
     }))
 
   it("S65: looks into bash -c, and needs no file to be there", () =>
     inWorld((_, { policy }) => {
-      const denial = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
+      const [denial] = Preflight.make(policy)('bash -c "cat /home/.ssh/id_rsa"', { cwd: "/" })
       assert.deepStrictEqual([denial?.rule, denial?.resource], ["/home/.ssh", "/home/.ssh/id_rsa"])
     }))
 
@@ -238,7 +256,7 @@ describe("preflight", () => {
 
   it("says whether it would have been read or written", () =>
     inWorld((_, { policy, project }) => {
-      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })?.access
+      const access = (command: string) => Preflight.make(policy)(command, { cwd: project })[0]?.access
       assert.deepStrictEqual(
         ["cat .env", "rm .env", "cp a.txt .env", "cp .env b", "echo > .env", "ls vault"].map(access),
         ["read", "write", "write", "read", "write", "read"]

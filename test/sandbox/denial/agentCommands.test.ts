@@ -8,7 +8,7 @@ const found = (commands: ReadonlyArray<string>) =>
   withWorld(({ home, policy, project, root }) => {
     const preflight = Preflight.make(policy)
     return commands.map((command) => {
-      const denial = preflight(command.replaceAll("ROOT", root), { cwd: project, home })
+      const [denial] = preflight(command.replaceAll("ROOT", root), { cwd: project, home })
       return [command, denial?.rule, denial?.access]
     })
   })

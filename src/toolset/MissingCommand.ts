@@ -1,0 +1,151 @@
+/**
+ * Finds the command that was meant by one which bash did not find.
+ *
+ * @since 0.1.0
+ */
+import * as CommandLine from "../bash/CommandLine.js"
+import { isRedirection } from "../bash/Token.js"
+import * as Hint from "../command/Hint.js"
+import * as ReservedName from "../command/ReservedName.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Similar from "../domain/Similar.js"
+import * as ExtensionName from "./ExtensionName.js"
+import type { Facts } from "./Facts.js"
+import * as ForeignToolCall from "./ForeignTool.shell.js"
+import * as MissingPath from "./MissingPath.js"
+
+/**
+ * Asks whether something was meant.
+ *
+ * @since 0.1.0
+ */
+export const didYouMean = (meant: string | undefined): string | undefined =>
+  meant === undefined ? undefined : `did you mean ${meant}?`
+
+/**
+ * Returns a function that tests for commands besides the shell's own.
+ *
+ * @since 0.1.0
+ */
+export const offersIn =
+  (commands: ReadonlyArray<string>) =>
+  (command: string): boolean =>
+    commands.includes(command.split(" ", 1).join()) || commands.includes(command.replace(/:.*/s, ":*"))
+
+/** Names of other agents' commands that read what those of ours do, and take no words. */
+const ours: Readonly<Record<string, string>> = { apply_patch: "edit --patch", TodoRead: "TodoWrite --show" }
+
+/** Returns what has the meaning of a command here, in the place of its name. */
+const sameHere = (
+  name: string,
+  line: CommandLine.CommandLine | undefined,
+  offers: (command: string) => boolean
+): string | undefined => {
+  if (name === "todo_write" && offers("TodoWrite")) return "TodoWrite"
+  const own = Object.hasOwn(ours, name) ? ours[name] : undefined
+  return own !== undefined && offers(own) && (line?.words.length ?? 0) === 0 ? own : undefined
+}
+
+/** Names whose likes do something else with several words, or with none of these. */
+const unlike = new Set(["Edit", "Grep", "Read", "Write", "ag", "apply_patch", "fd", "rg"])
+
+/**
+ * Returns what was meant by a line in which bash found no such command; undefined where that is not known.
+ *
+ * @since 0.1.0
+ */
+export const meant = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
+  const { around, commands, result } = facts
+  // A command of ours has told it itself.
+  if (result.category !== undefined) return undefined
+  const quoted = ofQuotedLine(line, facts)
+  if (quoted !== undefined) return quoted
+  const name = result.notFound ?? Hint.missing(line)
+  if (name === undefined || name.includes("/")) return undefined
+  if (ReservedName.isReserved(name)) {
+    const known = facts.extensions()
+    const near = known.includes(name) ? undefined : Similar.nearest(name, known)
+    if (near !== undefined) return didYouMean(near)
+    // What the line calls itself has said on standard error what is wrong.
+    return name === line.name
+      ? undefined
+      : `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
+  }
+  const isLines = name === line.name
+  const own = partOf(line, name)
+  const offers = offersIn(commands)
+  const tool = own === undefined ? undefined : ForeignToolCall.ofWords(name, own, offers)
+  if (tool !== undefined) return `here it is: ${tool}`
+  const same = sameHere(name, own, offers)
+  if (same !== undefined) return didYouMean(same)
+  if (unlike.has(name) && own?.words.every(({ closed, expands }) => closed && !expands) === true) return undefined
+  const extension =
+    isLines && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
+  if (extension !== undefined) {
+    const isTool = name.startsWith("mcp__") && !extension.includes(" ")
+    return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
+  }
+  if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
+  const isNear = Similar.isNear(name)
+  return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
+}
+
+/**
+ * Returns the one part of a line that calls a command by this name, and reads nothing from a pipe; undefined where the text
+ * does not tell.
+ */
+const partOf = (line: CommandLine.CommandLine, name: string): CommandLine.CommandLine | undefined => {
+  if (line.simple) return line.name === name ? line : undefined
+  const { tokens } = line
+  const [word, ...same] = tokens.filter((token) => token._tag === "Word" && token.value === name)
+  if (word === undefined || same.length > 0) return undefined
+  // Where it works in a subshell, or a loop, the directory and the values are that one's.
+  const isList = tokens.every(
+    (token) => token._tag !== "Operator" || /^(?:&&|\|\|?|;|&)$/.test(token.value) || isRedirection(token.value)
+  )
+  const [before] = tokens.filter(({ _tag, start }) => _tag !== "Blank" && start < word.start).slice(-1)
+  const isFirst =
+    before === undefined ||
+    before._tag === "Newline" ||
+    (before._tag === "Operator" && /^(?:&&|\|\||;|&)$/.test(before.value))
+  const end = tokens.find(
+    (token) =>
+      token.start > word.start &&
+      (token._tag === "Newline" || (token._tag === "Operator" && /^[|&;]/.test(token.value)))
+  )
+  return isList && isFirst ? CommandLine.parse(line.text.slice(word.start, end?.start)) : undefined
+}
+
+/**
+ * Returns what was meant by the one part of a pipeline that bash did not find, where its text is certain.
+ *
+ * @since 0.1.0
+ */
+export const ofStage = (facts: Facts): string | undefined => {
+  const { command, result } = facts
+  if (result.pipeline?.includes(ExitCode.notFound) !== true) return undefined
+  const [name, ...others] = Array.from(
+    result.stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm),
+    ([, name]) => name
+  )
+  if (name === undefined || others.length > 0) return undefined
+  return meant(CommandLine.parse(command), { ...facts, result: { ...result, notFound: name } })
+}
+
+/** Returns the command that was meant by a line that is one quoted word, of which bash makes the name of a command. */
+const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
+  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
+  if (name === undefined || others.length === 0 || command === undefined) return undefined
+  const isKnown =
+    Hint.builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
+  return isKnown && !/\n/.test(command.value)
+    ? `the quotes make one word of it; without them: ${command.value}`
+    : undefined
+}
+
+/** Tests whether a program such as `env` says that it did not find this one. */
+const isMissed = (name: string, stderr: string): boolean =>
+  MissingPath.linesIn(stderr).some(
+    (line) =>
+      !line.startsWith("bash: ") && [`‘${name}’: `, `'${name}': `, ` ${name}: `].some((said) => line.includes(said))
+  )

@@ -1,0 +1,27 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Denials } from "../../src/toolset/Denials.js"
+
+const first = "blocked by sandbox policy: /p/.env (rule **/.env: on the blacklist)"
+const text = (what: string, also: string) =>
+  [what, "The command was not run.", ...(also === "" ? [] : [also]), "Allowed: reading.", "Ask."].join("\n")
+
+describe("the denials of a session", () => {
+  it("are told in full once a rule, and then on one line that names what else was denied", () => {
+    const denials = new Denials()
+    const also = "Also denied: writing /usr/y (rule not whitelisted)."
+    assert.strictEqual(denials.word("**/.env", text(first, also)), text(first, also))
+    assert.strictEqual(
+      denials.word("**/.env", text(first, also)),
+      `blocked by sandbox policy: /p/.env (rule **/.env, explained before). The command was not run. ${also}`
+    )
+    assert.strictEqual(
+      denials.word("**/.env", text(first, "")),
+      "blocked by sandbox policy: /p/.env (rule **/.env, explained before). The command was not run."
+    )
+    const other = "blocked by sandbox policy: /s (rule ~/.ssh: on the blacklist)"
+    // What is allowed was said; what else was denied was not.
+    assert.strictEqual(denials.word("~/.ssh", text(other, also)), `${other}\nThe command was not run.\n${also}`)
+    denials.forget()
+    assert.strictEqual(denials.word("**/.env", text(first, "")), text(first, ""))
+  })
+})

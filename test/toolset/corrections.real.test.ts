@@ -1,0 +1,146 @@
+/**
+ * Every command that a result offers in the place of a wrong one is called as it is printed: it must not be wrong itself. The
+ * wrong ones are those of the corpus, and forms of other agents' tools.
+ */
+import * as Fs from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import type { ToolReturn } from "../../src/toolset/ToolReturn.js"
+import * as Entry from "../support/corpus/Entry.js"
+import * as Ground from "../support/corpus/Ground.js"
+import { inHouse } from "../support/toolset/House.js"
+
+/** The call that a result offers; undefined where it offers none, or a form with a placeholder. */
+const offered = (command: string, { output }: Pick<ToolReturn, "output">): object | undefined => {
+  const call = /^Use: (\{.*\})$/m.exec(output)?.[1]
+  if (call !== undefined) return call.includes('"<command>"') ? undefined : JSON.parse(call)
+  const tool = /^CORRECTION: Bash\(command=("(?:\\.|[^"\\])*")\)/m.exec(output)?.[1]
+  if (tool !== undefined) return /<\w+>/.test(tool) ? undefined : { command: JSON.parse(tool) }
+  const line =
+    /(?:here it is|Correct|without them|as every command): ([\s\S]*?)(?: \(in [^)]*\))?(?:\n\[exit \d+\])?$/.exec(
+      output
+    )?.[1]
+  if (line !== undefined) return { command: line.trim() }
+  const meant = /did you mean (.+)\?/.exec(output)?.[1]
+  if (meant === undefined) return undefined
+  const missing = /^bash: (?:line \d+: )?([^:]+): command not found$/m.exec(output)?.[1]
+  const written = /(?:access '|cat: |: )([^\s':]+)'?: No such file/.exec(output)?.[1]
+  const wrong = missing ?? written
+  return wrong === undefined ? undefined : { command: command.replace(wrong, () => meant) }
+}
+
+/** The exit codes of a search that finds nothing, and of a pipe that nobody reads. */
+const fine = new Set([0, 1])
+
+/** Tests whether a command failed in its usage, and not for what it works on. */
+const isWrong = ({ extras: { exitCode = 0, failureCategory }, output }: ToolReturn, command: string): boolean =>
+  // Of a name that was written wrongly, only that is put right.
+  !command.includes("TodoWrite '[]'") &&
+  ((failureCategory === "invalid_usage" && !output.includes("the old text was not found")) ||
+    failureCategory === "command_not_found" ||
+    !fine.has(exitCode) ||
+    (exitCode === 1 && !/^grep/.test(command) && !output.includes("the old text was not found")) ||
+    output.includes("No such file"))
+
+const forms = [
+  "Read file_path=a.txt",
+  "Read a.txt",
+  "Read --file_path a.txt",
+  "Read path=a.txt offset=2 limit=1",
+  "Read(file_path='a.txt')",
+  'Read({"file_path":"a.txt","limit":1})',
+  "View a.txt",
+  "read_file src/main.ts",
+  "cd src && Read main.ts",
+  "Read Makefile",
+  "Write n.txt hello",
+  "Write file_path=n.txt content='it is -- \"it\"'",
+  "Write file_path=n.txt content=-x",
+  "Edit a.txt one two",
+  "Edit file_path=b.txt old_string=one new_string=-1",
+  "Edit(file_path='many.txt', old_string='y', new_string='z')",
+  "str_replace_based_edit_tool view a.txt",
+  "str_replace_based_edit_tool create g.txt hi",
+  "str_replace_based_edit_tool command=view path=a.txt",
+  "str_replace_based_edit_tool insert g.txt 1 more",
+  "str_replace_editor str_replace g.txt hi ho",
+  "Grep -n port src",
+  "Grep port src",
+  "Grep -rniC1 port .",
+  "Grep pattern=port path=src",
+  "Grep --pattern 'po.t' --glob '*.ts'",
+  "cat a.txt | Grep o",
+  "rg -n port",
+  "rg port src -t ts",
+  "ag port",
+  "fd main",
+  "fd main src",
+  "Glob '**/*.ts'",
+  "Glob pattern='**/*.ts' path=src",
+  "LS",
+  "LS src",
+  "list_dir path=src",
+  "TodoRead",
+  "apply_patch '*** Begin Patch\n*** Add File: p.txt\n+new\n*** End Patch'",
+  "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: q.txt\n+new\n*** End Patch\nEOF",
+  "TodoWrite '[\"Run it\"]'",
+  'TodoWrite todos=\'[{"content":"It\'\\\'\'s done","status":"done"}]\'',
+  "Bash ls",
+  "Bash(command='ls src')",
+  "true && gti status",
+  "echo x; gti status | head -n 1",
+  "cat scr/main.ts",
+  "echo x; cat src/mian.ts"
+]
+
+/** Forms that mean nothing certain: what is offered for them would be wrong. */
+const unclear = ["Read a.txt 1 2", "apply_patch a", "rg --files", "fd -e ts", "str_replace_editor", "Grep --no-such a"]
+
+describe("what is offered in the place of a wrong call", () => {
+  inHouse("is right as it is printed, for the forms of other agents", (house) =>
+    Effect.gen(function* () {
+      const { work } = Ground.prepare(`${house.cwd}/ground`)
+      yield* house.run(`cd ${work}`)
+      for (const command of forms) {
+        const said = yield* house.handle({ command })
+        const call = offered(command, said)
+        assert.isDefined(call, `${command}: ${said.output}`)
+        const answer = yield* house.handle(call as object)
+        assert.isFalse(
+          isWrong(answer, JSON.stringify(call).slice(12)),
+          `${command}: ${JSON.stringify(call)}: ${answer.output}`
+        )
+        yield* house.run(`cd ${work}`)
+      }
+      for (const command of unclear) {
+        const said = yield* house.handle({ command })
+        assert.isUndefined(offered(command, said), said.output)
+      }
+      assert.strictEqual(Fs.readFileSync(`${work}/n.txt`, "utf8"), "-x")
+      assert.strictEqual(Fs.readFileSync(`${work}/g.txt`, "utf8"), "ho\nmore\n")
+    })
+  )
+
+  inHouse("is right as it is printed, for the calls of the corpus", (house) =>
+    Effect.gen(function* () {
+      let seen = 0
+      for (const kind of Entry.kinds) {
+        for (const [at, entry] of Entry.load(kind).entries()) {
+          const { command = "", output = [] } = entry
+          const root = `${house.cwd}/${kind}${at}`
+          const call = offered(command, { output: output.join("\n").replaceAll("<cwd>", `${root}/work`) })
+          if (call === undefined) continue
+          const { work } = Ground.prepare(root)
+          yield* house.run(`cd ${work}`)
+          const answer = yield* house.handle(call)
+          assert.isFalse(
+            isWrong(answer, JSON.stringify(call).slice(12)),
+            `${command || JSON.stringify(entry.arguments)}: ${JSON.stringify(call)}: ${answer.output}`
+          )
+          seen++
+        }
+      }
+      assert.isAtLeast(seen, 30)
+    })
+  )
+})
