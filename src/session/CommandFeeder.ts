@@ -143,7 +143,7 @@ export class CommandFeeder {
     }
     const nextMark = CommandMark.make(directory.sessionId)
     const mark = this.marked?.shell === shell ? this.marked.mark : undefined
-    const known = { mark, nextMark, hasBegun: () => plumbing.hasBegun, isExiting: () => plumbing.isStateWritten }
+    const known = { mark, nextMark, isExiting: () => plumbing.isStateWritten }
     this.marked = { shell, mark: nextMark }
     const before = this.state.takeBefore(job.text)
     const run = new CommandRun(job, shell, pool, pipes, directory, this.settings, this.patience, known, before.exits)
@@ -208,7 +208,6 @@ export class CommandFeeder {
       }
       const frame = shell.frames.status(body)
       if (frame === undefined) return
-      run.begun ||= frame.begun || plumbing.hasBegun
       // What is reported here comes after the command's own line, which has not run then, and never will.
       if (!run.begun) {
         const eaters = ProtocolInput.reserve(shell.pid, shell.keptSince)
@@ -224,14 +223,13 @@ export class CommandFeeder {
     }
     const onExit = (exitCode: number) => {
       if (isHeard) return
-      if (run.begun || plumbing.hasBegun || run.stopped !== undefined) return finish(exitCode)
+      if (run.begun || run.stopped !== undefined) return finish(exitCode)
       giveBack({ _tag: "NotBegun", exitCode })
     }
     const paths = stdin === undefined ? pipes.paths : { ...pipes.paths, stdin: directory.stdin }
     const deliver = () => {
       shell.hear(nonces.ended, { onFrame, onExit })
       shell.frames.expect(nonces.ended, nonces.begun)
-      plumbing.expectBegin(nonces.begun)
       shell.write(Protocol.run(directory, paths, nonces, before, nextMark))
     }
     if (mayAlternate(job.text)) run.watch()

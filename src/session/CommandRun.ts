@@ -96,7 +96,7 @@ export class CommandRun {
     private readonly directory: SessionDirectory,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
-    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "hasBegun" | "isExiting">,
+    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "isExiting">,
     /** True where it may list the traps. */
     private readonly mayListTraps: boolean
   ) {
@@ -251,7 +251,7 @@ export class CommandRun {
       directory: this.directory,
       pipes: this.pipes.paths,
       startedAt: this.startedAt,
-      hasBegun: () => this.begun || this.known.hasBegun()
+      begun: () => this.begun
     }
   }
 

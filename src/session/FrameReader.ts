@@ -21,8 +21,6 @@ export interface StatusFrame {
   readonly status: number
   /** False where the command's own line could not report: after an interrupt, or where it has not run at all. */
   readonly sure: boolean
-  /** True where the shell knows that the command has begun. */
-  readonly begun: boolean
   /** The shell's options, as in `$-`. */
   readonly options: string
   /** The shell's directory; empty where the shell does not know it, or it is too long to be one. */
@@ -33,16 +31,11 @@ export interface StatusFrame {
   readonly pipeline: ReadonlyArray<number>
 }
 
-/**
- * Returns the frame that reports a begin.
- *
- * @since 0.1.0
- * @category frames
- */
-export const beginning = (nonce: string): string => `\x1e${nonce} A\x1e`
-
 /** The most characters without a frame that are kept. */
 const maxPending = 8 * 1024 ** 2
+
+/** The bodies in a chunk that reports a begin and nothing else, as it mostly does. */
+const begun: ReadonlyArray<string> = ["A"]
 
 const none: ReadonlyArray<never> = []
 
@@ -60,8 +53,6 @@ const within = (text: string, most: number): string => (text.length > most ? "" 
 export class FrameReader {
   private pending = ""
   private nonce = ""
-  private begun: string | undefined
-  /** The frame that reports a begin; undefined once it has come. */
   private beginning: string | undefined
   private opening = ""
   private closing = ""
@@ -70,20 +61,23 @@ export class FrameReader {
 
   /**
    * Accepts only frames of this nonce from now on; the one that reports a begin may have another nonce, and comes first.
-   * It comes here only where the shell could not report otherwise.
    */
   expect(nonce: string, begun?: string): void {
     this.nonce = nonce
     this.opening = `\x1e${nonce} `
     this.closing = ` ${nonce}\x1e`
-    this.begun = begun
-    this.beginning = begun === undefined ? undefined : beginning(begun)
+    this.beginning = begun === undefined ? undefined : `\x1e${begun} A\x1e`
     this.pending = ""
   }
 
   /** Returns the bodies of the frames that the chunk completes; `A` for the frame that reports a begin. */
   read(chunk: Buffer): ReadonlyArray<string> {
-    this.pending += chunk.toString("latin1")
+    const text = chunk.toString("latin1")
+    if (text === this.beginning && this.pending === "") {
+      this.beginning = undefined
+      return begun
+    }
+    this.pending += text
     const { closing, opening } = this
     const bodies: Array<string> = []
     const begin = this.beginning === undefined ? -1 : this.pending.indexOf(this.beginning)
@@ -107,14 +101,13 @@ export class FrameReader {
    * Parses the body of a status frame; undefined for any other body.
    */
   status(body: string): StatusFrame | undefined {
-    const [head = "", cwd, removed, pipeline = "", begun] = body.split(` ${this.nonce} `)
-    const match = /^([?=]?)(\d{1,3}) (\w*)$/.exec(head)
+    const [head = "", cwd, removed, pipeline = ""] = body.split(` ${this.nonce} `)
+    const match = /^(\??)(\d{1,3}) (\w*)$/.exec(head)
     if (match === null || cwd === undefined || removed === undefined) return undefined
     if (cwd !== this.cwd.latin1) this.cwd = { latin1: cwd, text: utf8(within(cwd, maxCwd * 4)) }
     return {
       status: Number(match[2]),
-      sure: match[1] !== "?",
-      begun: match[1] === "=" || (begun !== undefined && begun === this.begun),
+      sure: match[1] === "",
       options: match[3] ?? "",
       cwd: this.cwd.text,
       removed: removed === "" ? none : removed.split(" ").filter((name) => name !== ""),

@@ -50,7 +50,7 @@ export interface Target {
   /** The time of `performance.now()` when the command began. */
   readonly startedAt: number
   /** Tells whether the shell has begun it. */
-  readonly hasBegun: () => boolean
+  readonly begun: () => boolean
   /** Tells whether the shell has nothing left to run but the user's EXIT trap. */
   readonly isExiting: () => boolean
   /** The mark of its processes, and that of the next command's; undefined where the shell set it at its start. */
@@ -113,7 +113,7 @@ const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyA
  * @category constructors
  */
 export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
-  const { directory, hasBegun, isExiting, shell } = target
+  const { begun, directory, isExiting, shell } = target
   const began = performance.now()
   let timer: NodeJS.Timeout | undefined
   let asking: NodeJS.Timeout | undefined
@@ -143,7 +143,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
       )()
       return
     }
-    if (!hasBegun()) {
+    if (!begun()) {
       timer = setTimeout(step, 1)
       return
     }

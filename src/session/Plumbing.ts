@@ -1,12 +1,11 @@
 /**
- * The directory and the pipes of a session: those for the commands' output, for the shell's state, for its reports
- * while a command runs, and for calls of our commands.
+ * The directory and the pipes of a session: those for the commands' output, for the shell's state, for the names of
+ * commands that it did not find, and for calls of our commands.
  *
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import type * as Context from "effect/Context"
-import * as FrameReader from "./FrameReader.js"
 import { OutputPipe } from "./OutputPipe.js"
 import { PipePool } from "./PipePool.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
@@ -51,13 +50,11 @@ export class Plumbing {
   /** The directory's stamp when no file was lost. */
   private stamp: number | undefined
   private readonly statePipe: OutputPipe
-  private readonly reportPipe: OutputPipe
+  private readonly notFoundPipe: OutputPipe
   private state: Array<Buffer> = []
   private stateLength = 0
   private stateEnd = ""
   private missing = ""
-  /** The report that the command begins which was handed over last; undefined once it has come. */
-  private beginning: string | undefined
   /** The inodes of the FIFOs that stay, by their paths. */
   private readonly inodes: ReadonlyMap<string, number | undefined>
 
@@ -66,12 +63,12 @@ export class Plumbing {
     bridge: Context.Tag.Service<ShellBridge>,
     around: () => Surroundings
   ) {
-    const fifos = [directory.state, directory.reports, ...bridge.fifos(directory.path)]
+    const fifos = [directory.state, directory.notFound, ...bridge.fifos(directory.path)]
     this.inodes = new Map(fifos.map((path) => [path, inodeOf(path)]))
     this.calls = bridge.open(directory, around)
     this.pool = new PipePool(directory)
     this.statePipe = new OutputPipe(directory.state)
-    this.reportPipe = new OutputPipe(directory.reports)
+    this.notFoundPipe = new OutputPipe(directory.notFound)
   }
 
   /** Makes the pipes; `around` tells calls of the command that runs. On failure, the directory is removed. */
@@ -81,7 +78,7 @@ export class Plumbing {
     around: () => Surroundings
   ): Promise<Plumbing> {
     try {
-      await directory.addPairs([directory.state, directory.stdin, directory.reports, ...bridge.fifos(directory.path)])
+      await directory.addPairs([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
       return new Plumbing(directory, bridge, around)
     } catch (error) {
       directory.remove(false)
@@ -93,8 +90,7 @@ export class Plumbing {
   isLost(stamp?: number): boolean {
     if (this.broken || this.calls.broken) return true
     if (stamp !== undefined && stamp === this.stamp) return false
-    // A shell would report into a file in its place, and a command that ends the shell would run again.
-    const isLost = this.directory.lost || this.calls.lost || this.reportPipe.lost
+    const isLost = this.directory.lost || this.calls.lost
     this.stamp = isLost ? undefined : stamp
     return isLost
   }
@@ -109,24 +105,13 @@ export class Plumbing {
   /** Reads the pipes as they fill, while a command runs long: a shell that ends may write much. */
   attach(): void {
     this.statePipe.attach(this.intoState)
-    this.reportPipe.attach(this.intoReports)
-  }
-
-  /** Expects the report of a command's begin with this nonce. */
-  expectBegin(nonce: string): void {
-    this.beginning = FrameReader.beginning(nonce)
-  }
-
-  /** True once the shell has reported that the command begins. */
-  get hasBegun(): boolean {
-    if (this.beginning !== undefined) this.reportPipe.peek(this.intoReports)
-    return this.beginning === undefined
+    this.notFoundPipe.attach(this.intoMissing)
   }
 
   /** Returns the last command that bash did not find during the command that has ended, if any. */
   takeMissing(): string | undefined {
     this.statePipe.detach()
-    this.reportPipe.drain(this.intoReports)
+    this.notFoundPipe.drain(this.intoMissing)
     const name = this.missing.split("\0").at(-2)
     this.missing = ""
     return name
@@ -158,7 +143,7 @@ export class Plumbing {
     this.calls.close()
     this.pool.close()
     this.statePipe.close()
-    this.reportPipe.close()
+    this.notFoundPipe.close()
     this.directory.remove(keepOutputFiles)
   }
 
@@ -170,13 +155,7 @@ export class Plumbing {
     else this.state = []
   }
 
-  private readonly intoReports = (chunk: Buffer) => {
-    let text = chunk.toString()
-    const { beginning } = this
-    if (beginning !== undefined && text.includes(beginning)) {
-      text = text.replace(beginning, "")
-      this.beginning = undefined
-    }
-    if (text !== "") this.missing = (this.missing + text).slice(-maxMissing)
+  private readonly intoMissing = (chunk: Buffer) => {
+    this.missing = (this.missing + chunk.toString()).slice(-maxMissing)
   }
 }

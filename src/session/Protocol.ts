@@ -185,27 +185,12 @@ const standardInput = ({ stdin }: PipePaths): string =>
   stdin === undefined ? "" : ` < <(${CommandStdin.cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
 
 /**
- * Makes the command that reports that the command begins: into a FIFO that nobody waits at, for where the shell ends
- * before it can report the end, and to the line that does. Without `builtin`, it reports nothing. Where the FIFO can't be
- * written, it prints a frame.
- */
-const begins = ({ reports }: SessionDirectory, nonce: string): string =>
-  `\\builtin \\printf -v __synapse_begun %s ${nonce}&&` +
-  `\\builtin \\printf '\\036%s A\\036%.0s' ${nonce} "\${__synapse_last-}" 1<>${quote(reports)}||` +
-  `{ \\builtin :&&{ __synapse_begun=${nonce};${printed(`${nonce} A`)}; }; };`
-
-/** The beginning of the status frame that a command's own line prints: a mark where the command has begun. */
-const hasBegun = "${__synapse_begun:+=}"
-
-/** The most characters of a nonce. */
-const maxNonce = 16
-
-/**
  * Makes the lines that run the command in the directory and report how it ended.
  *
  * The first line is for whatever reads standard input before a prompt. All the rest is one group: bash runs it whole or
- * not at all, so that what was eaten has not run; and nothing in it reads our lines. Then the status is kept, and all that
- * could see the second nonce is switched off. `$_` is kept by a trap, for after a sourced file it is that file's name.
+ * not at all, so that what was eaten has not run; and nothing in it reads our lines. The first frame reports that the
+ * command begins; without `builtin`, it can't. Then the status is kept, and all that could see the second nonce is
+ * switched off. `$_` is kept by a trap, for after a sourced file it is that file's name.
  *
  * bash takes a time for every character here. `nextMark` marks what the command after this one starts (`CommandMark`).
  *
@@ -227,12 +212,12 @@ export const run = (
   const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status= __synapse_begun=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
-    begins(directory, begun) +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
+    `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
     `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
     `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
-    `${printedStatus(ended, [`${hasBegun}$__synapse_status`, "$__synapse_cwd", aliases, ...pipeline])};` +
+    `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +
     `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
@@ -248,7 +233,7 @@ export const probe = ({ ended }: Nonces, nextMark: string): string => {
   // It is unset where an error has ended the line: the status is the error's then.
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
-    `${printedStatus(ended, [status, cwd, "", "", short("__synapse_begun", maxNonce)])}\n` +
+    `${printedStatus(ended, [status, cwd, ""])}\n` +
     `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${CommandMark.set(nextMark)};${noPrompts}\n`
   )
 }

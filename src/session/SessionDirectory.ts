@@ -101,8 +101,8 @@ export class SessionDirectory {
   readonly stdin: string
   /** The file with the state that the next shell starts with. */
   readonly restore: string
-  /** The FIFO that the shell reports to that a command begins, and the names of commands that it did not find. */
-  readonly reports: string
+  /** The FIFO that the shell writes the names of commands to that it did not find. */
+  readonly notFound: string
   /** A file that exists while a command is ended by force. */
   readonly force: string
   /** The file that every shell sources at its start. */
@@ -138,7 +138,7 @@ export class SessionDirectory {
     this.state = Path.join(this.path, "state")
     this.stdin = Path.join(this.path, "stdin")
     this.restore = Path.join(this.path, "restore")
-    this.reports = Path.join(this.path, "reports")
+    this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
     this.definitions = Path.join(this.path, "definitions")
     this.keeper = Path.join(this.path, "keeper")

@@ -80,26 +80,11 @@ describe("FrameReader", () => {
     assert.deepStrictEqual(read(reader, frame("1 /", other)), [])
   })
 
-  it("tells whether the command has begun: by the mark of its own line, or by the nonce that another one found", () => {
-    const reader = new FrameReader()
-    reader.expect(nonce, other)
-    const begun = (head: string, found = "") =>
-      reader.status(`${head} h ${nonce} /tmp ${nonce}  ${nonce}  ${nonce} ${found}`)?.begun
-    assert.deepStrictEqual([begun("=0"), begun("0"), begun("?0"), begun("?=0")], [true, false, false, undefined])
-    assert.deepStrictEqual(
-      [begun("0", other), begun("?0", other), begun("0", nonce), begun("?0", `${other}x`)],
-      [true, true, false, false]
-    )
-    reader.expect(nonce)
-    assert.strictEqual(begun("0", "undefined"), false)
-  })
-
   it("tells status, options, directory and removed aliases", () => {
     const reader = expecting()
     assert.deepStrictEqual(reader.status(`42 hBx ${nonce} /tmp/a b\n ${nonce} { } `), {
       status: 42,
       sure: true,
-      begun: false,
       options: "hBx",
       cwd: "/tmp/a b\n",
       removed: ["{", "}"],
@@ -108,7 +93,6 @@ describe("FrameReader", () => {
     assert.deepStrictEqual(reader.status(`?2 h ${nonce}  ${nonce} `), {
       status: 2,
       sure: false,
-      begun: false,
       options: "h",
       cwd: "",
       removed: [],

@@ -211,7 +211,7 @@ const harms = [
   "rm keeper; rm begin",
   "find . -type p -delete; rm begin",
   "chmod 000 begin; chmod 000 .",
-  "rm state reports; touch state reports",
+  "rm state not-found; touch state not-found",
   "mv ../session-* ../moved"
 ]
 

@@ -133,7 +133,7 @@ describe("forging", () => {
     Effect.gen(function* () {
       yield* prepare(subject)
       assert.deepStrictEqual(
-        yield* subject.run(`printf '${frame}' | tee "$TMPDIR"/synapse-*/*/{state,reports} >/dev/null; echo ok`),
+        yield* subject.run(`printf '${frame}' | tee "$TMPDIR"/synapse-*/*/{state,not-found} >/dev/null; echo ok`),
         result({ stdout: "ok\n" })
       )
       yield* assertKept(subject)
