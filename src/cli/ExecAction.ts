@@ -13,6 +13,7 @@ import * as CommandListener from "../domain/CommandListener.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import * as PassingDenial from "../sandbox/denial/PassingDenial.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
 import { Toolset } from "../toolset/Toolset.js"
@@ -63,7 +64,10 @@ export const handle = (
     if (json) yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
     else {
       const answers = PersonWords.answersOf(result)
-      const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : hints
+      const passing = (result.extras.notices ?? []).filter(PassingDenial.isNotice)
+      const said = isOurs(result)
+        ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)]
+        : [...passing, ...hints]
       for (const text of answers.length > 0 ? answers : said) stdio.write("stderr", `synapse: ${text}\n`)
     }
     return result.extras.exitCode ?? ExitCode.failure

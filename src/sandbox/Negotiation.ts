@@ -141,25 +141,36 @@ const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
 export const make = (
   door: Door
 ): ((command: string, options?: AttemptOptions) => Effect.Effect<CommandResult, CommandError>) => {
-  const promises = new Map<string, Grant>()
+  const promises = new Map<string, ReadonlyArray<Grant>>()
 
-  const promise = (command: string, grant: Grant) => {
+  const promise = (command: string, grants: ReadonlyArray<Grant>) => {
     promises.delete(command)
-    promises.set(command, grant)
+    promises.set(command, grants)
     for (const oldest of promises.keys()) if (promises.size > mostPromises) promises.delete(oldest)
   }
 
-  /** Gives what was allowed after the command had run, and adds a notice that tells to run it again. */
-  const afterwards = (backend: SandboxBackend, command: string, result: SandboxResult, grant: Grant, answer: Answer) =>
+  /**
+   * Gives what was allowed after the command had run, and adds a notice that tells to run it again. What the run had been
+   * allowed for once holds for the next run too: one that was denied more was not that once.
+   */
+  const afterwards = (
+    backend: SandboxBackend,
+    command: string,
+    result: SandboxResult,
+    grants: ReadonlyArray<Grant>,
+    grant: Grant,
+    answer: Answer
+  ) =>
     Effect.gen(function* () {
       if (answer === "allow_once") {
         const refused = yield* door.tryOut(backend, grant)
         if (Option.isSome(refused)) {
           return withNotice(result, `The user allowed ${grant.resource} once, but ${refused.value.message}.`)
         }
-        promise(command, grant)
+        promise(command, [...grants, grant])
         return withNotice(result, `${allowed}${grant.resource} once, for this command: run it again.`)
       }
+      if (grants.length > 0) promise(command, grants)
       const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
       const notice = `${allowed}${grant.resource}${now}`
@@ -173,7 +184,7 @@ export const make = (
   const run = (
     command: string,
     options: AttemptOptions | undefined,
-    grants: ReadonlyArray<Grant>,
+    grants: ReadonlyArray<Grant> = [],
     asked: ReadonlyArray<string> = []
   ): Effect.Effect<CommandResult, CommandError> =>
     Effect.flatMap(door.attempt(command, options, grants), ({ backend, result }) => {
@@ -202,7 +213,11 @@ export const make = (
       }
       if (ran) {
         // The command has ended: a listener is not told of the interruption of what comes after it.
-        return yield* Effect.locally(afterwards(backend, command, result, grant, answer), CommandListener.current, {})
+        return yield* Effect.locally(
+          afterwards(backend, command, result, grants, grant, answer),
+          CommandListener.current,
+          {}
+        )
       }
       const known = [...asked, grant.resource]
       if (answer !== "allow_once") {
@@ -220,6 +235,6 @@ export const make = (
     Effect.suspend(() => {
       const promised = promises.get(command)
       promises.delete(command)
-      return run(command, options, promised === undefined ? [] : [promised])
+      return run(command, options, promised)
     })
 }

@@ -74,6 +74,15 @@ describe("synapse exec", () => {
         [blocked.exitCode, blocked.stderr],
         [1, `cat: /secret: Permission denied\nsynapse: ${blockedReason}\n`]
       )
+      const passed = "Blocked by the sandbox: writing /x (rule not whitelisted); the command went on without it."
+      const passing = yield* run(["exec", "touch /x; ls"], () => ({
+        stderr: "touch: cannot touch '/x': Read-only file system\n",
+        notices: ["Later output goes to /f", passed]
+      }))
+      assert.deepStrictEqual(
+        [passing.exitCode, passing.stderr],
+        [0, `touch: cannot touch '/x': Read-only file system\nsynapse: ${passed}\n`]
+      )
       const unknown = yield* run(["exec", "mcp:nonexistent:tool"])
       assert.strictEqual(unknown.exitCode, 127)
       assert.match(unknown.stderr, /^synapse: Unknown MCP server: nonexistent /)

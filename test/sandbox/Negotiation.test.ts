@@ -312,6 +312,31 @@ describe("a command that the policy denies", () => {
     )
   )
 
+  it.live("what was allowed once holds until the command has run without a further denial", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const paths = ["/p/a.pem", "/p/b.pem"]
+        let runs = 0
+        const provider = new FakeProvider((command) => {
+          const path = paths[runs++]
+          return path === undefined ? { stdout: command } : denied(path, "verified-text")
+        })
+        const answers = answering("allow_once", "allow_once")
+        yield* withManager(provider, { ...options, ...answers }, ({ execute }) => Effect.repeatN(execute("build"), 3))
+        const last = provider.events.slice(provider.events.lastIndexOf("grant read /p/a.pem in 1"))
+        assert.deepStrictEqual(last, [
+          "grant read /p/a.pem in 1",
+          "grant read /p/b.pem in 1",
+          "run build in 1",
+          "revoke read /p/b.pem in 1",
+          "revoke read /p/a.pem in 1",
+          "run build in 1",
+          "dispose 1"
+        ])
+      })
+    )
+  )
+
   it.live("is asked about each resource once, and the network never", () =>
     inDirectory((options) =>
       Effect.gen(function* () {

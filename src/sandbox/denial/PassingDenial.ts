@@ -66,6 +66,18 @@ const canBeTold = ({ access, how, resource, rule }: Denial.Denial): boolean => {
   return how === "verified-text" && (access !== "network" || (rule === host.rule && resource !== host.resource))
 }
 
+/** The beginnings of what is told in passing. */
+const beginnings = { denied: "Blocked by the sandbox: ", hidden: "The sandbox hides " }
+
+/**
+ * Tests whether a notice tells of a denial in passing.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isNotice = (notice: string): boolean =>
+  Object.values(beginnings).some((beginning) => notice.startsWith(beginning))
+
 /**
  * Tells of each rule once, for the messages of later commands say the rest.
  *
@@ -90,12 +102,12 @@ export class PassingDenials {
       const also = Explanation.alsoOf(denial, others)
       const rest = GitRemedy.find(passed.command, passed.stderr)
       const next = rest === undefined ? "" : ` ${rest} adds the rest.`
-      return `Blocked by the sandbox: ${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
+      return `${beginnings.denied}${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
     }
     const mask = this.seemsChanged(passed)
     if (mask === undefined) return undefined
     this.told.add(`git ${mask.rule.pattern}`)
-    return `The sandbox hides ${line(mask.path)} (rule ${line(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+    return `${beginnings.hidden}${line(mask.path)} (rule ${line(mask.rule.pattern)}): git can't read it, and takes it for changed.`
   }
 
   /** Finds a hidden file that git tells to be changed. */
