@@ -12,6 +12,7 @@ import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
+import * as RealPath from "./policy/RealPath.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
 /**
@@ -191,11 +192,17 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
               onGrant(grant),
               turn.grant(grant).pipe(
                 Effect.zipLeft(kept),
-                Effect.catchTag("ExecutionFailed", () =>
-                  Effect.zipRight(
-                    kept,
-                    retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
-                  )
+                Effect.catchTag("ExecutionFailed", (error) =>
+                  // Where another session has put a link in its place, no sandbox may have it.
+                  grant.access === "write" && RealPath.follow(grant.resource).real !== grant.resource
+                    ? Effect.fail(error)
+                    : Effect.zipRight(
+                        kept,
+                        retire(
+                          backend,
+                          `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`
+                        )
+                      )
                 )
               )
             )

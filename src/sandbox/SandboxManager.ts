@@ -33,6 +33,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as RealPath from "./policy/RealPath.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
+import { ReadGrants } from "./ReadGrants.js"
 import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
@@ -192,7 +193,13 @@ export const layer: Layer.Layer<
     const unsandboxed = yield* UnsandboxedProvider.make
     const { cwd: directory = process.cwd(), environment, timeout } = yield* SessionSettings
     const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
-    const runtime = { whitelist: [] as Array<string>, granted: [] as Array<string> }
+    const reads = new ReadGrants()
+    const runtime = {
+      whitelist: [] as Array<string>,
+      get granted() {
+        return reads.paths
+      }
+    }
 
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
@@ -241,9 +248,9 @@ export const layer: Layer.Layer<
     const remember = ({ access, resource }: Grant) => {
       const backend = current.peek()?.backend
       if (backend !== undefined) outdated.add(backend)
-      const [list, entry] =
-        access === "write" ? [runtime.whitelist, PathGlob.escape(resource)] : [runtime.granted, resource]
-      if (!list.includes(entry)) list.push(entry)
+      if (access === "read") return reads.add(resource)
+      const entry = PathGlob.escape(resource)
+      if (!runtime.whitelist.includes(entry)) runtime.whitelist.push(entry)
     }
 
     const addPermanentWhitelist = (path: string) =>

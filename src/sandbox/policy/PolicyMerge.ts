@@ -240,7 +240,7 @@ export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
     Either.all({ whitelist: rulesOf("whitelist", parts), blacklist: rulesOf("blacklist", parts) }),
     ({ blacklist, whitelist }) => {
       const { cwd } = parts.expansion
-      const granted = parts.granted.map((path) => exact(path, "runtime"))
+      const granted = parts.granted.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
       const allowed = distinct([
         ...granting([exact(cwd, "cwd")]),
         ...whitelist,

@@ -37,10 +37,15 @@ const below = (pid: number): ReadonlyArray<number> =>
   ProcessFiles.children(pid).flatMap((child) => [child, ...below(child)])
 
 /**
- * Stops all processes below the first one, except those that are spared. Returns those that were stopped; undefined where
- * new ones begin faster than they can be stopped.
+ * Stops all processes below the first one, except those that are spared. Returns those that were stopped, which `goOn` must
+ * follow for; undefined where new ones begin faster than they can be stopped.
+ *
+ * @since 0.1.0
  */
-const stopAll = (inner: number, isSpared: (pid: number) => boolean): ReadonlySet<number> | undefined => {
+export const stopAll = (
+  inner: number,
+  isSpared: (pid: number) => boolean = () => false
+): ReadonlySet<number> | undefined => {
   const stopped = new Set<number>()
   for (let walk = 0, calm = 0; walk < mostWalks; walk++) {
     calm++
@@ -54,8 +59,25 @@ const stopAll = (inner: number, isSpared: (pid: number) => boolean): ReadonlySet
     }
     if (calm > 2) return stopped
   }
+  goOn(stopped)
   return undefined
 }
+
+/**
+ * Lets the processes go on that `stopAll` has stopped.
+ *
+ * @since 0.1.0
+ */
+export const goOn = (stopped: ReadonlySet<number>): void => {
+  for (const pid of stopped) send(pid, "SIGCONT")
+}
+
+/**
+ * Ends a sandbox at once, by its first process.
+ *
+ * @since 0.1.0
+ */
+export const endAtOnce = (inner: number): void => send(inner, "SIGKILL")
 
 /**
  * Ends them, and returns a sentence for each mask that any of them held something from.
@@ -92,7 +114,7 @@ export const evict = (
       if (stopped === undefined) send(inner, "SIGKILL")
       else {
         for (let round = 0; round < mostRounds && !endAll(); round++) yield* Effect.sleep(pause)
-        for (const pid of stopped) send(pid, "SIGCONT")
+        goOn(stopped)
       }
       return [...ended.values()].map(({ mask, names }) => {
         const [name = "", ...others] = names

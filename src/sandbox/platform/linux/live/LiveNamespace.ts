@@ -22,6 +22,7 @@ import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 import * as Eviction from "./Eviction.js"
+import * as MountChange from "./MountChange.js"
 import * as SandboxProcess from "./SandboxProcess.js"
 import * as WritableMounts from "./WritableMounts.js"
 
@@ -193,6 +194,16 @@ export const make = (options: {
       : fail(`no sandbox: while it was built, ${stray} was replaced, or a link led there; try again when it rests`)
   }
 
+  /** Changes the mounts at a path, and nowhere else. */
+  const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>) =>
+    Effect.suspend(() => {
+      inner ??= SandboxProcess.find(pid)
+      if (inner === undefined) return fail(`${what}: the sandbox has ended`)
+      const source = MountTable.sourceOf(MountTable.read("self"), path)
+      const isMask = ({ root }: MountTable.Mount) => placeholder.test(root)
+      return MountChange.run(change, { inner, what, path, stage: stage(path), mounts, isMask, source })
+    })
+
   return {
     verify: Effect.suspend(() => verify()),
     canChange: level !== "single",
@@ -204,22 +215,24 @@ export const make = (options: {
       return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
     },
     addMasks,
-    removeMask: (path) =>
-      Effect.gen(function* () {
-        const what = `could not take the mask from ${path}`
+    removeMask: (path) => {
+      const what = `could not take the mask from ${path}`
+      const change = Effect.gen(function* () {
         yield* enter(what, programs.umount, [path])
         if (layout.isReadOnly || !layout.roots.some((root) => isWithin(path, root))) return
         // The right to read is no right to write: without its mask, it would be writable as all around it is.
         yield* bindOver(what, path, "bind", "private,ro").pipe(
           Effect.tapError(() => Effect.ignore(addMasks([{ path, kind: kindOf(path) }])))
         )
-      }),
+      })
+      return changeAt(path, what, change)
+    },
     addBind: (path) =>
       Effect.gen(function* () {
         const what = `could not make ${path} writable`
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
         if (layout.roots.some((root) => isWithin(path, root))) return []
-        // No sandboxed command can make this path lead elsewhere: no part of it is writable.
+        // No command of this sandbox can make this path lead elsewhere, but another one's may.
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
@@ -231,10 +244,12 @@ export const make = (options: {
         if (below.some((mask) => mask.path === path)) return yield* fail(`${what}: it is on the blacklist`)
         yield* addMasks(below.filter((mask) => !isMounted(mask.path)))
         // As it is no peer of its source, it can be unmounted without the masks below it.
-        yield* bindOver(what, path, "rbind", "rprivate")
+        yield* changeAt(path, what, bindOver(what, path, "rbind", "rprivate"))
         return below
       }),
-    removeBind: (path) =>
-      enter(`could not take the right to write from ${path}`, programs.umount, ["--recursive", "--", path, stage(path)])
+    removeBind: (path) => {
+      const what = `could not take the right to write from ${path}`
+      return changeAt(path, what, enter(what, programs.umount, ["--recursive", "--", path, stage(path)]))
+    }
   }
 }

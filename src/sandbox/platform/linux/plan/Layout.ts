@@ -87,7 +87,7 @@ export const make = async (
     hidden: ["/dev", "/proc", sessions, ...places]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
-  const granted = (policy.granted ?? []).flatMap((rule) => WriteRoots.realPath(rule.path) ?? [])
+  const granted = (policy.granted ?? []).flatMap(({ path }) => (WriteRoots.realPath(path) === path ? [path] : []))
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
   /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
