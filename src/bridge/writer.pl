@@ -84,8 +84,9 @@ sub replace {
   }
   my $new = $directory . '.' . substr($name, 0, 100) . '.' . int(rand 1e9) . $$;
   # Until it has the old one's mode, nobody else may read it.
-  sysopen my $file, $new, 0301, @old ? 0600 : 0666 or return;
   $temporary = $new;
+  my $file;
+  unless (sysopen $file, $new, 0301, @old ? 0600 : 0666) { undef $temporary; return }
   local $SIG{XFSZ} = 'IGNORE';
   my $done = put($file, $bytes) == length $bytes && close $file;
   if ($done && @old) {

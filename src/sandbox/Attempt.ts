@@ -10,6 +10,7 @@ import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
+import { onOneLine } from "./denial/Explanation.js"
 import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
 import * as RealPath from "./policy/RealPath.js"
@@ -118,7 +119,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
           withGrants(turn, grants, use, ({ resource }) =>
             retire(
               backend,
-              `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
+              `A new shell was started: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
             )
           )
         )
@@ -200,7 +201,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
                         kept,
                         retire(
                           backend,
-                          `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`
+                          `A new shell was started: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`
                         )
                       )
                 )

@@ -14,6 +14,7 @@ import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as Remedy from "./denial/Remedy.js"
 import type { Answer, PermissionRequest } from "./permission/Permission.js"
+import * as FileIdentity from "./policy/FileIdentity.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
@@ -70,17 +71,20 @@ export interface Door {
  */
 const mostPromises = 100
 
+/** Makes a grant one for what is there now. */
+const asIs = (grant: Grant): Grant => ({ ...grant, identity: FileIdentity.of(grant.resource) })
+
 /**
  * Returns the right that has to be given; undefined where there is none. What does not exist can't be allowed: to make
  * it, the directory that it is to lie in has to be writable. Where that is too wide, a file alone is made, and allowed.
  */
 const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
   if (access === "network") return undefined
-  if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return { access, resource }
+  if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
   const remedy = Remedy.find(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined
   const { isThere, path } = remedy
-  if (isThere) return { access, resource: path }
+  if (isThere) return asIs({ access, resource: path })
   return isOfFile === true && path === resource ? { access, resource, isNew: true } : undefined
 }
 
@@ -165,15 +169,21 @@ export const make = (
       if (answer === "allow_once") {
         const refused = yield* door.tryOut(backend, grant)
         if (Option.isSome(refused)) {
-          return withNotice(result, `The user allowed ${grant.resource} once, but ${refused.value.message}.`)
+          return withNotice(
+            result,
+            `The user allowed ${Explanation.onOneLine(grant.resource)} once, but ${refused.value.message}.`
+          )
         }
         promise(command, [...grants, grant])
-        return withNotice(result, `${allowed}${grant.resource} once, for this command: run it again.`)
+        return withNotice(
+          result,
+          `${allowed}${Explanation.onOneLine(grant.resource)} once, for this command: run it again.`
+        )
       }
       if (grants.length > 0) promise(command, grants)
       const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
-      const notice = `${allowed}${grant.resource}${now}`
+      const notice = `${allowed}${Explanation.onOneLine(grant.resource)}${now}`
       return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 

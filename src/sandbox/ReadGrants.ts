@@ -4,19 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Fs from "node:fs"
-import * as BytePath from "./policy/BytePath.js"
-
-/** Returns what tells a file or directory from any other, and one that is not there; undefined where a link leads to it. */
-const identityOf = (path: string): string | undefined => {
-  try {
-    if (BytePath.realPath(path) !== path) return undefined
-    const { dev, ino } = Fs.lstatSync(BytePath.toHost(path), { bigint: true })
-    return `${dev}:${ino}`
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : undefined
-  }
-}
+import * as FileIdentity from "./policy/FileIdentity.js"
 
 /**
  * The grants to read.
@@ -27,14 +15,13 @@ const identityOf = (path: string): string | undefined => {
 export class ReadGrants {
   private readonly identities = new Map<string, string>()
 
-  /** Adds a path, given as its real one, as what it is now. */
-  add(path: string): void {
-    const identity = identityOf(path)
+  /** Adds a path, given as its real one, as what it was when it was asked for; by default, as what it is now. */
+  add(path: string, identity = FileIdentity.of(path)): void {
     if (identity !== undefined) this.identities.set(path, identity)
   }
 
   /** The paths that are still what was allowed. */
   get paths(): ReadonlyArray<string> {
-    return [...this.identities].flatMap(([path, identity]) => (identityOf(path) === identity ? [path] : []))
+    return [...this.identities].flatMap(([path, identity]) => (FileIdentity.of(path) === identity ? [path] : []))
   }
 }

@@ -249,7 +249,9 @@ export const make = (
           // Recorded first, for the watch would put a mask back that is removed without a grant.
           now.granted = [...now.granted, grant]
           const given =
-            grant.access === "read" ? Effect.as(live.removeMask(grant.resource), []) : live.addBind(grant.resource)
+            grant.access === "read"
+              ? Effect.as(live.removeMask(grant.resource, grant.identity), [])
+              : live.addBind(grant.resource, grant.identity)
           return mounting
             .withPermits(1)(Effect.uninterruptible(given))
             .pipe(

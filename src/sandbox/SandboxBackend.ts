@@ -38,6 +38,8 @@ export interface Grant {
   readonly access: "read" | "write"
   /** True for a file that is missing, and made before it is given. */
   readonly isNew?: true
+  /** What was there when it was asked for (`FileIdentity`): nothing else is given. */
+  readonly identity?: string | undefined
 }
 
 /**

@@ -245,10 +245,10 @@ export const layer: Layer.Layer<
     const outdated = new WeakSet<SandboxBackend>()
 
     /** Adds a grant to the policy of every sandbox that is made from now on. */
-    const remember = ({ access, resource }: Grant) => {
+    const remember = ({ access, identity, resource }: Grant) => {
       const backend = current.peek()?.backend
       if (backend !== undefined) outdated.add(backend)
-      if (access === "read") return reads.add(resource)
+      if (access === "read") return reads.add(resource, identity)
       const entry = PathGlob.escape(resource)
       if (!runtime.whitelist.includes(entry)) runtime.whitelist.push(entry)
     }

@@ -127,9 +127,13 @@ export interface LiveSandbox {
    */
   readonly watch: (options: WatchOptions) => Effect.Effect<MaskWatch, never, Scope.Scope>
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
-  readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
-  /** Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. */
-  readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
+  /** Lets a path be read; fails where something else than that (`FileIdentity`) is there. */
+  readonly removeMask: (path: string, identity?: string) => Effect.Effect<void, ExecutionFailed>
+  /**
+   * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails where
+   * something else than that (`FileIdentity`) is there.
+   */
+  readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
   /**
    * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.

@@ -77,8 +77,8 @@ export const make = (
     })
   return {
     ...door,
-    addBind: (path) =>
-      Effect.tap(door.addBind(path), () => {
+    addBind: (path, identity) =>
+      Effect.tap(door.addBind(path, identity), () => {
         bound.add(path)
       }),
     removeBind: (path) =>

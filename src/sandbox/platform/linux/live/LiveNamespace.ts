@@ -48,12 +48,12 @@ export interface LiveNamespace {
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
   /** Lets a path be read, and not be written, wherever it lies. */
-  readonly removeMask: (path: string) => Effect.Effect<void, ExecutionFailed>
+  readonly removeMask: (path: string, identity?: string) => Effect.Effect<void, ExecutionFailed>
   /**
    * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails
    * for a path that holds something read-only or hidden, or that a rule names.
    */
-  readonly addBind: (path: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
+  readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
   /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
@@ -195,13 +195,13 @@ export const make = (options: {
   }
 
   /** Changes the mounts at a path, and nowhere else. */
-  const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>) =>
+  const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>, identity?: string) =>
     Effect.suspend(() => {
       inner ??= SandboxProcess.find(pid)
       if (inner === undefined) return fail(`${what}: the sandbox has ended`)
       const source = MountTable.sourceOf(MountTable.read("self"), path)
       const isMask = ({ root }: MountTable.Mount) => placeholder.test(root)
-      return MountChange.run(change, { inner, what, path, stage: stage(path), mounts, isMask, source })
+      return MountChange.run(change, { inner, what, path, stage: stage(path), mounts, isMask, source, identity })
     })
 
   return {
@@ -215,7 +215,7 @@ export const make = (options: {
       return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
     },
     addMasks,
-    removeMask: (path) => {
+    removeMask: (path, identity) => {
       const what = `could not take the mask from ${path}`
       const change = Effect.gen(function* () {
         yield* enter(what, programs.umount, [path])
@@ -225,9 +225,9 @@ export const make = (options: {
           Effect.tapError(() => Effect.ignore(addMasks([{ path, kind: kindOf(path) }])))
         )
       })
-      return changeAt(path, what, change)
+      return changeAt(path, what, change, identity)
     },
-    addBind: (path) =>
+    addBind: (path, identity) =>
       Effect.gen(function* () {
         const what = `could not make ${path} writable`
         if (Path.normalize(path) !== path) return yield* fail(`${what}: it must be written without . and ..`)
@@ -244,7 +244,7 @@ export const make = (options: {
         if (below.some((mask) => mask.path === path)) return yield* fail(`${what}: it is on the blacklist`)
         yield* addMasks(below.filter((mask) => !isMounted(mask.path)))
         // As it is no peer of its source, it can be unmounted without the masks below it.
-        yield* changeAt(path, what, bindOver(what, path, "rbind", "rprivate"))
+        yield* changeAt(path, what, bindOver(what, path, "rbind", "rprivate"), identity)
         return below
       }),
     removeBind: (path) => {

@@ -8,6 +8,7 @@
 import * as Effect from "effect/Effect"
 import type * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import * as FileIdentity from "../../../policy/FileIdentity.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import type * as MountTable from "../plan/MountTable.js"
 import { realPath } from "../plan/WriteRoots.js"
@@ -28,6 +29,8 @@ export interface Options {
   readonly what: string
   /** The real path that the change is about. */
   readonly path: string
+  /** What has to be there (`FileIdentity`); anything, where it is not given. */
+  readonly identity?: string | undefined
   /** A place of this process's own through which binds go. */
   readonly stage: string
   /** Returns the mounts of the sandbox, as of now. */
@@ -67,11 +70,13 @@ export const run = (
 ): Effect.Effect<void, ExecutionFailed> =>
   Effect.uninterruptible(
     Effect.suspend(() => {
-      const { inner, mounts, path, what } = options
+      const { identity, inner, mounts, path, what } = options
       const stopped = Eviction.stopAll(inner)
       if (stopped === undefined) return fail(`${what}: the processes of the sandbox can't be stopped for it`)
       return Effect.gen(function* () {
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
+        if (identity !== undefined && FileIdentity.of(path) !== identity)
+          return yield* fail(`${what}: something else is there by now`)
         const before = mounts()
         const changed: Either.Either<void, ExecutionFailed> = yield* Effect.either(change)
         if (isStray(before, mounts(), options)) {
