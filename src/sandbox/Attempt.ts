@@ -56,6 +56,9 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
 /** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
 const successor = Symbol()
 
+/** The begin of a notice that a right took a new shell: what was kept in the old one is lost. */
+const anew = "A new shell was started, and variables, functions and background jobs are gone"
+
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
@@ -115,10 +118,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
       : Effect.zipRight(
           Effect.forEach(grants, onGrant, { discard: true }),
           withGrants(turn, grants, use, ({ resource }) =>
-            retire(
-              backend,
-              `A new shell was started: ${resource} was allowed once, and that could not be taken back otherwise.`
-            )
+            retire(backend, `${anew}: ${resource} was allowed once, and that could not be taken back otherwise.`)
           )
         )
 
@@ -194,7 +194,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
                 Effect.catchTag("ExecutionFailed", () =>
                   Effect.zipRight(
                     kept,
-                    retire(backend, `A new shell was started: only a new sandbox can have ${grant.resource} allowed.`)
+                    retire(backend, `${anew}: only a new sandbox can have ${grant.resource} allowed.`)
                   )
                 )
               )
