@@ -13,6 +13,7 @@ import type { CurrentSandbox } from "./CurrentSandbox.js"
 import { onOneLine } from "./denial/Explanation.js"
 import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
+import * as FileIdentity from "./policy/FileIdentity.js"
 import * as RealPath from "./policy/RealPath.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
@@ -57,6 +58,13 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
 
 /** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
 const successor = Symbol()
+
+/** The begin of a notice that a right took a new shell: what was kept in the old one is lost. */
+const anew = "A new shell was started, and variables, functions and background jobs are gone"
+
+/** Tests whether something else has come to the place of what was asked for. */
+const isAnother = ({ identity, resource }: Grant): boolean =>
+  identity === undefined ? RealPath.follow(resource).real !== resource : FileIdentity.of(resource) !== identity
 
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
@@ -119,7 +127,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
           withGrants(turn, grants, use, ({ resource }) =>
             retire(
               backend,
-              `A new shell was started: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
+              `${anew}: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
             )
           )
         )
@@ -194,15 +202,12 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
               turn.grant(grant).pipe(
                 Effect.zipLeft(kept),
                 Effect.catchTag("ExecutionFailed", (error) =>
-                  // Where another session has put a link in its place, no sandbox may have it.
-                  grant.access === "write" && RealPath.follow(grant.resource).real !== grant.resource
+                  // No sandbox may have what was put in its place.
+                  isAnother(grant)
                     ? Effect.fail(error)
                     : Effect.zipRight(
                         kept,
-                        retire(
-                          backend,
-                          `A new shell was started: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`
-                        )
+                        retire(backend, `${anew}: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`)
                       )
                 )
               )

@@ -100,7 +100,10 @@ describe("a command that the policy denies", () => {
           Effect.gen(function* () {
             const { notices, stdout } = yield* execute("cat a.pem")
             assert.strictEqual(stdout, "cat a.pem")
-            assert.match(notices?.join() ?? "", /^A new shell was started: \/p\/a\.pem was allowed once/)
+            assert.match(
+              notices?.join() ?? "",
+              /^A new shell was started, and variables, functions and background jobs are gone: \/p\/a\.pem was allowed once/
+            )
             yield* execute("a")
             assert.isUndefined((yield* execute("b")).notices)
           })
@@ -169,7 +172,7 @@ describe("a command that the policy denies", () => {
         )
         assert.strictEqual(result.stdout, "secret")
         assert.deepStrictEqual(result.notices, [
-          "A new shell was started: only a new sandbox can have /p/a.pem allowed."
+          "A new shell was started, and variables, functions and background jobs are gone: only a new sandbox can have /p/a.pem allowed."
         ])
         assert.deepStrictEqual(provider.policies[1]?.granted?.[0]?.path, "/p/a.pem")
       })

@@ -16,6 +16,8 @@ import * as OwnCommand from "./OwnCommand.js"
  */
 export type Entry = Data.TaggedEnum<{
   Blank: Record<never, never>
+  /** The wish for an empty screen. */
+  Clear: Record<never, never>
   /** A command line for the session's shell. */
   Command: { readonly text: string }
   /** One of the shell's own commands, with the text after its name. */
@@ -33,7 +35,8 @@ export type Entry = Data.TaggedEnum<{
 export const Entry = Data.taggedEnum<Entry>()
 
 /**
- * Reads an entry. A question may begin with `?`; a path that begins with `/` is a command line; `exit` alone leaves.
+ * Reads an entry. A question may begin with `?`; a path that begins with `/` is a command line; `exit` alone
+ * leaves, and `clear` alone clears the screen.
  *
  * @since 0.1.0
  */
@@ -42,6 +45,8 @@ export const read = (text: string): Entry => {
   if (trimmed === "") return Entry.Blank()
   // A pattern of one character (`?`) is hardly ever a command.
   if (trimmed.startsWith("?")) return Entry.Own({ name: "ask", rest: trimmed.slice(1).trim() })
+  // Output of commands has no say over the screen, and in a terminal of its own it would take what is typed behind it.
+  if (trimmed === "clear") return Entry.Clear()
   // In the session, it would begin a new shell; a person means to leave.
   const [left, code = ""] = /^(?:exit|logout)(?:\s+(\d+))?$/.exec(trimmed) ?? []
   if (left !== undefined) return Entry.Own({ name: "exit", rest: code })

@@ -11,9 +11,12 @@ import * as Quote from "../../bash/Quote.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { TodoStore } from "../../extension/TodoStore.js"
+import * as Remedy from "../../sandbox/denial/Remedy.js"
+import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
+import * as PersonWords from "./PersonWords.js"
 import * as PolicyText from "./PolicyText.js"
 import * as ShellHouse from "./ShellHouse.js"
 
@@ -58,8 +61,20 @@ const wordOf = (written: string): string => {
   return words.length === 1 ? (words[0]?.value ?? written) : written
 }
 
-const allow = (house: ShellHouse.ShellHouse, written: string) =>
+/** Returns what is to be done instead where a path is missing. */
+const whereMissing = (path: string, cwd: string): string => {
+  const remedy = Remedy.find(path, cwd)
+  const only = "only what exists can be allowed."
+  if (remedy === undefined) return only
+  return remedy.isThere ? `${only} Name its directory.` : `${only}\n${PersonWords.outside(remedy.path)}`
+}
+
+const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Remedy.isWide(real, cwd)
+
+const allow = (house: ShellHouse.ShellHouse, rest: string) =>
   Effect.gen(function* () {
+    const written = rest.replace(/^--yes(?:\s+|$)/, "")
+    const isSure = written !== rest
     const sandbox = yield* ShellHouse.service(house, SandboxManager)
     if (written === "") return `Usage: ${OwnCommand.usage("allow")}`
     const cwd = yield* sandbox.cwd
@@ -72,13 +87,15 @@ const allow = (house: ShellHouse.ShellHouse, written: string) =>
     const path = realPath(at(written)) === undefined ? at(wordOf(written)) : at(written)
     const shown = ForeignText.word(path, 300)
     const real = realPath(path)
-    if (real === undefined) return `${shown} does not exist: only what exists can be allowed. Name its directory.`
     const inForce = yield* sandbox.inForce
     if (inForce === undefined) return "There is no sandbox: commands may write wherever you may."
+    if (real === undefined) return `${shown} does not exist: ${whereMissing(path, inForce.policy.cwd)}`
     const verdict = PolicyDecision.make(inForce.policy).explain(real, inForce.policy.cwd, "write")
     if (verdict.allowed) return `Commands may write to ${shown} already.`
     if (!PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
+    if (!isSure && PathEntry.unwritable(real) === undefined && isWide(real, inForce.policy.cwd))
+      return `${shown} holds much else, and commands could change all of it. To allow that: /allow --yes ${Quote.word(path)}`
     yield* sandbox.allow(path)
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown
     return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`

@@ -49,6 +49,16 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: st
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
   const remedy = Remedy.find(blockedResource, cwd)
   if (remedy === undefined) return what
+  // Within the shell, the question makes a file; commands could make nothing else there.
+  if (!remedy.isThere && allow === "/allow") return `${what}\n${outside(remedy.path)}`
   const first = remedy.isThere ? "" : ", make it, and then"
   return `${what}\nTo let commands write there${first}: ${allow} ${Quote.word(remedy.path)}`
 }
+
+/**
+ * Returns how a path is allowed within the shell that is missing in a directory too wide to be allowed.
+ *
+ * @since 0.1.0
+ */
+export const outside = (path: string): string =>
+  `To let commands write there, run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then: /allow ${Quote.word(path)}`

@@ -71,6 +71,13 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
         yield* look
       })
 
+    /** Clears the screen and what has scrolled off it, as `clear` does, which sets `$?`. */
+    const clear = Effect.gen(function* () {
+      code = ExitCode.success
+      yield* renderer.suspended(Effect.promise(async () => terminal.write(emptied)))
+      yield* (yield* ShellHouse.service(house, SandboxManager)).setStatus(code)
+    })
+
     /** Talks to the agent until Ctrl-C. */
     const talk = (use: (conversation: Conversation) => Effect.Effect<void>) =>
       Effect.gen(function* () {
@@ -116,6 +123,8 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
       }
       yield* Entry.$match(entry, {
         Blank: () => Effect.void,
+        // Where we may write no control sequence, the program itself may.
+        Clear: () => (terminal.isLive ? clear : command("clear", true)),
         Command: ({ text }) => command(text, Interactive.test(text)),
         Own: ({ name, rest }) => own(name, rest),
         Unknown: ({ meant, name }) => {
@@ -125,6 +134,8 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
       })
     }
   })
+
+const emptied = "\x1b[H\x1b[2J\x1b[3J"
 
 const loadActions = Effect.promise(() => import("./OwnActions.js"))
 

@@ -43,8 +43,12 @@ const nearest = (resource: string, cwd: string): Remedy => {
 const wide =
   /^\/(?:|bin|boot|dev|etc|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|(?:home|Users|usr|var|System|Library)(?:\/[^/]*)?)$/
 
-/** Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in. */
-const isWide = (directory: string, cwd: string): boolean =>
+/**
+ * Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in.
+ *
+ * @since 0.1.0
+ */
+export const isWide = (directory: string, cwd: string): boolean =>
   wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
 
 /** A user whom the system does not know has none. */

@@ -23,6 +23,12 @@ describe("an entry at the prompt", () => {
       assert.deepStrictEqual(read(text), Entry.Command({ text }))
   })
 
+  it("clears the screen where it is clear alone", () => {
+    assert.deepStrictEqual(read(" clear\n"), Entry.Clear())
+    for (const text of ["clear -x", "clear; ls", "clear | cat"])
+      assert.deepStrictEqual(read(text), Entry.Command({ text }))
+  })
+
   it("gets the terminal where its program needs it, and nothing is redirected", () => {
     for (const text of [
       "vim a.txt",

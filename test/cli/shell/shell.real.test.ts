@@ -47,6 +47,20 @@ describe("synapse shell without a terminal", () => {
 })
 
 describe.skipIf(!Tmux.isThere)("synapse shell", () => {
+  it("clears the screen for clear, and runs what was typed behind it", () =>
+    shell(async ({ line, press, type, until }) => {
+      await line(plain)
+      type("echo before; (exit 3)")
+      press("Enter")
+      await line(`~/work NO SANDBOX [3] ${mark}`)
+      type("clear")
+      press("Enter")
+      type("echo be''hind $?")
+      press("Enter")
+      const lines = await until((lines) => lines.includes("behind 0"))
+      assert.notInclude(lines, "before")
+    }))
+
   it("runs commands in one session, and shows the directory and the exit code in its prompt", () =>
     shell(async ({ line, press, type }) => {
       await line(plain)
