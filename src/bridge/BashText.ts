@@ -236,7 +236,9 @@ case $__synapse_own in
   yes) __SYNAPSE_CALL__ ;;
   unclear)
     if [[ $1 == -- ]]; then \\builtin shift; fi
-    \\builtin printf 'read: %s: the file, or a variable? "read ./%s" shows the file, "builtin read %s" sets the variable\\n' "$1" "$1" "$1" >&2
+    __synapse_text='file, or a variable? "read ./%s" shows the file'
+    if [[ -d $1 ]]; then __synapse_text='directory, or a variable? "ls ./%s" lists the directory'; fi
+    \\builtin printf "read: %s: the $__synapse_text, \\"builtin read %s\\" sets the variable\\n" "$1" "$1" "$1" >&2
     \\builtin return 1 ;;
   *) \\builtin read "$@" ;;
 esac

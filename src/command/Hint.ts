@@ -74,6 +74,14 @@ export const forMissing = (name: string, canSearch: boolean): Advice.Advice | un
 }
 
 /**
+ * Returns advice on another agent's tool that was called as a command: the help of the command that does the same here.
+ *
+ * @since 0.1.0
+ */
+export const forForeign = (name: string, own: string): Advice.Advice =>
+  Advice.line`${Advice.run(`${own} --help`)} shows how to use ${own}, the command here for ${name}.`
+
+/**
  * Returns the commands that show a command's help.
  *
  * @since 0.1.0

@@ -76,7 +76,7 @@ export const example = (given: unknown): string | undefined => {
   const prepared = prepare(typeof given === "string" ? repaired(given) : given)
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
   const { description, restart, timeout } = object
-  const milliseconds = millisecondsOf(timeout ?? object["timeout_ms"])
+  const milliseconds = timeout === undefined ? millisecondsOf(object["timeout_ms"]) : millisecondsOf(asSeconds(timeout))
   const line = commandOf(object)
   if (line === undefined) return undefined
   return JSON.stringify({
@@ -127,6 +127,10 @@ const units: Readonly<Record<string, number>> = {
   m: 60_000,
   min: 60_000
 }
+
+/** Adds the unit to a small fraction, which is meant as seconds: nobody counts parts of a millisecond. */
+const asSeconds = (timeout: unknown): unknown =>
+  /^\s*\d{1,3}\.0*[1-9]\d*\s*$/.test(String(timeout)) ? `${String(timeout).trim()}s` : timeout
 
 const millisecondsOf = (timeout: unknown): number | undefined => {
   const [, count, unit = ""] = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/.exec(String(timeout)) ?? []

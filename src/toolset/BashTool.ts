@@ -33,6 +33,7 @@ import { DescriptionSettings } from "./DescriptionSettings.js"
 import * as ExtensionName from "./ExtensionName.js"
 import type { Facts } from "./Facts.js"
 import * as ForeignTool from "./ForeignTool.js"
+import * as ForeignToolCall from "./ForeignTool.shell.js"
 import * as PersonHint from "./PersonHint.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
@@ -189,7 +190,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           })
         ),
       remark,
-      hint: (params, result) => hint(commandOf(params), result, isOurs("command:search")),
+      hint: (params, result) => hint(commandOf(params), result, (command) => offers(registry, command)),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
         const isOffline = sandbox.conditions().confinement._tag !== "Open"
@@ -282,16 +283,22 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-const hint = (command: string, result: CommandResult, canSearch: boolean): string | undefined => {
-  const advice = adviceFor(command, result, canSearch)
+const hint = (command: string, result: CommandResult, offers: ForeignTool.Offers): string | undefined => {
+  const advice = adviceFor(command, result, offers)
   return advice === undefined ? undefined : Advice.render([advice], Advice.model)
 }
 
-const adviceFor = (command: string, result: CommandResult, canSearch: boolean): Advice.Advice | undefined => {
+const adviceFor = (
+  command: string,
+  result: CommandResult,
+  offers: ForeignTool.Offers
+): Advice.Advice | undefined => {
   const name = Culprit.find(Culprit.lineOf(command), result)
   // Our own commands have named their help themselves.
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
-  return result.exitCode === ExitCode.notFound ? Hint.forMissing(name, canSearch) : Hint.forFailed(name)
+  if (result.exitCode !== ExitCode.notFound) return Hint.forFailed(name)
+  const own = ForeignToolCall.ownFor(name, offers)
+  return own === undefined ? Hint.forMissing(name, offers("command:search")) : Hint.forForeign(name, own)
 }
 
 /** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */

@@ -59,6 +59,18 @@ export const ofWords = (
 
 const ourOwn = new Set(["TodoWrite", "edit", "read", "write"])
 
+/**
+ * Returns the command of ours that does what another agent's tool does; undefined where there is none.
+ *
+ * @since 0.1.0
+ */
+export const ownFor = (name: string, offers: ForeignTool.Offers): string | undefined => {
+  const [first] = (toolName.test(name) ? ForeignTool.advise(name, {}, offers) : undefined) ?? []
+  if (!Predicate.isTagged(first, "Run") || !("command" in first)) return undefined
+  const [own = ""] = first.command.split(" ", 1)
+  return ourOwn.has(own) && own !== name && offers(own) ? own : undefined
+}
+
 /** Writes `fd` with a plain part of a name, and perhaps a directory, as `find`. */
 const found = ([name = "-", directory = ".", ...more]: ReadonlyArray<string>): string | undefined =>
   /^[\w.][\w.-]*$/.test(name) && !directory.startsWith("-") && more.length === 0

@@ -33,18 +33,17 @@ export const make = (facts: Facts): string | undefined => {
   const { result } = facts
   const open = OpenHereDocument.remark(result.stderr)
   if (result.exitCode === ExitCode.success) {
-    const moved = result.movedTo === undefined ? undefined : inside(result.movedTo)
+    const stage = withDirectory(MissingCommand.ofStage(facts), result.movedTo)
     return (
-      [open, Upstream.remark(facts.command, result), MissingCommand.ofStage(facts), moved]
-        .filter((part) => part !== undefined)
-        .join(" ") || undefined
+      [open, Upstream.remark(facts.command, result), ...stage].filter((part) => part !== undefined).join(" ") ||
+      undefined
     )
   }
   const line = Culprit.lineOf(facts.command)
   const meaning =
     CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, result) ?? meaningOf(line, facts)
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
-  return [open, status(result.exitCode), meaning, directory === undefined ? undefined : inside(directory)]
+  return [open, status(result.exitCode), ...withDirectory(meaning, directory)]
     .filter((part) => part !== undefined)
     .join(" ")
 }
@@ -55,6 +54,15 @@ export const make = (facts: Facts): string | undefined => {
  * @since 0.1.0
  */
 export const status = (exitCode: number): string => `[exit ${exitCode}]`
+
+/** Puts the directory behind a meaning, or before one of several lines, whose last may be the end of a here-document. */
+const withDirectory = (
+  meaning: string | undefined,
+  directory: string | undefined
+): ReadonlyArray<string | undefined> => {
+  const where = directory === undefined ? undefined : inside(directory)
+  return meaning?.includes("\n") === true ? [where, meaning] : [meaning, where]
+}
 
 const inside = (directory: string): string => `(in ${directory.replace(/[\x00-\x1f\x7f]/g, "?")})`
 

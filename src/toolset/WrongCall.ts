@@ -21,7 +21,7 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
   const correction =
     replaced ??
     (isNamed && known.includes("Bash")
-      ? `commands run through the tool Bash: Bash(command="${call.name} <args>")`
+      ? `${lackOf(call.name)}commands run through the tool Bash: Bash(command="${call.name} <args>")`
       : "call one of the tools that there are.")
   return ToolReturn.fromError(
     call,
@@ -32,6 +32,15 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
     { toolName: call.name }
   )
 }
+
+/** What to say of tools of other agents that nothing here takes the place of, by their names in lower case, only letters. */
+const lacks: ReadonlyMap<string, string> = new Map([
+  ["notebookedit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change; "],
+  ["notebookread", "there is no tool for notebooks; a notebook is a JSON file, which any program can read; "],
+  ["websearch", "there is no tool that searches the web; "]
+])
+
+const lackOf = (name: string): string => lacks.get(name.toLowerCase().replace(/[^a-z]/g, "")) ?? ""
 
 /** Returns the arguments of a call, or their text where that is not JSON. */
 const argumentsOf = (call: ToolCall): unknown => {

@@ -93,6 +93,8 @@ describe("read", () => {
       "Makefile: 1\nhost: 1\nother: 1\nx\n",
     "printf '%s\\n' host hosts | while read f; do read $f 2>&1; done":
       'read: host: the file, or a variable? "read ./host" shows the file, "builtin read host" sets the variable\nread: hosts: the file, or a variable? "read ./hosts" shows the file, "builtin read hosts" sets the variable\n',
+    "mkdir -p dir; printf 'dir\\n' | while read f; do read \"$f\" 2>&1; done":
+      'read: dir: the directory, or a variable? "ls ./dir" lists the directory, "builtin read dir" sets the variable\n',
     "printf '%s\\n' host hosts | while IFS= read -r f; do read \"$(echo $f)\" 2>/dev/null || echo $f; done":
       "host\nhosts\n",
     // What it names does.

@@ -49,7 +49,19 @@ describe("example", () => {
         { command: "a", timeout: 120_000, description: "x" }
       ],
       [
-        { command: "a", timeout: 0.2 },
+        { command: "a", timeout: 0.5 },
+        { command: "a", timeout: 500 }
+      ],
+      [
+        { command: "a", timeout: "1.05" },
+        { command: "a", timeout: 1050 }
+      ],
+      [
+        { command: "a", timeout: 1500.5 },
+        { command: "a", timeout: 1501 }
+      ],
+      [
+        { command: "a", timeout_ms: 0.2 },
         { command: "a", timeout: 1 }
       ],
       [

@@ -35,7 +35,7 @@ const lineOf = (command: string, result: Partial<CommandResult>): string =>
     result: { stdout: "", stderr: "", exitCode: 1, ...result },
     cwd,
     around,
-    commands: ["edit", "read", "TodoWrite"],
+    commands: ["edit", "read", "TodoWrite", "write"],
     extensions: () => []
   }) ?? ""
 
@@ -97,6 +97,26 @@ describe("the line about a failed command", () => {
       assert.isAbove(Buffer.byteLength(line), 60, `${why}: ${line}`)
       assert.isAtMost(Buffer.byteLength(line), most, `${why}: ${line}`)
     }
+  })
+
+  it("has the directory before a correction of several lines, whose end has to stay alone", () => {
+    const movedTo = `${cwd}/src`
+    const patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
+    const missed = (notFound: string) => ({ exitCode: 127, notFound, movedTo })
+    assert.match(
+      lineOf(`cd src; apply_patch '${patch}'`, missed("apply_patch")),
+      /^\[exit 127\] \(in \/home\/ada\/project\/src\) here it is: [\s\S]*\nEOF$/
+    )
+    assert.match(
+      lineOf("cd src; Write x.txt 'a\nb'", missed("Write")),
+      /^\[exit 127\] \(in \/home\/ada\/project\/src\) here it is: write x\.txt 'a\nb'$/
+    )
+    const stderr = "bash: Write: command not found\n"
+    assert.match(
+      lineOf("cd src; Write x.txt 'a\nb' | cat", { exitCode: 0, stderr, pipeline: [127, 0], movedTo }),
+      / \(in \/home\/ada\/project\/src\) here it is: write x\.txt 'a\nb'$/
+    )
+    assert.strictEqual(lineOf("cd src; Read a", missed("Read")), `[exit 127] here it is: read ./a (in ${movedTo})`)
   })
 
   it("knows nothing of what it can't see", () => {

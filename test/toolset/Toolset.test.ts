@@ -123,6 +123,22 @@ describe("Toolset", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("S30: says first of a tool that has no counterpart that there is none", () =>
+    Effect.gen(function* () {
+      const toolset = yield* Toolset.make([bash(() => succeed(""))])
+      for (const [name, said] of [
+        ["NotebookEdit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change"],
+        ["notebook_read", "there is no tool for notebooks; a notebook is a JSON file, which any program can read"],
+        ["WebSearch", "there is no tool that searches the web"]
+      ] as const) {
+        assert.strictEqual(
+          (yield* toolset.handle({ id: "1", name, arguments: "{}" })).message,
+          `Unknown tool: ${name}. There is: Bash.\nCORRECTION: ${said}; commands run through the tool Bash: Bash(command="${name} <args>")`
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("S43: makes up no command for a call without a name", () =>
     Effect.gen(function* () {
       const toolset = yield* Toolset.make([bash(() => succeed(""))])

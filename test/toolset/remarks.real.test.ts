@@ -7,6 +7,8 @@ import { inHouse } from "../support/toolset/House.js"
 const help = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
 const missing = (name: string) =>
   `Bash(command="command:search ${name}") finds commands like it; Bash(command="${name} --help") shows how to use ${name}, where there is one.`
+const foreign = (name: string, own: string) =>
+  `Bash(command="${own} --help") shows how to use ${own}, the command here for ${name}.`
 const builtin = (name: string) =>
   `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
 const program = (name: string) =>
@@ -47,7 +49,8 @@ const rows: ReadonlyArray<Row> = [
     advice: missing("gerp")
   },
   { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
-  { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: missing("Read") },
+  { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: foreign("Read", "read") },
+  { command: "Read --help", remark: "[exit 127]", advice: foreign("Read", "read") },
   {
     command: 'mcp__gh__list --state "open now"',
     remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
