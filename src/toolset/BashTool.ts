@@ -288,11 +288,7 @@ const hint = (command: string, result: CommandResult, offers: ForeignTool.Offers
   return advice === undefined ? undefined : Advice.render([advice], Advice.model)
 }
 
-const adviceFor = (
-  command: string,
-  result: CommandResult,
-  offers: ForeignTool.Offers
-): Advice.Advice | undefined => {
+const adviceFor = (command: string, result: CommandResult, offers: ForeignTool.Offers): Advice.Advice | undefined => {
   const name = Culprit.find(Culprit.lineOf(command), result)
   // Our own commands have named their help themselves.
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
