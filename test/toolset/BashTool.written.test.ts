@@ -27,7 +27,7 @@ describe("BashTool", () => {
       const problems: ReadonlyArray<readonly [object, string, object]> = [
         [{ timeout: 0 }, whole, {}],
         [{ timeout: 2147483648 }, whole, { timeout: 2147483647 }],
-        [{ timeout: 1.5 }, whole, { timeout: 2 }],
+        [{ timeout: 1.5 }, whole, { timeout: 1500 }],
         [{ timeout: "5s" }, '- timeout: Expected number, actual "5s"', { timeout: 5000 }],
         [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"', {}],
         [{ cwd: "/a b", timeout: 5 }, unexpected("cwd"), { command: "(cd '/a b' && ls)", timeout: 5 }],
