@@ -47,8 +47,10 @@ const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} 
 
 /** Tests whether a change has taken away masks elsewhere, or mounted anything elsewhere, or something else there. */
 const isStray = (before: Table, after: Table, { isMask, path, source, stage }: Options): boolean => {
+  // A mask at the path lies on its stage too.
+  const isMeant = ({ point }: MountTable.Mount) => isWithin(point, path) || isWithin(point, stage)
   const masked = new Set(after.filter(isMask).map(({ point }) => point))
-  if (before.some((mount) => isMask(mount) && !isWithin(mount.point, path) && !masked.has(mount.point))) return true
+  if (before.some((mount) => isMask(mount) && !isMeant(mount) && !masked.has(mount.point))) return true
   const known = new Set(before.map(keyOf))
   return after.some((mount) => {
     if (known.has(keyOf(mount)) || isWithin(mount.point, stage)) return false
