@@ -23,7 +23,7 @@ export interface SandboxResult extends CommandResult {
   readonly blocked: boolean
   /** The denial; where the command's words alone tell it (`how: "preflight"`), the command was not run. */
   readonly denial?: Denial
-  /** What else was denied. */
+  /** The further denials. */
   readonly others?: ReadonlyArray<Denial>
 }
 
@@ -38,7 +38,7 @@ export interface Grant {
   readonly access: "read" | "write"
   /** True for a file that is missing, and made before it is given. */
   readonly isNew?: true
-  /** What was there when it was asked for (`FileIdentity`): nothing else is given. */
+  /** The identity (`FileIdentity`) of the file that was asked for: no other is given. */
   readonly identity?: string | undefined
 }
 

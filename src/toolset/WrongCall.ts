@@ -33,7 +33,7 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
   )
 }
 
-/** What to say of tools of other agents that nothing here takes the place of, by their names in lower case, only letters. */
+/** The sentences on tools of other agents that have no counterpart here, by their names in lower case, only letters. */
 const lacks: ReadonlyMap<string, string> = new Map([
   ["notebookedit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change; "],
   ["notebookread", "there is no tool for notebooks; a notebook is a JSON file, which any program can read; "],

@@ -65,7 +65,7 @@ export interface Interruption {
  */
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
-  /** What runs in the foreground, and is done when it has ended; undefined where nothing does. */
+  /** The effect of the foreground, which ends with it; undefined where nothing runs there. */
   let foreground: { readonly ended: Deferred.Deferred<void> } | undefined
   const turn = Effect.unsafeMakeSemaphore(1)
   const running = Effect.acquireRelease(

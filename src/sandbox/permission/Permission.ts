@@ -19,7 +19,7 @@ import type { Rule } from "../policy/SandboxPolicy.js"
 export interface Task {
   /** The type of the sub-agent, as `explore`. */
   readonly type: string
-  /** What it does, in a few words that a model wrote. */
+  /** The task in a few words, as a model wrote them. */
   readonly description: string
 }
 

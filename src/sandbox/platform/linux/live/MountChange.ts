@@ -29,7 +29,7 @@ export interface Options {
   readonly what: string
   /** The real path that the change is about. */
   readonly path: string
-  /** What has to be there (`FileIdentity`); anything, where it is not given. */
+  /** The identity (`FileIdentity`) that the path must have; any, where it is not given. */
   readonly identity?: string | undefined
   /** A place of this process's own through which binds go. */
   readonly stage: string
