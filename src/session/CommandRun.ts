@@ -15,6 +15,7 @@ import type { Sink } from "./OutputPipe.js"
 import { OutputTeller } from "./OutputTeller.js"
 import * as PipeHolders from "./PipeHolders.js"
 import type { PipePair, PipePool } from "./PipePool.js"
+import type { Plumbing } from "./Plumbing.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { Settings } from "./SessionSettings.js"
 import type { Shell } from "./Shell.js"
@@ -49,6 +50,19 @@ export interface Outcome {
   readonly notice: string | undefined
 }
 
+/**
+ * What conducts a run through its shell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
+  /** True once a shell that ends has written all of its state. */
+  readonly isExiting: boolean
+  /** Called when the command begins to be ended. */
+  readonly hurry: () => void
+}
+
 /** The parents of what each living shell starts, which stay the same. */
 const parents = GlobalValue.globalValue("synapse/CommandRun/parents", () => new WeakMap<Shell, ReadonlyArray<number>>())
 
@@ -69,10 +83,10 @@ export class CommandRun {
   begun = false
   over = false
   stopped: StopReason | undefined
-  /** Called when the command begins to be ended. */
-  onStop: () => void = () => {}
   /** The number of bytes of its output. */
   heard = 0
+  private readonly directory: SessionDirectory
+  private readonly pool: PipePool
   private readonly teller: OutputTeller
   private readonly stdout: OutputCapture.OutputCapture
   private readonly stderr: OutputCapture.OutputCapture
@@ -90,16 +104,18 @@ export class CommandRun {
 
   constructor(
     readonly job: Job,
+    private readonly conduct: Conduct,
     private readonly shell: Shell,
-    private readonly pool: PipePool,
+    plumbing: Plumbing,
     readonly pipes: PipePair,
-    private readonly directory: SessionDirectory,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
-    private readonly known: Pick<Interruption.Target, "mark" | "nextMark" | "isExiting">,
     /** True where it may list the traps. */
     private readonly mayListTraps: boolean
   ) {
+    const { directory, pool } = plumbing
+    this.directory = directory
+    this.pool = pool
     const options = {
       limit: settings.outputLimit,
       fileLimit: settings.outputFileLimit,
@@ -134,7 +150,7 @@ export class CommandRun {
       this.cleared = Interruption.clear(this.target)
       return
     }
-    this.onStop()
+    this.conduct.hurry()
     clearTimeout(this.deadline)
     this.endInterruption = Interruption.begin(this.target, this.patience)
   }
@@ -245,8 +261,11 @@ export class CommandRun {
   }
 
   private get target(): Interruption.Target {
+    const { conduct } = this
     return {
-      ...this.known,
+      mark: conduct.mark,
+      nextMark: conduct.nextMark,
+      isExiting: () => conduct.isExiting,
       shell: this.shell,
       directory: this.directory,
       pipes: this.pipes.paths,
