@@ -95,6 +95,7 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
       const session: BashSession = {
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
+        peek: () => ({ cwd, isFree: true }),
         restart: Effect.sync(() => {
           calls.push({ _tag: "Restart" })
         }),

@@ -90,6 +90,15 @@ export class Slices {
     })
   }
 
+  /** Runs work to its end, and goes on with its value: at once, where the first slice is all of it. */
+  andThen<A, B, E>(steps: Steps<A>, next: (value: A) => Effect.Effect<B, E>): Effect.Effect<B, E> {
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return next(step.value)
+      if (this.isOver) return Effect.flatMap(Effect.zipRight(this.rest, this.run(steps)), next)
+    }
+  }
+
   /** Streams what work yields; where it yields undefined, it only may rest. */
   stream<A>(steps: () => Iterator<A | undefined>): Stream.Stream<A> {
     return Stream.suspend(() => {
@@ -122,6 +131,15 @@ export class Slices {
  * @category running
  */
 export const run = <A>(steps: () => Steps<A>): Effect.Effect<A> => Effect.suspend(() => new Slices().run(steps()))
+
+/**
+ * Runs work in slices, and goes on with its value. The first slice runs at once: to be called within an effect.
+ *
+ * @since 0.1.0
+ * @category running
+ */
+export const andThen = <A, B, E>(steps: Steps<A>, next: (value: A) => Effect.Effect<B, E>): Effect.Effect<B, E> =>
+  new Slices().andThen(steps, next)
 
 /**
  * Runs work at once, without a rest.

@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 
 /** The default tracer, whose spans go nowhere. */
@@ -35,6 +36,18 @@ export const within =
   (name: string) =>
   <A, E, R>(self: Effect.Effect<A, E, R>, attributes?: Attributes<A>): Effect.Effect<A, E, R> =>
     Effect.withFiberRuntime((fiber) => (fiber.currentTracer === native ? self : traced(name, self, attributes)))
+
+/**
+ * Returns an effect that this fiber is about to run, within a span as `within` does.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const inFiber = <A, E, R, FA, FE>(
+  fiber: Fiber.RuntimeFiber<FA, FE>,
+  name: string,
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => (fiber.currentTracer === native ? self : traced(name, self, undefined))
 
 const traced = <A, E, R>(name: string, self: Effect.Effect<A, E, R>, attributes: Attributes<A> | undefined) => {
   const told =

@@ -120,19 +120,15 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     }
 
     return BashRouter.of({
-      route: (command, given = {}) => {
-        const named = typeof given === "boolean" ? { restart: given } : given
-        // What restarts the shell is not kept waiting by what may hang.
-        const opened = named.restart === true ? Effect.sync(places.open) : Effect.void
-        return routed(
-          Effect.zipRight(
-            opened,
-            Effect.flatMap(FiberRef.get(Timeout.ofCalls), (timeout) =>
-              dispatch(command, timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout })
-            )
-          )
-        )
-      }
+      route: (command, given = {}) =>
+        Effect.withFiberRuntime<CommandResult.CommandResult, CommandError>((fiber) => {
+          const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
+          // What restarts the shell is not kept waiting by what may hang.
+          if (named.restart === true) places.open()
+          const timeout = fiber.getFiberRef(Timeout.ofCalls)
+          const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
+          return Span.inFiber(fiber, "BashRouter.route", dispatch(command, options))
+        })
     })
   })
 )
@@ -149,8 +145,6 @@ const patient = (command: string, options: RouteOptions): RouteOptions =>
 /** Returns the exit code of a command that ended without a result. */
 const statusOf = (cause: Cause.Cause<CommandError>): number =>
   Option.match(Cause.failureOption(cause), { onNone: () => ExitCode.interrupted, onSome: (error) => error.exitCode })
-
-const routed = Span.within("BashRouter.route")
 
 /**
  * Runs a handler. The listener hears its output as it comes, and what there was of it where the handler is interrupted; not

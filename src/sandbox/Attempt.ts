@@ -4,8 +4,10 @@
  *
  * @since 0.1.0
  */
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as FiberId from "effect/FiberId"
 import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
@@ -15,7 +17,7 @@ import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
 import * as FileIdentity from "./policy/FileIdentity.js"
 import * as RealPath from "./policy/RealPath.js"
-import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
+import { type Grant, type SandboxBackend, type SandboxResult, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
 /**
  * The dependencies of `make`.
@@ -81,20 +83,30 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
   const givenUp = new WeakSet<object>()
   /** The number of attempts that have begun and not ended. */
   let running = 0
-  /** The number of those that run or wait, and the directory of the last. */
+  /** The number of those that run or wait, but for those that run without a turn, and the directory of the last. */
   let open = 0
   let latest = directory
+  /** Done when a command whose sandbox has crashed has ended in the next one. */
+  let recovery: Deferred.Deferred<void> | undefined
+
+  /** Tests whether no command runs or waits, as far as a sandbox knows that. */
+  const isFree = () => open === 0 && current.peek()?.backend.isFree?.() !== false
 
   /**
    * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
-   * successor.
+   * successor, behind a command that goes there from a crash (`recovers`).
    */
   const inTurn = <A>(
     cwd: string,
-    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>
+    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>,
+    recovers = false
   ): Effect.Effect<A, CommandError> =>
     Effect.flatMap(current.get(cwd), (backend) => {
       const isOver = () => current.peek()?.backend !== backend
+      const again = () =>
+        recovery === undefined || recovers
+          ? inTurn(cwd, use, recovers)
+          : Effect.zipRight(Deferred.await(recovery), inTurn(cwd, use))
       let begun = false
       return backend
         .exclusive((turn): Effect.Effect<A | typeof successor, CommandError> => {
@@ -104,8 +116,8 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
         })
         .pipe(
           Effect.matchEffect({
-            onFailure: (error) => (!begun && isOver() ? inTurn(cwd, use) : Effect.fail(error)),
-            onSuccess: (answer) => (answer === successor ? inTurn(cwd, use) : Effect.succeed(answer))
+            onFailure: (error) => (!begun && isOver() ? again() : Effect.fail(error)),
+            onSuccess: (answer) => (answer === successor ? again() : Effect.succeed(answer))
           })
         )
     })
@@ -132,20 +144,60 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
           )
         )
 
+  const noted = (backend: SandboxBackend, result: SandboxResult) => {
+    const all = [...notices, ...(result.notices ?? [])]
+    notices = []
+    return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
+  }
+
+  /**
+   * Runs a command in a sandbox that is free, without holding a turn there: the session queues the later ones itself. Where
+   * the sandbox crashes, those wait for this one to end in the next.
+   */
+  const runFreely = (
+    backend: SandboxBackend,
+    cwd: string,
+    command: string,
+    options: Negotiation.AttemptOptions | undefined
+  ) => {
+    onBegin()
+    latest = cwd
+    return Effect.matchEffect(Slices.pass(command, backend.execute(command, options)), {
+      onFailure: (error) => {
+        if (!isCrash(error)) return Effect.fail(error)
+        const own = Deferred.unsafeMake<void>(FiberId.none)
+        recovery = own
+        const next = inTurn(cwd, (backend, turn) => runOnce(backend, turn, command, options), true)
+        return Effect.ensuring(
+          Effect.zipRight(current.retire(backend), next),
+          Effect.sync(() => {
+            if (recovery === own) recovery = undefined
+            Deferred.unsafeDone(own, Effect.void)
+          })
+        )
+      },
+      onSuccess: (result) => Effect.succeed(noted(backend, result))
+    })
+  }
+
+  const runOnce = (
+    backend: SandboxBackend,
+    turn: SandboxTurn,
+    command: string,
+    options: Negotiation.AttemptOptions | undefined,
+    grants: ReadonlyArray<Grant> = []
+  ) => {
+    const execution = Effect.suspend(() => {
+      onBegin()
+      return Slices.pass(command, turn.execute(command, options))
+    })
+    return Effect.map(lend(backend, turn, grants, execution), (result) => noted(backend, result))
+  }
+
   return {
     attempt: (command, options, grants) => {
       const cwd = options?.cwd ?? directory
-      const execute = (turn: SandboxTurn) =>
-        Effect.suspend(() => {
-          onBegin()
-          return Slices.pass(command, turn.execute(command, options))
-        })
-      const run = (backend: SandboxBackend, turn: SandboxTurn) =>
-        Effect.map(lend(backend, turn, grants, execute(turn)), (result) => {
-          const all = [...notices, ...(result.notices ?? [])]
-          notices = []
-          return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
-        })
+      const run = (backend: SandboxBackend, turn: SandboxTurn) => runOnce(backend, turn, command, options, grants)
       const self = {}
       let isRunning = false
       const runInTurn = (backend: SandboxBackend, turn: SandboxTurn) =>
@@ -161,6 +213,11 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
           return options?.restarted === undefined ? attempt : Effect.zipRight(options.restarted, attempt)
         })
       return Effect.suspend(() => {
+        const now = current.peek()
+        const isPlain = grants.length === 0 && options?.restarted === undefined
+        if (isPlain && now?.cwd === cwd && open === 0 && now.backend.isFree?.() === true) {
+          return runFreely(now.backend, cwd, command, options)
+        }
         if (options?.restarted === undefined) waiting.add(self)
         open++
         latest = cwd
@@ -177,7 +234,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     // Where no place can be had, within a command that the shell has called or without a sandbox, none is needed.
     inOrder: (restarted = Effect.void) =>
       Effect.suspend(() =>
-        open === 0 && (restarted === Effect.void || current.peek() === undefined)
+        isFree() && (restarted === Effect.void || current.peek() === undefined)
           ? restarted
           : Effect.suspend(() => {
               open++
@@ -190,7 +247,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
       ),
     giveUp: () => {
       const [next] = waiting
-      if (running === 0 && next !== undefined) givenUp.add(next)
+      if (running === 0 && next !== undefined && current.peek()?.backend.isFree?.() !== false) givenUp.add(next)
     },
     keep: (backend, grant, forGood) =>
       Effect.gen(function* () {

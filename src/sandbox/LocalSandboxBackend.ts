@@ -6,14 +6,14 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
-import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
+import type { Observer } from "../session/Job.js"
 import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
@@ -51,7 +51,7 @@ const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =
 
 /** Tests whether the traffic of a command is asked for: it failed, or says that a host was not reached. */
 const isOfNetwork = (result: CommandResult.CommandResult): boolean =>
-  isAsked(result) || PassingDenial.isOffline(result.stderr)
+  isAsked(result) || (result.stderr !== "" && PassingDenial.isOffline(result.stderr))
 
 /** Matches a command which has messages go where its output goes. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
@@ -165,7 +165,7 @@ export const make = (
       }
       return Effect.map(
         Slices.run(() => attribute(outcome)),
-        (denials) => {
+        (denials): SandboxResult => {
           const denial = Attribution.causeOf(denials, result)
           if (denial !== undefined) {
             passing.note(denial)
@@ -188,34 +188,37 @@ export const make = (
       )
     }
 
+    const observer: Observer = {
+      onBegin: () => {
+        if (busy++ === 0) since = performance.now()
+      },
+      onEnd: (result) => {
+        busy--
+        if (result === undefined || !isOfNetwork(result)) running.network()?.pass()
+        inPassing.refresh()
+      }
+    }
+
     const run = (
       execute: BashSession.Execute,
       command: string,
       cwd: string,
       options: BashSession.ExecuteOptions | undefined,
       notice?: string
-    ) =>
-      Effect.suspend(() => {
-        if (busy++ === 0) since = performance.now()
-        return Slices.pass(command, execute(command, options))
-      }).pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            busy--
-            if (!(Exit.isSuccess(exit) && isOfNetwork(exit.value))) running.network()?.pass()
-            inPassing.refresh()
-          })
-        ),
-        Effect.zipLeft(rescan),
-        Effect.zipLeft(Effect.suspend(() => running.evict())),
-        Effect.flatMap((result) => {
-          const failure = unsearched
-          unsearched = undefined
-          const told = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
-          const noted = withNotice(told, withheld.notice(command, running.withheld()))
-          return Effect.flatMap(session.cwd, (after) => trace(command, cwd, after, noted))
-        })
-      )
+    ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
+      const told = (result: CommandResult.CommandResult) => {
+        const failure = unsearched
+        unsearched = undefined
+        const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
+        const noted = withNotice(all, withheld.notice(command, running.withheld()))
+        return trace(command, cwd, session.peek().cwd, noted)
+      }
+      const execution = execute(command, { timeout: options?.timeout, observer })
+      return Effect.flatMap(Slices.pass(command, execution), (result) => {
+        rescan()
+        return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
+      })
+    }
 
     /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */
     const started = (execute: BashSession.Execute) =>
@@ -225,20 +228,18 @@ export const make = (
       (execute: BashSession.Execute): Execute =>
       (command, options) =>
         executed(
-          Effect.flatMap(session.cwd, (cwd) =>
-            Effect.flatMap(
-              Slices.run(() => preflight(command, { cwd, home: userHome })),
-              (denials) => {
-                const [denial, ...others] = denials.filter(
-                  ({ access, resource }) => !(access === "read" && running.isGranted(resource))
-                )
-                if (denial !== undefined) return Effect.succeed(refused(denial, others))
-                return running.isDue()
-                  ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
-                  : run(execute, command, cwd, options)
-              }
-            )
-          )
+          Effect.suspend(() => {
+            const { cwd } = session.peek()
+            return Slices.andThen(preflight(command, { cwd, home: userHome }), (found) => {
+              const [denial, ...others] = found.filter(
+                ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+              )
+              if (denial !== undefined) return Effect.succeed(refused(denial, others))
+              return running.isDue()
+                ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
+                : run(execute, command, cwd, options)
+            })
+          })
         )
 
     return {
@@ -263,6 +264,7 @@ export const make = (
         }),
       restart: session.restart,
       cwd: session.cwd,
+      isFree: () => session.peek().isFree,
       setStatus: session.setStatus
     }
   })

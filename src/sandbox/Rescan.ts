@@ -17,7 +17,7 @@ const shortest = 1000
 const share = 20
 
 /**
- * Returns an effect to run after each command. It takes no time itself: it lets a scan begin in the background as soon
+ * Returns a function to call after each command. It takes no time itself: it lets a scan begin in the background as soon
  * as the last one is long enough ago. A scan that fails or dies is told to `onFailure`, and the next one follows.
  *
  * @since 0.1.0
@@ -26,7 +26,7 @@ const share = 20
 export const make = <E>(
   scan: Effect.Effect<void, E>,
   onFailure: (cause: Cause.Cause<E>) => Effect.Effect<void> = (cause) => Effect.logDebug("a scan has failed", cause)
-): Effect.Effect<Effect.Effect<void>, never, Scope.Scope> =>
+): Effect.Effect<() => void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const ended = yield* Queue.sliding<void>(1)
     const loop = (pause: number): Effect.Effect<never> =>
@@ -37,6 +37,5 @@ export const make = <E>(
       )
     // The start of the sandbox has just scanned.
     yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
-    // @effect-diagnostics-next-line returnEffectInGen:off
-    return Effect.sync(() => void ended.unsafeOffer(undefined))
+    return () => void ended.unsafeOffer(undefined)
   })

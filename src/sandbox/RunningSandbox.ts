@@ -45,6 +45,8 @@ export interface RunningSandbox {
    * since boot, only those that are older.
    */
   readonly evict: (before?: number) => Effect.Effect<void>
+  /** Returns whether something has been masked whose holders nobody has looked for. */
+  readonly isEvictionDue: () => boolean
   /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
   readonly notice: () => string | undefined
   /**
@@ -222,6 +224,7 @@ export const make = (
             evictions = [...evictions, ...said].slice(-mostNotices)
           })
         ),
+      isEvictionDue: () => running?.watch?.isEvictionDue() === true,
       notice: () => {
         if (evictions.length > 0) {
           const said = evictions.join(" ")

@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
@@ -35,6 +36,21 @@ import { TurnQueue } from "./TurnQueue.js"
 export interface ExecuteOptions {
   /** The time that the command may take, in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined
+  /** Hears of the command's begin and end, for whoever keeps count. */
+  readonly observer?: Job.Observer | undefined
+}
+
+/**
+ * The state of a session as of now.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SessionNow {
+  /** The shell's current directory, as of the last command that ended. */
+  readonly cwd: string
+  /** True where no command runs or waits. */
+  readonly isFree: boolean
 }
 
 /**
@@ -74,11 +90,11 @@ export interface BashSession {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory, as of the last command that ended. */
   readonly cwd: Effect.Effect<string>
+  /** Returns the session's state without an effect; what runs every command may ask it. */
+  readonly peek: () => SessionNow
   /** Sets `$?` of the next command, after a command that ran without the shell. */
   readonly setStatus?: (status: number) => Effect.Effect<void>
 }
-
-const spanned = Span.within("BashSession.execute")
 
 /** Makes a session whose every command fails, because no shell can be started with these settings. */
 const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
@@ -86,7 +102,8 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   execute: () => Effect.fail(error),
   exclusive: (use) => use(() => Effect.fail(error)),
   restart: Effect.void,
-  cwd: Effect.succeed(settings.cwd ?? "/")
+  cwd: Effect.succeed(settings.cwd ?? "/"),
+  peek: () => ({ cwd: settings.cwd ?? "/", isFree: true })
 })
 
 /**
@@ -126,32 +143,40 @@ export const make = (
     const options = { feeder, lifecycle, state, bridge }
 
     const executeBy =
-      (dispatch: CommandDispatch): Execute =>
+      (
+        dispatch: CommandDispatch,
+        isNested: (fiber: Fiber.RuntimeFiber<CommandResult, ExecutionFailed>) => boolean
+      ): Execute =>
       (text, options) =>
         refusalOf(text) ??
-        spanned(
-          Effect.withFiberRuntime((fiber) =>
-            dispatch.run({
-              text,
-              timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
-              listener: fiber.getFiberRef(CommandListener.current),
-              input: fiber.getFiberRef(CommandInput.current),
-              stdin: fiber.getFiberRef(CommandInput.ofLine)
-            })
-          )
+        Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) =>
+          isNested(fiber)
+            ? Nesting.busy()
+            : Span.inFiber(
+                fiber,
+                "BashSession.execute",
+                dispatch.run({
+                  text,
+                  timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
+                  listener: fiber.getFiberRef(CommandListener.current),
+                  input: fiber.getFiberRef(CommandInput.current),
+                  stdin: fiber.getFiberRef(CommandInput.ofLine),
+                  observer: options?.observer
+                })
+              )
         )
 
     const turns = new TurnQueue()
-    const execute = executeBy(new CommandDispatch(turns, options))
+    const isOfShell = Nesting.isWithin(bridge)
     return {
       shellCommand: settings.shellCommand,
-      execute: (command, options) => Nesting.refuse(bridge, execute(command, options)),
+      execute: executeBy(new CommandDispatch(turns, options), isOfShell),
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
           Effect.withFiberRuntime((fiber) => {
             const inner = new TurnQueue()
-            const executeInTurn = executeBy(new CommandDispatch(inner, options))
+            const executeInTurn = executeBy(new CommandDispatch(inner, options), () => false)
             let isOver = false
             return turns.hold(
               Effect.suspend(() =>
@@ -170,6 +195,7 @@ export const make = (
         ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd),
+      peek: () => ({ cwd: state.cwd, isFree: turns.isFree }),
       setStatus: (status) =>
         Effect.sync(() => {
           state.status = status

@@ -52,24 +52,39 @@ export class CommandDispatch {
     return Effect.async((resume) => {
       if (!this.turns.tryTake(job)) return resume(this.queued(job))
       const ready = this.options.lifecycle.peek()
-      if (ready !== undefined) return this.feed(job, ready, false, resume)
+      if (ready !== undefined) {
+        Job.open(job)
+        return this.feed(job, ready, false, resume)
+      }
       this.turns.leave(job)
       resume(this.queued(job))
     })
   }
 
   private queued(job: Job.Job): Answer {
-    return this.guarded(job, Effect.zipRight(this.turns.take(job), this.prepared(job, false)))
+    return this.guarded(
+      job,
+      Effect.suspend(() => {
+        Job.open(job)
+        return Effect.zipRight(this.turns.take(job), this.prepared(job, false))
+      })
+    )
   }
 
   /** Gives up the job's turn when the answer has come, failed or was interrupted. */
   private guarded(job: Job.Job, answer: Answer): Answer {
     return Effect.onExit(answer, (exit) =>
       Effect.sync(() => {
-        this.turns.leave(job)
+        this.leave(job)
         if (Exit.isInterrupted(exit)) Job.tellInterrupted(job)
       })
     )
+  }
+
+  /** Gives up the job's turn, after its observer has heard of the end. */
+  private leave(job: Job.Job, result?: CommandResult): void {
+    Job.close(job, result)
+    this.turns.leave(job)
   }
 
   private prepared(job: Job.Job, isAgain: boolean): Answer {
@@ -117,12 +132,12 @@ export class CommandDispatch {
       job.result = result
       if (onOver !== undefined) return onOver()
       // The next command gets its turn first: a caller that hears of this result can't come before it.
-      this.turns.leave(job)
+      this.leave(job, outcome.stopped === undefined ? result : undefined)
       resume(Job.answer(job, outcome.stopped, result))
     })
     return Effect.async((done) => {
       onOver = () => {
-        this.turns.leave(job)
+        this.leave(job)
         Job.tellInterrupted(job)
         done(Effect.void)
       }

@@ -13,6 +13,22 @@ import type { Outcome } from "./CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 
 /**
+ * Hears of every command of a session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Observer {
+  /** Called when a command runs, or begins to wait for its turn. */
+  readonly onBegin: () => void
+  /**
+   * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
+   * result, where it ended by itself.
+   */
+  readonly onEnd: (result: CommandResult.CommandResult | undefined) => void
+}
+
+/**
  * A command, with the options of its call.
  *
  * @since 0.1.0
@@ -27,6 +43,9 @@ export interface Job {
   readonly input: CommandInput | undefined
   /** The standard input of the command itself; where undefined, it is empty. */
   readonly stdin?: Read | undefined
+  readonly observer?: Observer | undefined
+  /** True from its place in the queue to its end. */
+  isOpen?: boolean
   /** Its result, once it has run. */
   result?: CommandResult.CommandResult
   /** True once its listener was told of the interruption. */
@@ -121,6 +140,30 @@ export const answer = (
           ...output
         })
   )
+}
+
+/**
+ * Tells the observer that the command runs, or waits for its turn.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const open = (job: Job): void => {
+  if (job.isOpen === true) return
+  job.isOpen = true
+  job.observer?.onBegin()
+}
+
+/**
+ * Tells the observer that the command is over, where it heard of its begin.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const close = (job: Job, result?: CommandResult.CommandResult): void => {
+  if (job.isOpen !== true) return
+  job.isOpen = false
+  job.observer?.onEnd(result)
 }
 
 /**

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
 import { ExecutionFailed } from "../domain/CommandError.js"
@@ -31,11 +32,28 @@ export const within =
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.locally(call, current, commands)
 
-const busy = () =>
+/**
+ * The error for a command that waits for the shell which waits for it.
+ *
+ * @since 0.1.0
+ * @category errors
+ */
+export const busy = (): ExecutionFailed =>
   new ExecutionFailed({
     kind: "shell",
     reason: "a command that the shell has called can't run another in that shell, which waits for it"
   })
+
+/**
+ * Returns the test whether a fiber is part of a call that the shell of this bridge waits for.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isWithin =
+  (commands: unknown) =>
+  <A, E>(fiber: Fiber.RuntimeFiber<A, E>): boolean =>
+    fiber.getFiberRef(current) === commands
 
 /**
  * Runs an effect that needs the shell of this bridge; fails with ExecutionFailed where that shell waits for this fiber.

@@ -111,9 +111,14 @@ export const make = (
         })
         return Effect.flatMap(Effect.forkDaemon(Effect.interruptible(body)), (fiber) => {
           running.set(call.id, fiber)
-          fiber.addObserver(() => running.delete(call.id))
+          const ended = Effect.async<Exit.Exit<CommandResult.CommandResult, CommandError>>((resume) => {
+            fiber.addObserver((exit) => {
+              running.delete(call.id)
+              resume(Effect.succeed(exit))
+            })
+          })
           return Effect.flatMap(
-            Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interrupt(fiber)),
+            Effect.onInterrupt(restore(ended), () => Fiber.interrupt(fiber)),
             (exit) => {
               const hint = (failed: CommandResult.CommandResult) => Tool.orNone(() => tool.hint?.(params, failed))
               const category = (failed: CommandResult.CommandResult) =>

@@ -7,9 +7,10 @@ import * as Rescan from "../../src/sandbox/Rescan.js"
 const counting = (takes: number, after: Effect.Effect<void, string> = Effect.void) =>
   Effect.gen(function* () {
     let scans = 0
-    const ended = yield* Rescan.make(
+    const rescan = yield* Rescan.make(
       Effect.sync(() => void scans++).pipe(Effect.zipRight(Effect.sleep(takes)), Effect.zipRight(after))
     )
+    const ended = Effect.sync(rescan)
     /** A command ends, and time goes by. */
     const pass = (milliseconds: number) =>
       Effect.zipRight(

@@ -94,6 +94,8 @@ export interface MaskWatch {
    * `before`, in clock ticks since boot, only those that are older.
    */
   readonly evict: (before?: number) => Effect.Effect<ReadonlyArray<string>>
+  /** True where something has been masked whose holders `evict` has not looked for. */
+  readonly isEvictionDue: () => boolean
   /** Returns all masks that the sandbox should have, as of now. */
   readonly masks: () => ReadonlyArray<Mask>
   /** Adds masks that were found by a scan, and keeps them in place. */

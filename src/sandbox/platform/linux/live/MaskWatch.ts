@@ -158,6 +158,7 @@ export const make = (options: {
     return {
       refresh,
       evict,
+      isEvictionDue: () => fresh.size > 0,
       masks: () => [...known.values()],
       learn: (found) =>
         Effect.suspend(() => {
