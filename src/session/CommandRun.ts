@@ -51,7 +51,7 @@ export interface Outcome {
 }
 
 /**
- * What conducts a run through its shell.
+ * The conductor of a run through its shell.
  *
  * @since 0.1.0
  * @category models
