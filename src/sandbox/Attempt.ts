@@ -5,17 +5,13 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import type { CommandError } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
-import { onOneLine } from "./denial/Explanation.js"
+import type { Granting } from "./Granting.js"
 import type * as Negotiation from "./Negotiation.js"
-import * as NewFile from "./NewFile.js"
-import * as FileIdentity from "./policy/FileIdentity.js"
-import * as RealPath from "./policy/RealPath.js"
-import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
+import type { SandboxBackend, SandboxTurn } from "./SandboxBackend.js"
 
 /**
  * The dependencies of `make`.
@@ -27,23 +23,18 @@ export interface AttemptDoor {
   readonly current: CurrentSandbox
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
-  /** Adds a grant to the policy of every sandbox that is made from now on. */
-  readonly remember: (grant: Grant) => void
-  /** Run before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
-  readonly onGrant: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
-  /** Called when a command begins. */
-  readonly onBegin: () => void
-  /** Writes a grant into `sandbox.json`. */
-  readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
+  readonly granting: Pick<Granting, "lend" | "takeNotices">
 }
 
 /**
- * The functions by which commands are run and grants are given.
+ * The functions by which commands are run, in the order of the calls.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> {
+export interface Attempts extends Pick<Negotiation.Door, "attempt"> {
+  /** Returns the number of commands that have begun. */
+  readonly begun: () => number
   /**
    * Gives up the command that is the next to begin, where none runs: what a restart ends is that one, though its sandbox
    * is not there yet. One that comes with a restart of its own is left alone.
@@ -59,26 +50,20 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
 /** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
 const successor = Symbol()
 
-/** The begin of a notice that a right took a new shell: what was kept in the old one is lost. */
-const anew = "A new shell was started, and variables, functions and background jobs are gone"
-
-/** Tests whether something else has come to the place of what was asked for. */
-const isAnother = ({ identity, resource }: Grant): boolean =>
-  identity === undefined ? RealPath.follow(resource).real !== resource : FileIdentity.of(resource) !== identity
-
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
- * Makes the functions that a negotiation uses to run commands and to give grants.
+ * Makes the functions which run commands.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ current, directory, onBegin, onGrant, remember, rememberForGood }: AttemptDoor): Attempts => {
-  let notices: Array<string> = []
+export const make = ({ current, directory, granting }: AttemptDoor): Attempts => {
   /** The attempts that wait for their sandbox or their turn, in their order, and those that were given up. */
   const waiting = new Set<object>()
   const givenUp = new WeakSet<object>()
+  /** The number of commands that have begun. */
+  let begun = 0
   /** The number of attempts that have begun and not ended. */
   let running = 0
   /** The number of those that run or wait, and the directory of the last. */
@@ -110,40 +95,18 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
         )
     })
 
-  /** Ends a sandbox; the notice that says why comes with the next command's result. */
-  const retire = (backend: SandboxBackend, notice: string) => current.retire(backend, () => void notices.push(notice))
-
-  /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
-  const lend = <A>(
-    backend: SandboxBackend,
-    turn: SandboxTurn,
-    grants: ReadonlyArray<Grant>,
-    use: Effect.Effect<A, CommandError>
-  ): Effect.Effect<A, CommandError> =>
-    grants.length === 0
-      ? use
-      : Effect.zipRight(
-          Effect.forEach(grants, onGrant, { discard: true }),
-          withGrants(turn, grants, use, ({ resource }) =>
-            retire(
-              backend,
-              `${anew}: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
-            )
-          )
-        )
-
   return {
+    begun: () => begun,
     attempt: (command, options, grants) => {
       const cwd = options?.cwd ?? directory
       const execute = (turn: SandboxTurn) =>
         Effect.suspend(() => {
-          onBegin()
+          begun++
           return Slices.pass(command, turn.execute(command, options))
         })
       const run = (backend: SandboxBackend, turn: SandboxTurn) =>
-        Effect.map(lend(backend, turn, grants, execute(turn)), (result) => {
-          const all = [...notices, ...(result.notices ?? [])]
-          notices = []
+        Effect.map(granting.lend(backend, turn, grants, execute(turn)), (result) => {
+          const all = [...granting.takeNotices(), ...(result.notices ?? [])]
           return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
         })
       const self = {}
@@ -191,42 +154,6 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     giveUp: () => {
       const [next] = waiting
       if (running === 0 && next !== undefined) givenUp.add(next)
-    },
-    keep: (backend, grant, forGood) =>
-      Effect.gen(function* () {
-        const kept = Effect.sync(() => remember(grant))
-        const given = yield* backend
-          .exclusive((turn) =>
-            Effect.zipRight(
-              onGrant(grant),
-              turn.grant(grant).pipe(
-                Effect.zipLeft(kept),
-                Effect.catchTag("ExecutionFailed", (error) =>
-                  // No sandbox may have what was put in its place.
-                  isAnother(grant)
-                    ? Effect.fail(error)
-                    : Effect.zipRight(
-                        kept,
-                        retire(backend, `${anew}: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`)
-                      )
-                )
-              )
-            )
-          )
-          .pipe(Effect.either)
-        // A right that could not be given leaves nothing behind.
-        if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
-        const written = forGood ? yield* Effect.either(rememberForGood(grant)) : undefined
-        return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
-      }),
-    tryOut: (backend, grant) =>
-      // It is made when the command runs again, and not for nothing.
-      grant.isNew === true
-        ? Effect.map(Effect.either(NewFile.check(grant.resource)), Either.getLeft)
-        : backend
-            .exclusive(
-              (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
-            )
-            .pipe(Effect.either, Effect.map(Either.getLeft))
+    }
   }
 }
