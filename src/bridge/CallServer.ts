@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import * as Net from "node:net"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as Mkfifo from "../session/Mkfifo.js"
 import type { SessionDirectory } from "../session/SessionDirectory.js"
 import type { OpenBridge, Surroundings } from "../session/ShellBridge.js"
 import { BridgeCall } from "./BridgeCall.js"
@@ -198,7 +199,7 @@ export class CallServer implements OpenBridge {
     if (this.making || this.slots.length >= alphabet.length) return
     this.making = true
     const from = this.slots.length
-    this.directory.makeFifos(slotFifos(this.directory.path, from)).then(
+    Mkfifo.make(slotFifos(this.directory.path, from)).then(
       () => {
         this.making = false
         if (this.closed) return

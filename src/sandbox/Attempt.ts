@@ -6,18 +6,14 @@
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as FiberId from "effect/FiberId"
-import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
+import type { CommandError } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
-import { onOneLine } from "./denial/Explanation.js"
+import type { Granting } from "./Granting.js"
 import type * as Negotiation from "./Negotiation.js"
-import * as NewFile from "./NewFile.js"
-import * as FileIdentity from "./policy/FileIdentity.js"
-import * as RealPath from "./policy/RealPath.js"
-import { type Grant, type SandboxBackend, type SandboxResult, type SandboxTurn, withGrants } from "./SandboxBackend.js"
+import type { Execute, SandboxBackend, SandboxResult, SandboxTurn } from "./SandboxBackend.js"
 
 /**
  * The dependencies of `make`.
@@ -29,23 +25,18 @@ export interface AttemptDoor {
   readonly current: CurrentSandbox
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
-  /** Adds a grant to the policy of every sandbox that is made from now on. */
-  readonly remember: (grant: Grant) => void
-  /** Run before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
-  readonly onGrant: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
-  /** Called when a command begins. */
-  readonly onBegin: () => void
-  /** Writes a grant into `sandbox.json`. */
-  readonly rememberForGood: (grant: Grant) => Effect.Effect<void, CommandError>
+  readonly granting: Pick<Granting, "lend" | "takeNotices">
 }
 
 /**
- * The functions by which commands are run and grants are given.
+ * The functions by which commands are run, in the order of the calls.
  *
  * @since 0.1.0
  * @category models
  */
-export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "tryOut"> {
+export interface Attempts extends Pick<Negotiation.Door, "attempt"> {
+  /** Returns the number of commands that have begun. */
+  readonly begun: () => number
   /**
    * Gives up the command that is the next to begin, where none runs: what a restart ends is that one, though its sandbox
    * is not there yet. One that comes with a restart of its own is left alone.
@@ -61,29 +52,23 @@ export interface Attempts extends Pick<Negotiation.Door, "attempt" | "keep" | "t
 /** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
 const successor = Symbol()
 
-/** The begin of a notice that a right took a new shell: what was kept in the old one is lost. */
-const anew = "A new shell was started, and variables, functions and background jobs are gone"
-
-/** Tests whether something else has come to the place of what was asked for. */
-const isAnother = ({ identity, resource }: Grant): boolean =>
-  identity === undefined ? RealPath.follow(resource).real !== resource : FileIdentity.of(resource) !== identity
-
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
 /**
- * Makes the functions that a negotiation uses to run commands and to give grants.
+ * Makes the functions which run commands.
  *
  * @since 0.1.0
  * @category constructors
  */
-export const make = ({ current, directory, onBegin, onGrant, remember, rememberForGood }: AttemptDoor): Attempts => {
-  let notices: Array<string> = []
+export const make = ({ current, directory, granting }: AttemptDoor): Attempts => {
   /** The attempts that wait for their sandbox or their turn, in their order, and those that were given up. */
   const waiting = new Set<object>()
   const givenUp = new WeakSet<object>()
+  /** The number of commands that have begun. */
+  let begun = 0
   /** The number of attempts that have begun and not ended. */
   let running = 0
-  /** The number of those that run or wait, but for those that run without a turn, and the directory of the last. */
+  /** The number of those that run or wait, but for those that run freely, and the directory of the last. */
   let open = 0
   let latest = directory
   /** Done when a command whose sandbox has crashed has ended in the next one. */
@@ -122,36 +107,22 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
         )
     })
 
-  /** Ends a sandbox; the notice that says why comes with the next command's result. */
-  const retire = (backend: SandboxBackend, notice: string) => current.retire(backend, () => void notices.push(notice))
-
-  /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
-  const lend = <A>(
-    backend: SandboxBackend,
-    turn: SandboxTurn,
-    grants: ReadonlyArray<Grant>,
-    use: Effect.Effect<A, CommandError>
-  ): Effect.Effect<A, CommandError> =>
-    grants.length === 0
-      ? use
-      : Effect.zipRight(
-          Effect.forEach(grants, onGrant, { discard: true }),
-          withGrants(turn, grants, use, ({ resource }) =>
-            retire(
-              backend,
-              `${anew}: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
-            )
-          )
-        )
+  const executed = (execute: Execute, command: string, options: Negotiation.AttemptOptions | undefined) =>
+    Effect.suspend(() => {
+      begun++
+      return Slices.pass(command, execute(command, options))
+    })
 
   const noted = (backend: SandboxBackend, result: SandboxResult) => {
-    const all = [...notices, ...(result.notices ?? [])]
-    notices = []
-    return { backend, result: all.length === 0 ? result : { ...result, notices: all } }
+    const notices = granting.takeNotices()
+    return {
+      backend,
+      result: notices.length === 0 ? result : { ...result, notices: [...notices, ...(result.notices ?? [])] }
+    }
   }
 
   /**
-   * Runs a command in a sandbox that is free, without holding a turn there: the session queues the later ones itself. Where
+   * Runs a command in a sandbox that is free, and holds no turn there, for its session queues later commands itself. Where
    * the sandbox crashes, those wait for this one to end in the next.
    */
   const runFreely = (
@@ -160,14 +131,17 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     command: string,
     options: Negotiation.AttemptOptions | undefined
   ) => {
-    onBegin()
     latest = cwd
-    return Effect.matchEffect(Slices.pass(command, backend.execute(command, options)), {
+    return Effect.matchEffect(executed(backend.execute, command, options), {
       onFailure: (error) => {
         if (!isCrash(error)) return Effect.fail(error)
         const own = Deferred.unsafeMake<void>(FiberId.none)
         recovery = own
-        const next = inTurn(cwd, (backend, turn) => runOnce(backend, turn, command, options), true)
+        const next = inTurn(
+          cwd,
+          (backend, turn) => Effect.map(executed(turn.execute, command, options), (result) => noted(backend, result)),
+          true
+        )
         return Effect.ensuring(
           Effect.zipRight(current.retire(backend), next),
           Effect.sync(() => {
@@ -180,24 +154,14 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     })
   }
 
-  const runOnce = (
-    backend: SandboxBackend,
-    turn: SandboxTurn,
-    command: string,
-    options: Negotiation.AttemptOptions | undefined,
-    grants: ReadonlyArray<Grant> = []
-  ) => {
-    const execution = Effect.suspend(() => {
-      onBegin()
-      return Slices.pass(command, turn.execute(command, options))
-    })
-    return Effect.map(lend(backend, turn, grants, execution), (result) => noted(backend, result))
-  }
-
   return {
+    begun: () => begun,
     attempt: (command, options, grants) => {
       const cwd = options?.cwd ?? directory
-      const run = (backend: SandboxBackend, turn: SandboxTurn) => runOnce(backend, turn, command, options, grants)
+      const run = (backend: SandboxBackend, turn: SandboxTurn) =>
+        Effect.map(granting.lend(backend, turn, grants, executed(turn.execute, command, options)), (result) =>
+          noted(backend, result)
+        )
       const self = {}
       let isRunning = false
       const runInTurn = (backend: SandboxBackend, turn: SandboxTurn) =>
@@ -248,42 +212,6 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
     giveUp: () => {
       const [next] = waiting
       if (running === 0 && next !== undefined && current.peek()?.backend.isFree?.() !== false) givenUp.add(next)
-    },
-    keep: (backend, grant, forGood) =>
-      Effect.gen(function* () {
-        const kept = Effect.sync(() => remember(grant))
-        const given = yield* backend
-          .exclusive((turn) =>
-            Effect.zipRight(
-              onGrant(grant),
-              turn.grant(grant).pipe(
-                Effect.zipLeft(kept),
-                Effect.catchTag("ExecutionFailed", (error) =>
-                  // No sandbox may have what was put in its place.
-                  isAnother(grant)
-                    ? Effect.fail(error)
-                    : Effect.zipRight(
-                        kept,
-                        retire(backend, `${anew}: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`)
-                      )
-                )
-              )
-            )
-          )
-          .pipe(Effect.either)
-        // A right that could not be given leaves nothing behind.
-        if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
-        const written = forGood ? yield* Effect.either(rememberForGood(grant)) : undefined
-        return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
-      }),
-    tryOut: (backend, grant) =>
-      // It is made when the command runs again, and not for nothing.
-      grant.isNew === true
-        ? Effect.map(Effect.either(NewFile.check(grant.resource)), Either.getLeft)
-        : backend
-            .exclusive(
-              (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
-            )
-            .pipe(Effect.either, Effect.map(Either.getLeft))
+    }
   }
 }

@@ -6,14 +6,12 @@
 import * as Fs from "node:fs"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { LineOptions } from "../command/CommandHandler.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Span from "../domain/Span.js"
 import type { BashSession } from "../session/BashSession.js"
-import * as Nesting from "../session/Nesting.js"
 import { defaults, SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
@@ -22,20 +20,18 @@ import * as Conditions from "./Conditions.js"
 import * as CurrentSandbox from "./CurrentSandbox.js"
 import { PolicyBuilder } from "./config/PolicyBuilder.js"
 import { SandboxConfig } from "./config/SandboxConfig.js"
-import type { SandboxConfigError } from "./config/SandboxConfigError.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
-import * as WrittenPlaces from "./config/WrittenPlaces.js"
+import * as Granting from "./Granting.js"
 import * as Negotiation from "./Negotiation.js"
-import * as NewFile from "./NewFile.js"
 import { Permission } from "./permission/Permission.js"
-import * as PathGlob from "./policy/PathGlob.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
-import * as RealPath from "./policy/RealPath.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import { ReadGrants } from "./ReadGrants.js"
-import { type Grant, type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
+import { RuntimeGrants } from "./RuntimeGrants.js"
+import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
+import * as SandboxPlanner from "./SandboxPlanner.js"
 import { SandboxProviders } from "./SandboxProvider.js"
+import * as ShellRestart from "./ShellRestart.js"
 import * as Surroundings from "./Surroundings.js"
 import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
 
@@ -167,9 +163,6 @@ const isFile = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: fa
 
 const noPolicy = () => new ExecutionFailed({ kind: "sandbox", reason: "there is no sandbox that could allow anything" })
 
-const toFailure = (error: SandboxConfigError) =>
-  new ExecutionFailed({ kind: "sandbox", reason: error.message, cause: error })
-
 /**
  * A layer which runs commands in a sandbox, unless the settings or `sandbox.json` disable it. Where the sandbox can't
  * be built, commands fail instead of running without one.
@@ -193,130 +186,22 @@ export const layer: Layer.Layer<
     const unsandboxed = yield* UnsandboxedProvider.make
     const { cwd: directory = process.cwd(), environment, timeout } = yield* SessionSettings
     const searched = ShellEnvironment.make("", environment)["PATH"] ?? ""
-    const reads = new ReadGrants()
-    const runtime = {
-      whitelist: [] as Array<string>,
-      get granted() {
-        return reads.paths
-      }
-    }
-
     // Anything but `false` itself is no wish to run without a sandbox.
     const enabled = settings.enabled === undefined || settings.enabled === null ? undefined : settings.enabled !== false
-    const isEnabled =
-      enabled === undefined
-        ? Effect.map(Effect.mapError(config.load, toFailure), (file) => file.enabled)
-        : Effect.succeed(enabled)
-    const build = (cwd: string) => Effect.mapError(builder.build(cwd, runtime), toFailure)
 
-    /** The name of the provider that has made the last sandbox. */
-    let enforcer = ""
-
-    /** The status that was set while there was no sandbox. */
-    let status: number | undefined
-
-    const withStatus = <E>(create: Effect.Effect<SandboxBackend, E>): Effect.Effect<SandboxBackend, E> =>
-      Effect.tap(create, ({ setStatus }) => {
-        const before = status
-        status = undefined
-        return before === undefined ? Effect.void : (setStatus?.(before) ?? Effect.void)
-      })
-
-    /** Remembers the places of a policy, unless they are the sandbox's own. */
-    const remembered = ({ shown, whitelist }: SandboxPolicy) =>
-      shown === undefined ? config.remember(whitelist.map(({ path, real = path }) => real)) : Effect.void
-
-    const current = CurrentSandbox.make((cwd) =>
-      Effect.gen(function* () {
-        if (!(yield* isEnabled))
-          return { create: withStatus(unsandboxed.create(cwd)), destroy: ({ dispose }) => dispose }
-        const { provider } = yield* Effect.mapError(config.load, toFailure)
-        const policy = yield* build(cwd)
-        yield* config.claim(policy)
-        const { create, destroy } = yield* providers.find(provider)
-        enforcer = provider
-        return { create: withStatus(Effect.zipLeft(create(policy), remembered(policy))), destroy }
-      })
-    )
-    const { get: getSandbox, shutdown } = current
-    const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime }
-
-    /** The sandboxes that were given rights while they ran. */
-    const outdated = new WeakSet<SandboxBackend>()
-
-    /** Adds a grant to the policy of every sandbox that is made from now on. */
-    const remember = ({ access, identity, resource }: Grant) => {
-      const backend = current.peek()?.backend
-      if (backend !== undefined) outdated.add(backend)
-      if (access === "read") return reads.add(resource, identity)
-      const entry = PathGlob.escape(resource)
-      if (!runtime.whitelist.includes(entry)) runtime.whitelist.push(entry)
-    }
-
-    const addPermanentWhitelist = (path: string) =>
-      Effect.asVoid(
-        Effect.mapError(config.addWhitelist(path), (error) =>
-          error._tag === "SandboxConfigError" ? toFailure(error) : error
-        )
-      )
-
-    /** Builds the sandbox anew with the path, where there is one; a path that no policy takes changes nothing. */
-    const addRuntimeWhitelist = (path: string) =>
-      current.rebuild(
-        Effect.suspend(() => {
-          const before = [...runtime.whitelist]
-          remember({ access: "write", resource: path })
-          return Effect.onError(build(current.peek()?.cwd ?? directory), () =>
-            Effect.sync(() => {
-              runtime.whitelist = before
-            })
-          )
-        })
-      )
-
-    /** The number of commands that have begun. */
-    let begun = 0
-    const attempts = Attempt.make({
-      current,
-      directory,
-      onGrant: ({ access, isNew, resource }) =>
-        Effect.zipRight(
-          isNew === true ? NewFile.make(resource) : Effect.void,
-          access === "write" ? config.remember([resource]) : Effect.void
-        ),
-      onBegin: () => {
-        begun++
-      },
-      remember,
-      rememberForGood: ({ resource }) => addPermanentWhitelist(resource)
+    const grants = new RuntimeGrants()
+    const planner = SandboxPlanner.make({ builder, config, enabled, grants, providers, unsandboxed })
+    const current = CurrentSandbox.make(planner.plan)
+    const granting = Granting.make({ config, current, directory, grants, home: settings.home, planner })
+    const attempts = Attempt.make({ current, directory, granting })
+    const restart = ShellRestart.make({ attempts, bridge, current, grants })
+    const negotiate = Negotiation.make({
+      ask: permission.ask,
+      attempt: attempts.attempt,
+      keep: granting.keep,
+      tryOut: granting.tryOut
     })
-    const negotiate = Negotiation.make({ ask: permission.ask, ...attempts })
-
-    const restartNow = Effect.suspend(() => {
-      const backend = current.peek()?.backend
-      if (backend === undefined) return Effect.void
-      // Its own next sandbox would be built by the policy that it began with, without what was allowed since.
-      return outdated.has(backend) ? current.retire(backend) : backend.restart
-    })
-    const restart = Effect.suspend(() => {
-      attempts.giveUp()
-      return restartNow
-    })
-
-    /**
-     * Runs what is to come after a restart. The restart begins at once, for what runs is to end; `use` takes its place in
-     * the queue before that is done, so that later calls run later, and by then restarts the shell again where others that
-     * were queued have run meanwhile.
-     */
-    const restarting = <A, E>(use: (restarted: Effect.Effect<void>) => Effect.Effect<A, E>) =>
-      Nesting.refuse(
-        bridge,
-        Effect.flatMap(Effect.zipRight(Effect.sync(attempts.giveUp), Effect.fork(restartNow)), (restart) => {
-          const before = begun
-          const again = Effect.suspend(() => (begun === before ? Effect.void : restartNow))
-          return use(Effect.zipRight(Fiber.join(restart), again))
-        })
-      )
+    const known: Conditions.Known = { builder, config, current, directory, enabled, providers, runtime: grants }
 
     yield* Effect.addFinalizer(() => current.close)
     return SandboxManager.of({
@@ -324,12 +209,12 @@ export const layer: Layer.Layer<
         const options = optionsOf(given)
         return executed(
           options.restart === true
-            ? restarting((restarted) => negotiate(command, { ...options, restarted }))
+            ? restart.before((restarted) => negotiate(command, { ...options, restarted }))
             : negotiate(command, options)
         )
       },
-      inOrder: (restart) => (restart === true ? restarting(attempts.inOrder) : attempts.inOrder()),
-      restart,
+      inOrder: (isRestart) => (isRestart === true ? restart.before(attempts.inOrder) : attempts.inOrder()),
+      restart: restart.now,
       isFile: (path) =>
         Effect.sync(() => {
           const { policy } = current.peek()?.backend ?? {}
@@ -346,36 +231,27 @@ export const layer: Layer.Layer<
       setStatus: (code) =>
         Effect.suspend(() => {
           const { backend } = current.peek() ?? {}
-          if (backend === undefined) status = code
+          if (backend === undefined) planner.keepStatus(code)
           return backend?.setStatus?.(code) ?? Effect.void
         }),
       cwd: Effect.suspend(() => current.peek()?.backend.cwd ?? Effect.succeed(directory)),
-      getSandbox,
-      buildPolicy: build,
+      getSandbox: current.get,
+      buildPolicy: planner.build,
       inForce: Effect.suspend(() => {
         const place = current.peek()?.cwd ?? directory
-        return Effect.flatMap(getSandbox(place), ({ policy }) =>
+        return Effect.flatMap(current.get(place), ({ policy }) =>
           policy === undefined
             ? Effect.sync(() => undefined)
-            : Effect.map(build(place), (built) => ({ policy: SubPolicy.inForce(policy, built), provider: enforcer }))
+            : Effect.map(planner.build(place), (built) => ({
+                policy: SubPolicy.inForce(policy, built),
+                provider: planner.provider()
+              }))
         )
       }),
-      addRuntimeWhitelist,
-      allow: (path) =>
-        Effect.gen(function* () {
-          const backend = yield* getSandbox(current.peek()?.cwd ?? directory)
-          if (backend.policy === undefined) return
-          const doubt = WrittenPlaces.doubt(settings.home, path)
-          if (doubt !== undefined) {
-            const reason = `${WrittenPlaces.describe(doubt)}; if that is what is meant, allow ${doubt.real}`
-            return yield* new ExecutionFailed({ kind: "sandbox", reason })
-          }
-          const resource = RealPath.follow(path).real
-          const { now } = yield* attempts.keep(backend, { resource, access: "write" }, false)
-          if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
-        }),
-      addPermanentWhitelist,
-      shutdown
+      addRuntimeWhitelist: granting.allowAnew,
+      allow: granting.allow,
+      addPermanentWhitelist: granting.allowForGood,
+      shutdown: current.shutdown
     })
   })
 )

@@ -6,8 +6,8 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as CommandMark from "./CommandMark.js"
+import type { PipePaths } from "./FifoPairs.js"
 import * as ProcessTable from "./ProcessTable.js"
-import type { PipePaths } from "./SessionDirectory.js"
 
 /**
  * The signs by which the processes of a command are known.

@@ -10,7 +10,8 @@
  */
 import * as Os from "node:os"
 import { quote } from "../bash/Quote.js"
-import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+import type { PipePaths } from "./FifoPairs.js"
+import type { SessionDirectory } from "./SessionDirectory.js"
 import * as ShellState from "./ShellState.js"
 
 /** SIGURG by its number, which bash finds faster than its name. */

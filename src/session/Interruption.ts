@@ -5,9 +5,10 @@
  */
 import * as CommandMark from "./CommandMark.js"
 import * as CommandProcesses from "./CommandProcesses.js"
+import type { PipePaths } from "./FifoPairs.js"
 import * as ProcessFiles from "./ProcessFiles.js"
 import * as ProcessTable from "./ProcessTable.js"
-import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+import type { SessionDirectory } from "./SessionDirectory.js"
 import type { Shell } from "./Shell.js"
 
 /**

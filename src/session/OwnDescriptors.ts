@@ -8,7 +8,7 @@
  * @since 0.1.0
  */
 import { quote } from "../bash/Quote.js"
-import type { PipePaths } from "./SessionDirectory.js"
+import type { PipePaths } from "./FifoPairs.js"
 
 /** The keeper has the same streams as its shells. */
 const keepers = "/proc/$PPID/fd"

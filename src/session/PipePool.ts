@@ -5,10 +5,10 @@
  */
 import type { StreamName } from "../domain/LineOrder.js"
 import * as Descriptors from "./Descriptors.js"
+import type { FifoPairs, PipePaths } from "./FifoPairs.js"
 import * as FifoSocket from "./FifoSocket.js"
 import type { LateOutput } from "./LateOutput.js"
 import { OutputPipe, type Sink } from "./OutputPipe.js"
-import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
 import { WriteWatch } from "./WriteWatch.js"
 
 /**
@@ -128,7 +128,7 @@ export class PipePool {
 
   /** `maxLate` is the most pairs that are read for background processes at a time. */
   constructor(
-    private readonly directory: SessionDirectory,
+    private readonly pairs: FifoPairs,
     private readonly maxLate = descriptorsAllow()
   ) {}
 
@@ -145,7 +145,7 @@ export class PipePool {
   async fill(): Promise<void> {
     const ready = this.next()
     if (ready !== undefined) return this.give(ready)
-    if (!this.directory.hasPair) await this.directory.addPairs()
+    if (this.pairs.isEmpty) await this.pairs.add()
     const made = this.next()
     if (made !== undefined) this.give(made)
   }
@@ -158,13 +158,13 @@ export class PipePool {
       this.all.delete(pair)
       pair.close()
     }
-    const paths = this.directory.takePair()
+    const paths = this.pairs.take()
     if (paths === undefined) return undefined
     try {
       return this.open(paths)
     } catch (error) {
       // Where a command has deleted it, it is of no use any more.
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.directory.givePair(paths)
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.pairs.give(paths)
       throw error
     }
   }

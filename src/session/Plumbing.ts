@@ -66,7 +66,7 @@ export class Plumbing {
     const fifos = [directory.state, directory.notFound, ...bridge.fifos(directory.path)]
     this.inodes = new Map(fifos.map((path) => [path, inodeOf(path)]))
     this.calls = bridge.open(directory, around)
-    this.pool = new PipePool(directory)
+    this.pool = new PipePool(directory.pairs)
     this.statePipe = new OutputPipe(directory.state)
     this.notFoundPipe = new OutputPipe(directory.notFound)
   }
@@ -78,7 +78,7 @@ export class Plumbing {
     around: () => Surroundings
   ): Promise<Plumbing> {
     try {
-      await directory.addPairs([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
+      await directory.pairs.add([directory.state, directory.stdin, directory.notFound, ...bridge.fifos(directory.path)])
       return new Plumbing(directory, bridge, around)
     } catch (error) {
       directory.remove(false)

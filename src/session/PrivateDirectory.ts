@@ -15,6 +15,13 @@ const ownName = ".synapse"
 
 const uid = (): number => process.getuid?.() ?? 0
 
+/**
+ * Returns the name of the place in a directory for temporary files.
+ *
+ * @since 0.1.0
+ */
+export const temporaryName = (): string => `synapse-${uid()}`
+
 const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
   try {
     const path = home()
@@ -38,7 +45,7 @@ export const places = (): ReadonlyArray<string> => [
       Path.join(home, ownName, "run")
     ),
     ...attempt(SessionSettings.runtimeDirectory).map((path) => Path.join(path, "synapse")),
-    `/tmp/synapse-${uid()}`
+    `/tmp/${temporaryName()}`
   ])
 ]
 

@@ -13,10 +13,11 @@ import { quote } from "../bash/Quote.js"
 import * as CommandMark from "./CommandMark.js"
 import * as CommandStdin from "./CommandStdin.js"
 import * as ExitTrap from "./ExitTrap.js"
+import type { PipePaths } from "./FifoPairs.js"
 import { maxCwd } from "./FrameReader.js"
 import type { Nonces } from "./Nonce.js"
 import * as OwnDescriptors from "./OwnDescriptors.js"
-import type { PipePaths, SessionDirectory } from "./SessionDirectory.js"
+import type { SessionDirectory } from "./SessionDirectory.js"
 
 /** SIGURG by its number, which bash finds faster than its name. */
 const urg = Os.constants.signals.SIGURG

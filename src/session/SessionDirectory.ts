@@ -1,46 +1,19 @@
 /**
- * The private directory of a session: the command's text, the FIFOs of its output, and the files of output that was
- * cut.
+ * The private directory of a session: the files that its shell reads, the FIFOs that it writes to, and the files of
+ * output that was cut.
  *
  * @since 0.1.0
  */
-import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import { CommandFile } from "./CommandFile.js"
 import * as DirectoryStamp from "./DirectoryStamp.js"
+import { FifoPairs } from "./FifoPairs.js"
 import * as KeeperText from "./KeeperText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
 import { Reserve } from "./Reserve.js"
 import * as SessionSettings from "./SessionSettings.js"
-
-/** The paths at which systems have mkfifo. */
-const systems = ["/usr/bin/mkfifo", "/bin/mkfifo", "/run/current-system/sw/bin/mkfifo"]
-
-const newline = 10
-
-/** The number of FIFO pairs that one call of mkfifo makes. */
-const batch = 4
-
-/**
- * The paths of a pair of FIFOs.
- *
- * @since 0.1.0
- * @category models
- */
-export interface PipePaths {
-  /** The standard input; where undefined, it is empty. */
-  readonly stdin?: string
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/**
- * Returns the name of the directory that holds all sessions of this user where it lies in one for temporary files.
- *
- * @since 0.1.0
- */
-export const parentName = (): string => `synapse-${process.getuid?.() ?? 0}`
 
 const isDirectory = (path: string): boolean => {
   try {
@@ -110,18 +83,17 @@ export class SessionDirectory {
   /** The file that the keeper runs, and reads at its start. */
   readonly keeper: string
   private readonly inode: number
-  private readonly commandFd: number
+  private readonly commandFile: CommandFile
   /** The files whose text never changes, and that which every start writes. */
   private readonly texts = new Map<string, string>()
-  private commandLength = 0
   private readonly reserve: Reserve
-  private free: Array<PipePaths> = []
-  private pairs = 0
+  /** The FIFOs for its commands' output. */
+  readonly pairs: FifoPairs
   /** The files of its commands' output. */
   readonly output: OutputFiles
 
   /**
-   * Creates the directory; throws the file system's error. `addPairs` makes its FIFOs. `sessionId` marks the processes
+   * Creates the directory; throws the file system's error. `pairs` makes its FIFOs. `sessionId` marks the processes
    * of its commands (`CommandMark`). All files of output may have as many bytes as those of one command.
    */
   constructor(
@@ -142,39 +114,15 @@ export class SessionDirectory {
     this.force = Path.join(this.path, "force")
     this.definitions = Path.join(this.path, "definitions")
     this.keeper = Path.join(this.path, "keeper")
-    this.commandFd = Fs.openSync(this.command, "wx", 0o600)
+    this.commandFile = new CommandFile(this.command)
+    this.pairs = new FifoPairs(this.path)
     this.reserve = new Reserve(Path.join(this.path, "reserve"))
     this.writeText(this.keeper, KeeperText.keeper)
   }
 
-  /**
-   * Writes the text that the shell sources next. The file is rewritten in place, since truncating it first takes ten
-   * times as long. Where it can't be written whole, it is emptied: the shell must never run a part of a command, nor the
-   * rest of another.
-   */
+  /** Writes the text that the shell sources next (`CommandFile.write`). */
   writeCommand(text: string): void {
-    const length = Buffer.byteLength(text)
-    // A text with one more character would be another copy of it, which counts where it is long.
-    const bytes = Buffer.allocUnsafe(text.endsWith("\n") ? length : length + 1)
-    bytes.write(text)
-    bytes[bytes.length - 1] = newline
-    this.reserve.use(() => this.overwrite(bytes))
-  }
-
-  private overwrite(bytes: Buffer): void {
-    const before = this.commandLength
-    // What may lie in the file if this fails.
-    this.commandLength = Math.max(before, bytes.length)
-    try {
-      for (let done = 0; done < bytes.length; ) {
-        done += Fs.writeSync(this.commandFd, bytes, done, bytes.length - done, done)
-      }
-    } catch (error) {
-      Fs.ftruncateSync(this.commandFd, 0)
-      throw error
-    }
-    if (bytes.length < this.commandLength) Fs.ftruncateSync(this.commandFd, bytes.length)
-    this.commandLength = bytes.length
+    this.reserve.use(() => this.commandFile.write(text))
   }
 
   /** Writes the text that every shell sources at its start. */
@@ -202,8 +150,7 @@ export class SessionDirectory {
   /** True where no command has changed what the shells read. */
   get isIntact(): boolean {
     try {
-      const { ino } = Fs.fstatSync(this.commandFd)
-      if ((Fs.lstatSync(this.path).mode & 0o777) !== 0o700 || Fs.lstatSync(this.command).ino !== ino) return false
+      if ((Fs.lstatSync(this.path).mode & 0o777) !== 0o700 || this.commandFile.isReplaced) return false
       // What is no regular file might never end.
       return Array.from(this.texts).every(
         ([path, text]) => Fs.lstatSync(path).isFile() && Fs.readFileSync(path, "utf8") === text
@@ -220,7 +167,7 @@ export class SessionDirectory {
 
   /** True where a command has deleted the directory, or put another one in its place. */
   get lost(): boolean {
-    return !DirectoryStamp.isThere(this.path, this.inode) || Fs.fstatSync(this.commandFd).nlink === 0
+    return !DirectoryStamp.isThere(this.path, this.inode) || this.commandFile.isDeleted
   }
 
   /** The stamp of the directory (`DirectoryStamp.of`). */
@@ -238,50 +185,12 @@ export class SessionDirectory {
     }
   }
 
-  /** Takes a pair of unused FIFOs; undefined where there is none. */
-  takePair(): PipePaths | undefined {
-    return this.free.pop()
-  }
-
-  /** Takes back a pair that could not be opened. */
-  givePair(paths: PipePaths): void {
-    this.free.push(paths)
-  }
-
-  /** True where there is a pair of unused FIFOs. */
-  get hasPair(): boolean {
-    return this.free.length > 0
-  }
-
-  /** Makes more pairs, and the other FIFOs named; rejects with mkfifo's error. */
-  async addPairs(others: ReadonlyArray<string> = []): Promise<void> {
-    const made = Array.from({ length: batch }, () => {
-      const name = Path.join(this.path, String(this.pairs++))
-      return { stdout: `${name}o`, stderr: `${name}e` }
-    })
-    await this.makeFifos([...others, ...made.flatMap((pair) => [pair.stdout, pair.stderr])])
-    this.free.push(...made)
-  }
-
-  /** Makes FIFOs; rejects with mkfifo's error. */
-  makeFifos(paths: ReadonlyArray<string>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      // Not searched in PATH: a command may have put a program there, and this one runs outside of its sandbox.
-      const mkfifo = systems.find((path) => Fs.existsSync(path))
-      if (mkfifo === undefined) return reject(new Error(`mkfifo is required, and is at none of ${systems.join(", ")}`))
-      ChildProcess.execFile(mkfifo, ["-m", "600", ...paths], (error, _, stderr) => {
-        if (error === null) return resolve()
-        reject(new Error(`mkfifo failed: ${stderr.trim() || error.message}`))
-      })
-    })
-  }
-
   /** Removes the directory; with `keepOutputFiles`, the files of outputs stay. */
   remove(keepOutputFiles: boolean): void {
-    const { nlink } = Fs.fstatSync(this.commandFd)
-    Fs.closeSync(this.commandFd)
+    const { isDeleted } = this.commandFile
+    this.commandFile.close()
     // A command may have taken the right to enter it; one that was moved away is not there any more.
-    if (nlink > 0 && isDirectory(this.path)) Fs.chmodSync(this.path, 0o700)
+    if (!isDeleted && isDirectory(this.path)) Fs.chmodSync(this.path, 0o700)
     this.output.close()
     if (keepOutputFiles && this.output.isUsed) {
       for (const name of Fs.readdirSync(this.path)) {

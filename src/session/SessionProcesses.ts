@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
+import type * as Scope from "effect/Scope"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -116,3 +117,24 @@ export const atExit = (abort: () => void): (() => void) => {
   open.add(abort)
   return () => void open.delete(abort)
 }
+
+/**
+ * Acquires something that is released when the scope closes, or when this process exits before that.
+ *
+ * @since 0.1.0
+ */
+export const acquire = <A, E>(
+  acquiring: Effect.Effect<A, E>,
+  release: (acquired: A) => void
+): Effect.Effect<A, E, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.map(acquiring, (acquired) => ({ acquired, forget: atExit(() => release(acquired)) })),
+      ({ acquired, forget }) =>
+        Effect.sync(() => {
+          forget()
+          release(acquired)
+        })
+    ),
+    ({ acquired }) => acquired
+  )

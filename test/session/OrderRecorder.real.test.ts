@@ -43,8 +43,8 @@ const withRecorder = async (body: (subject: Subject) => Promise<void>) => {
     ...SessionSettings.defaults,
     privateDirectories: [Path.join(root, "synapse-own")]
   })
-  await directory.addPairs()
-  const paths = directory.takePair()
+  await directory.pairs.add()
+  const paths = directory.pairs.take()
   if (paths === undefined) throw new Error("no pair")
   const pair = new PipePair(paths)
   const captures = { stdout: new OutputCapture(options), stderr: new OutputCapture(options) }

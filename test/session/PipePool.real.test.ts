@@ -23,7 +23,7 @@ const withPool = async (maxLate: number, body: (pool: PipePool, directory: Sessi
     ...SessionSettings.defaults,
     privateDirectories: [Path.join(root, "synapse-own")]
   })
-  const pool = new PipePool(directory, maxLate)
+  const pool = new PipePool(directory.pairs, maxLate)
   await pool.fill()
   await body(pool, directory)
   pool.close()

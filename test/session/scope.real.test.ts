@@ -135,7 +135,7 @@ describe("the scope's end", () => {
     () =>
       Effect.gen(function* () {
         const directory = new SessionDirectory(crypto.randomUUID())
-        yield* Effect.promise(() => directory.addPairs([directory.state, directory.notFound]))
+        yield* Effect.promise(() => directory.pairs.add([directory.state, directory.notFound]))
         const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
         directory.define(StartText.definitions(directory, bridge))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {

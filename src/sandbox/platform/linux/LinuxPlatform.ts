@@ -8,28 +8,23 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { ExecutionFailed } from "../../../domain/CommandError.js"
+import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as PrivateDirectory from "../../../session/PrivateDirectory.js"
 import * as SessionProcesses from "../../../session/SessionProcesses.js"
 import { isWithin } from "../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
-import * as ToolCache from "../ToolCache.js"
-import * as Cause from "./check/Cause.js"
-import * as Doctor from "./check/Doctor.js"
-import * as Expectation from "./check/Expectation.js"
+import * as Capability from "./check/Capability.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
 import * as LiveNamespace from "./live/LiveNamespace.js"
 import * as NetworkCounters from "./live/NetworkCounters.js"
-import * as BubblewrapPlan from "./plan/BubblewrapPlan.js"
-import * as IndexFile from "./plan/IndexFile.js"
-import * as Layout from "./plan/Layout.js"
+import type * as Layout from "./plan/Layout.js"
 import * as MountTable from "./plan/MountTable.js"
+import * as NoSandbox from "./plan/NoSandbox.js"
+import * as Plan from "./plan/Plan.js"
 import * as PlanDirectory from "./plan/PlanDirectory.js"
-import * as Seccomp from "./plan/Seccomp.js"
-import * as Unworkable from "./plan/Unworkable.js"
 import * as WriteRoots from "./plan/WriteRoots.js"
 import * as Cgroup from "./start/Cgroup.js"
 import * as Launch from "./start/Launch.js"
@@ -92,16 +87,6 @@ export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.Sandb
   ) => Effect.Effect<SandboxPlatform.Begun, ExecutionFailed, Scope.Scope>
 }
 
-const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
-
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-const attempt = <A>(what: string, run: () => A): Effect.Effect<A, ExecutionFailed> =>
-  Effect.try({
-    try: run,
-    catch: (error) => fail(`no sandbox: ${what}: ${wordsOf(error)}`)
-  })
-
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
 const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
@@ -112,80 +97,43 @@ const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray
 const soon = 2
 
 /**
- * Makes the platform. It starts a sandbox without a test where nothing speaks against it (`Expectation`); otherwise, or
- * after such a start has failed, it tests once what the machine can do (`Doctor`).
+ * Makes the platform.
  *
  * @since 0.1.0
  * @category constructors
  */
 export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =>
   Effect.gen(function* () {
-    const examine = yield* Effect.cachedFunction(
-      (programs: Programs.Programs) => Doctor.examine(programs),
-      (a, b) => JSON.stringify(a) === JSON.stringify(b)
-    )
-    let isDisappointed = false
-    /** The reason why the last attempt to start a sandbox failed; undefined once one has started. */
-    let lastFailure: string | undefined
-    const failed = (reason: string) => {
-      lastFailure = reason
-      return fail(reason)
-    }
-    const examined = (programs: Programs.Programs) =>
-      Effect.flatMap(examine(programs), (report) => {
-        const refusal = Doctor.refusal(report)
-        return report.level === undefined || refusal !== undefined
-          ? failed(refusal ?? "no sandbox: this machine can't have one")
-          : Effect.succeed(report.level)
-      })
-    const levelOf = (programs: Programs.Programs) => {
-      const expected = isDisappointed ? undefined : Expectation.level(programs)
-      return expected === undefined
-        ? Effect.map(examined(programs), (level) => ({ level, isExamined: true }))
-        : Effect.succeed({ level: expected, isExamined: false })
-    }
-    const isRoot = process.getuid?.() === 0
-    const user = isRoot ? undefined : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
-
-    const isLimited = isRoot && options.cgroup !== false
+    const capability = yield* Capability.make
+    const isLimited = process.getuid?.() === 0 && options.cgroup !== false
 
     const prepare = Effect.fn("LinuxPlatform.wrap")(function* (given: SandboxPlatform.WrapOptions, early: boolean) {
       const { directory, environment, policy, shell } = given
       if (isLimited) yield* Cgroup.warm
       const writable = writableOutside(policy)
       const programs = Programs.find(environment["PATH"] ?? "", writable)
-      const { places } = yield* Effect.acquireRelease(
-        attempt("a place for sessions is not theirs", () => {
-          const reserved = PrivateDirectory.reserve(options.places ?? PrivateDirectory.places(), (path) =>
+      const { places } = yield* SessionProcesses.acquire(
+        NoSandbox.attempt("a place for sessions is not theirs", () =>
+          PrivateDirectory.reserve(options.places ?? PrivateDirectory.places(), (path) =>
             writable.some((root) => isWithin(path, root))
           )
-          return { ...reserved, forget: SessionProcesses.atExit(reserved.release) }
-        }),
-        (reserved) =>
-          Effect.sync(() => {
-            reserved.forget()
-            reserved.release()
-          })
+        ),
+        (reserved) => reserved.release()
       )
-      const { isExamined, level: known } = yield* levelOf(programs)
+      const { isExamined, level: known } = yield* capability.level(programs)
       const { bash, bwrap } = programs
       const machine = Probe.machine()
       if (bash === undefined || bwrap === undefined || machine === undefined) {
-        return yield* Effect.zipRight(examined(programs), fail("no sandbox: this machine can't have one"))
+        return yield* Effect.zipRight(
+          capability.examine(programs),
+          NoSandbox.because("no sandbox: this machine can't have one")
+        )
       }
       const level = options.level ?? known
       const masksFromOutside = level !== "single"
-      const plan = yield* Effect.acquireRelease(
-        attempt("its directory could not be made", () => {
-          const plan = PlanDirectory.make(Path.dirname(directory))
-          // Also where the process ends without closing the scope.
-          return { ...plan, forget: SessionProcesses.atExit(() => PlanDirectory.remove(plan)) }
-        }),
-        (plan) =>
-          Effect.sync(() => {
-            plan.forget()
-            PlanDirectory.remove(plan)
-          })
+      const plan = yield* SessionProcesses.acquire(
+        NoSandbox.attempt("its directory could not be made", () => PlanDirectory.make(Path.dirname(directory))),
+        PlanDirectory.remove
       )
       const cgroup = isLimited ? yield* Cgroup.acquire(Launch.processes) : undefined
       const gate = cgroup !== undefined || masksFromOutside
@@ -200,66 +148,33 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         descriptors: [],
         environment: outside,
         isTrial: !isExamined,
-        explain
+        explain: capability.failed
       }
 
-      /** Walks the directories, and writes the plan. */
       const finish = Effect.gen(function* () {
-        let indexes: IndexFile.Indexes | undefined
-        const indexesFor = (roots: ReadonlyArray<string>) => {
-          const kept = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
-          indexes = kept ?? IndexFile.memory()
-          return indexes
-        }
-        const walked = Date.now()
-        const layout = yield* Effect.tryPromise({
-          try: () =>
-            Layout.make(policy, directory, [shell.program], indexesFor, places, ToolCache.find(policy), options.shown),
-          catch: (error) => fail(`no sandbox: its directories could not be searched: ${wordsOf(error)}`)
+        const { indexes, layout, walked } = yield* Plan.make({
+          ...{ policy, places, machine, gate, masksFromOutside, variables, within },
+          session: directory,
+          program: shell.program,
+          shown: options.shown,
+          index: options.index,
+          directory: plan
         })
-        const flaw = Unworkable.find(policy, layout)
-        if (flaw !== undefined) return yield* fail(`no sandbox: ${flaw}`)
-        const caches =
-          layout.toolCache === undefined
-            ? {}
-            : ToolCache.variables(layout.toolCache, variables, (path) =>
-                layout.roots.some((root) => isWithin(path, root))
-              )
-        yield* attempt("its plan could not be written", () =>
-          PlanDirectory.write(plan, {
-            arguments: BubblewrapPlan.make({
-              layout,
-              masksFromOutside,
-              gate,
-              directory: plan,
-              user,
-              environment: { ...within, ...caches }
-            }),
-            gate,
-            seccomp: Seccomp.make(machine, { isRoot, unixSockets: policy.unixSockets === true }),
-            masks: masksFromOutside ? layout.masks : []
-          })
-        )
         // The indexes are written while bubblewrap works.
         if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
         const wrapped: LinuxWrapped = {
           ...begun,
-          explain,
+          explain: capability.failed,
           withheld: Environment.withheld(environment, variables),
           masks: [...layout.masks, ...layout.openings.map((opening) => opening.mask)],
           policy,
           layout,
           level,
           live: (pid) => {
-            lastFailure = undefined
+            capability.succeeded()
+            const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy })
             return {
-              ...LiveMasks.make(
-                LiveNamespace.make({ pid, level, layout, plan, programs, policy }),
-                policy,
-                layout,
-                walked,
-                indexes
-              ),
+              ...LiveMasks.make(namespace, policy, layout, walked, indexes),
               network: () => NetworkCounters.meter(pid)
             }
           }
@@ -269,23 +184,13 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       return { ...begun, finish }
     })
 
-    const explain = (stderr: string) => {
-      isDisappointed = true
-      return failed(Cause.sentence(Cause.of(stderr, { version: undefined, facts: Cause.readFacts("/proc") })))
+    return {
+      name: "bubblewrap",
+      obstacle: capability.obstacle,
+      wrap: (given) =>
+        Effect.flatMap(prepare(given, false), ({ finish }) => Effect.map(finish, ({ wrapped }) => wrapped)),
+      begin: (given) => prepare(given, true)
     }
-
-    const wrap = (given: SandboxPlatform.WrapOptions) =>
-      Effect.flatMap(prepare(given, false), ({ finish }) => Effect.map(finish, ({ wrapped }) => wrapped))
-
-    const begin = (given: SandboxPlatform.WrapOptions) => prepare(given, true)
-
-    const obstacle = (environment: Readonly<Record<string, string>>) => {
-      const { bash, bwrap } = Programs.find(environment["PATH"] ?? "")
-      if (bwrap === undefined) return Cause.sentence(Cause.noBubblewrap)
-      return bash === undefined ? Cause.sentence(Cause.noBash) : lastFailure
-    }
-
-    return { name: "bubblewrap", obstacle, wrap, begin }
   })
 
 /**

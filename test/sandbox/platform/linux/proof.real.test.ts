@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Synapse from "../../../../src/Synapse.js"
 import { SandboxManager } from "../../../../src/sandbox/SandboxManager.js"
-import * as SessionDirectory from "../../../../src/session/SessionDirectory.js"
+import * as PrivateDirectory from "../../../../src/session/PrivateDirectory.js"
 import * as Directory from "../../../support/sandbox/Directory.js"
 
 /** A project, and programs that come before the system's: these are not on the PATH. */
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
     () =>
       inProject({}, (project) =>
         Effect.gen(function* () {
-          const sessions = `${project}/nix-shell.1/${SessionDirectory.parentName()}`
+          const sessions = `${project}/nix-shell.1/${PrivateDirectory.temporaryName()}`
           Fs.mkdirSync(`${sessions}/session-x`, { recursive: true, mode: 0o700 })
           Fs.writeFileSync(`${sessions}/session-x/call`, "theirs")
           const seen = yield* execute(

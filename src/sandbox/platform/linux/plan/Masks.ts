@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import * as Fs from "node:fs"
-import * as SessionDirectory from "../../../../session/SessionDirectory.js"
+import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
@@ -79,7 +79,7 @@ const bases = (rules: ReadonlyArray<Rule>): Array<string> =>
     return base === "" ? [] : [WriteRoots.realPath(PathGlob.unescape(base)) ?? []].flat()
   })
 
-const sessionsName = SessionDirectory.parentName()
+const sessionsName = PrivateDirectory.temporaryName()
 
 /**
  * Makes a rule for the sessions of another directory for temporary files, whose files are read outside of every
