@@ -39,6 +39,8 @@ export class FakeProvider {
   creating: Effect.Effect<void, ExecutionFailed> = Effect.void
   /** Before a shell has ended that is restarted. */
   restarting: Effect.Effect<void> = Effect.void
+  /** Whether its sandboxes tell that nothing runs in them, as those of this machine do. */
+  tellsFree = true
   granting: Effect.Effect<void, ExecutionFailed | NotThere> = Effect.void
   revoking: Effect.Effect<void, ExecutionFailed> = Effect.void
 
@@ -62,7 +64,16 @@ export class FakeProvider {
         grant: (grant) => Effect.zipRight(change("grant", grant), this.granting),
         revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking)
       }
-      const line = Effect.unsafeMakeSemaphore(1).withPermits(1)
+      const turns = Effect.unsafeMakeSemaphore(1).withPermits(1)
+      let busy = 0
+      const line = <A, E>(use: Effect.Effect<A, E>) =>
+        Effect.suspend(() => {
+          busy++
+          return Effect.ensuring(
+            turns(use),
+            Effect.sync(() => void busy--)
+          )
+        })
       const backend: SandboxBackend = {
         policy,
         execute: (command) => line(turn.execute(command)),
@@ -72,6 +83,7 @@ export class FakeProvider {
           note("restart")
         ),
         cwd: Effect.succeed(policy.cwd),
+        ...(this.tellsFree ? { isFree: () => busy === 0 } : {}),
         dispose: note("dispose")
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))
