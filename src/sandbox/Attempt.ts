@@ -4,9 +4,7 @@
  *
  * @since 0.1.0
  */
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as FiberId from "effect/FiberId"
 import type { CommandError } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
@@ -71,27 +69,20 @@ export const make = ({ current, directory, granting }: AttemptDoor): Attempts =>
   /** The number of those that run or wait, but for those that run freely, and the directory of the last. */
   let open = 0
   let latest = directory
-  /** Done when a command whose sandbox has crashed has ended in the next one. */
-  let recovery: Deferred.Deferred<void> | undefined
 
   /** Tests whether no command runs or waits, as far as a sandbox knows that. */
   const isFree = () => open === 0 && current.peek()?.backend.isFree?.() !== false
 
   /**
    * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
-   * successor, behind a command that goes there from a crash (`recovers`).
+   * successor.
    */
   const inTurn = <A>(
     cwd: string,
-    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>,
-    recovers = false
+    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>
   ): Effect.Effect<A, CommandError> =>
     Effect.flatMap(current.get(cwd), (backend) => {
       const isOver = () => current.peek()?.backend !== backend
-      const again = () =>
-        recovery === undefined || recovers
-          ? inTurn(cwd, use, recovers)
-          : Effect.zipRight(Deferred.await(recovery), inTurn(cwd, use))
       let begun = false
       return backend
         .exclusive((turn): Effect.Effect<A | typeof successor, CommandError> => {
@@ -101,8 +92,8 @@ export const make = ({ current, directory, granting }: AttemptDoor): Attempts =>
         })
         .pipe(
           Effect.matchEffect({
-            onFailure: (error) => (!begun && isOver() ? again() : Effect.fail(error)),
-            onSuccess: (answer) => (answer === successor ? again() : Effect.succeed(answer))
+            onFailure: (error) => (!begun && isOver() ? inTurn(cwd, use) : Effect.fail(error)),
+            onSuccess: (answer) => (answer === successor ? inTurn(cwd, use) : Effect.succeed(answer))
           })
         )
     })
@@ -122,8 +113,7 @@ export const make = ({ current, directory, granting }: AttemptDoor): Attempts =>
   }
 
   /**
-   * Runs a command in a sandbox that is free, and holds no turn there, for its session queues later commands itself. Where
-   * the sandbox crashes, those wait for this one to end in the next.
+   * Runs a command in a sandbox that is free, and holds no turn there, for its session queues later commands itself.
    */
   const runFreely = (
     backend: SandboxBackend,
@@ -133,23 +123,16 @@ export const make = ({ current, directory, granting }: AttemptDoor): Attempts =>
   ) => {
     latest = cwd
     return Effect.matchEffect(executed(backend.execute, command, options), {
-      onFailure: (error) => {
-        if (!isCrash(error)) return Effect.fail(error)
-        const own = Deferred.unsafeMake<void>(FiberId.none)
-        recovery = own
-        const next = inTurn(
-          cwd,
-          (backend, turn) => Effect.map(executed(turn.execute, command, options), (result) => noted(backend, result)),
-          true
-        )
-        return Effect.ensuring(
-          Effect.zipRight(current.retire(backend), next),
-          Effect.sync(() => {
-            if (recovery === own) recovery = undefined
-            Deferred.unsafeDone(own, Effect.void)
-          })
-        )
-      },
+      // It is the first to ask for the next sandbox: whoever waited for a turn in this one hears of its end later.
+      onFailure: (error) =>
+        isCrash(error)
+          ? Effect.zipRight(
+              current.retire(backend),
+              inTurn(cwd, (next, turn) =>
+                Effect.map(executed(turn.execute, command, options), (result) => noted(next, result))
+              )
+            )
+          : Effect.fail(error),
       onSuccess: (result) => Effect.succeed(noted(backend, result))
     })
   }

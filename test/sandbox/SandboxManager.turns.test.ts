@@ -84,6 +84,7 @@ describe("the turns of a manager's commands", () => {
               : {}
           )
           provider.tellsFree = tellsFree
+          provider.disposing = Effect.repeatN(Effect.yieldNow(), 10)
           yield* withManager(provider, options, ({ execute }) =>
             Effect.zipRight(
               execute("first"),

@@ -41,6 +41,8 @@ export class FakeProvider {
   restarting: Effect.Effect<void> = Effect.void
   /** Whether its sandboxes tell that nothing runs in them, as those of this machine do. */
   tellsFree = true
+  /** Before a sandbox has ended. */
+  disposing: Effect.Effect<void> = Effect.void
   granting: Effect.Effect<void, ExecutionFailed | NotThere> = Effect.void
   revoking: Effect.Effect<void, ExecutionFailed> = Effect.void
 
@@ -84,7 +86,7 @@ export class FakeProvider {
         ),
         cwd: Effect.succeed(policy.cwd),
         ...(this.tellsFree ? { isFree: () => busy === 0 } : {}),
-        dispose: note("dispose")
+        dispose: Effect.zipRight(this.disposing, note("dispose"))
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))
     })
