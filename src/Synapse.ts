@@ -30,19 +30,14 @@ import type * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
 import type * as SkillStore from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
+import * as HouseSandbox from "./HouseSandbox.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as SubAgents from "./SubAgents.js"
-import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
-import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
-import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
-import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
+import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as Permission from "./sandbox/permission/Permission.js"
-import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
-import * as MacOsPlatform from "./sandbox/platform/macos/MacOsPlatform.js"
 import type * as SandboxPlatform from "./sandbox/platform/SandboxPlatform.js"
-import * as SandboxManager from "./sandbox/SandboxManager.js"
-import * as SandboxProvider from "./sandbox/SandboxProvider.js"
-import * as PrivateDirectory from "./session/PrivateDirectory.js"
+import type * as SandboxManager from "./sandbox/SandboxManager.js"
+import type * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as SessionSettings from "./session/SessionSettings.js"
 import * as BashTool from "./toolset/BashTool.js"
 import * as DescriptionSettings from "./toolset/DescriptionSettings.js"
@@ -214,42 +209,6 @@ export type Checked<Given extends Options> = Given &
     ? { readonly [Key in Sandboxing]?: never }
     : unknown)
 
-/**
- * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
- * like.
- */
-const layerPlatform = Layer.unwrapEffect(
-  Effect.gen(function* () {
-    const settings = yield* SessionSettings.SessionSettings
-    const environment = Object.keys(settings.environment)
-    const places = [...(settings.privateDirectories ?? []), ...PrivateDirectory.places()]
-    const { home } = yield* SandboxSettings.SandboxSettings
-    return process.platform === "darwin"
-      ? MacOsPlatform.layer({ variables: environment })
-      : LinuxPlatform.layerOptions({
-          environment,
-          index: `${home}/index`,
-          places,
-          shown: [LocalSkillStore.homeDirectory(home)]
-        })
-  })
-)
-
-const layerSandbox = ({ platform = layerPlatform, providers }: Options) =>
-  SandboxManager.layer.pipe(
-    Layer.provide(LocalSandboxProvider.layer),
-    Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
-    Layer.provide(SandboxProvider.layer),
-    Layer.provide(platform)
-  )
-
-/** The settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both. */
-const layerConfiguration = ({ sandbox }: Options) =>
-  PolicyBuilder.layer.pipe(
-    Layer.provideMerge(SandboxConfig.layer),
-    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
-  )
-
 /** Makes the manager of sub-agents, whose houses are made of the same parts as this one. */
 const layerSubAgents = (options: Options) =>
   options.subAgents ??
@@ -259,7 +218,7 @@ const layerSubAgents = (options: Options) =>
         layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
         layerDescription(options)
       ),
-    sandbox: layerSandbox(options),
+    sandbox: HouseSandbox.layer(options),
     models: options.models
   })
 
@@ -327,10 +286,10 @@ export const layer = <
   own(
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerExtensions(options ?? {})),
-      Layer.provideMerge(layerSandbox(options ?? {})),
+      Layer.provideMerge(HouseSandbox.layer(options ?? {})),
       // One for all: sub-agents ask in the same order.
       Layer.provide(options?.permission ?? Permission.layerNone),
-      Layer.provide(layerConfiguration(options ?? {})),
+      Layer.provide(HouseSandbox.layerConfiguration(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),

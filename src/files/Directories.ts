@@ -9,6 +9,14 @@ import * as Path from "node:path"
 import * as PlatformError from "@effect/platform/Error"
 import * as Effect from "effect/Effect"
 
+const makeOne = (path: string | Buffer): void => {
+  try {
+    Fs.mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+  }
+}
+
 /**
  * Makes a directory and those around it, where they are missing, for this user alone; throws the file system's error.
  *
@@ -20,11 +28,18 @@ export const make = (path: string, toHost: (path: string) => string | Buffer = (
   if (Fs.existsSync(toHost(path))) return
   const around = Path.dirname(path)
   if (around !== path) make(around, toHost)
-  try {
-    Fs.mkdirSync(toHost(path), { mode: 0o700 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-  }
+  makeOne(toHost(path))
+}
+
+/**
+ * Makes a directory and the one around it, but none above them: a missing home directory is not made. Throws the file
+ * system's error.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const makeBoth = (path: string): void => {
+  for (const one of [Path.dirname(path), path]) makeOne(one)
 }
 
 /**

@@ -62,6 +62,21 @@ export const read = <Refusal>(
   }
 }
 
+/**
+ * Reads so many bytes of an open file from a position on, or fewer where it ends before.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const readAt = (fd: number, from: number, most: number): Buffer => {
+  const bytes = Buffer.alloc(most)
+  let length = 0
+  for (let count = -1; length < most && count !== 0; length += count) {
+    count = Fs.readSync(fd, bytes, length, most - length, from + length)
+  }
+  return bytes.subarray(0, length)
+}
+
 /** Reads a descriptor to its end, or the bound. */
 const startOf = (fd: number, most: number): Buffer => {
   const chunks: Array<Buffer> = []

@@ -7,6 +7,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as CommandMark from "./CommandMark.js"
 import type { PipePaths } from "./FifoPairs.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -125,7 +126,7 @@ const stopAll = (
       seen.add(one.pid)
       stopped.push(one)
       isMore = true
-      ProcessTable.signal(one.pid, "SIGSTOP")
+      ProcessSignals.send(one.pid, "SIGSTOP")
     }
   }
   return stopped
@@ -134,7 +135,7 @@ const stopAll = (
 /** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
 const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
   const youngest = stopped.toSorted((a, b) => b.started - a.started || b.pid - a.pid)
-  for (const { pid } of youngest) ProcessTable.signal(pid, "SIGKILL")
+  for (const { pid } of youngest) ProcessSignals.send(pid, "SIGKILL")
 }
 
 /** Milliseconds that a parent has to end before its children are asked. */
@@ -160,9 +161,9 @@ export const end = async (signs: Signs): Promise<void> => {
       const isFirst = (parent: number) => !pids.has(parent) || elapsed - (asked.get(parent) ?? elapsed) >= precedence
       for (const { pid } of left.filter((one) => !asked.has(one.pid) && isFirst(one.parent))) {
         asked.set(pid, elapsed)
-        ProcessTable.signal(pid, "SIGTERM")
+        ProcessSignals.send(pid, "SIGTERM")
         // One that is stopped takes no other signal.
-        ProcessTable.signal(pid, "SIGCONT")
+        ProcessSignals.send(pid, "SIGCONT")
       }
     }
     await wait(pause)
@@ -182,7 +183,7 @@ export const freeze = (
   isSpared: (pid: number) => boolean,
   killShell: () => void
 ): (() => Promise<void>) => {
-  ProcessTable.signal(signs.shell, "SIGSTOP")
+  ProcessSignals.send(signs.shell, "SIGSTOP")
   stopAll(signs, isSpared)
   return async () => {
     const began = performance.now()

@@ -7,6 +7,7 @@ import * as CommandMark from "./CommandMark.js"
 import * as CommandProcesses from "./CommandProcesses.js"
 import type { PipePaths } from "./FifoPairs.js"
 import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 import type { Shell } from "./Shell.js"
@@ -126,8 +127,8 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     clearTimeout(asking)
     const nascent: Array<number> = []
     for (const pid of pids) {
-      if (ProcessTable.isNascent(pid, shellPid)) nascent.push(pid)
-      else ProcessTable.signal(pid, "SIGINT")
+      if (ProcessSignals.isNascent(pid, shellPid)) nascent.push(pid)
+      else ProcessSignals.send(pid, "SIGINT")
     }
     if (nascent.length > 0) asking = setTimeout(() => ask(nascent, shellPid), 1)
   }
@@ -155,14 +156,14 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     signs ??= signsOf(target, shell.pid)
     const processes = CommandProcesses.list(signs)
     const shellPid = signs.shell
-    ProcessTable.signal(shellPid, "SIGURG")
+    ProcessSignals.send(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
       ask(
         notBelowDeaf(processes).map((one) => one.pid),
         shellPid
       )
     } else {
-      ProcessTable.signal(shellPid, "SIGCONT")
+      ProcessSignals.send(shellPid, "SIGCONT")
       const newest = processes
         .filter((one) => one.parent === shellPid)
         .sort((a, b) => a.started - b.started || a.pid - b.pid)
@@ -170,7 +171,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
       if (newest !== undefined) {
         // Parents first: a subshell whose child ends would run its next command.
         for (const one of [newest, ...ProcessTable.descendants(processes, newest.pid)])
-          ProcessTable.signal(one.pid, "SIGKILL")
+          ProcessSignals.send(one.pid, "SIGKILL")
       }
     }
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)

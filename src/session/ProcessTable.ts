@@ -7,7 +7,6 @@
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import * as Os from "node:os"
 import * as CommandMark from "./CommandMark.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 
@@ -223,14 +222,6 @@ export const resolve = (spawned: number, innerPid: number): number => {
   return spawned
 }
 
-const exe = (pid: number): string | undefined => {
-  try {
-    return Fs.readlinkSync(`/proc/${pid}/exe`)
-  } catch {
-    return undefined
-  }
-}
-
 /**
  * Returns the directory of a process; empty where it is gone, or can't be known.
  *
@@ -247,50 +238,10 @@ export const cwdOf = (pid: number): string => {
 }
 
 /**
- * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
- * fork back to the shell's main loop, where it would read the next commands as a second shell. A fork resets the traps
- * after its handler of SIGINT, and the trap on SIGURG is set whenever a command runs.
- *
- * @since 0.1.0
- * @category signals
- */
-export const isNascent = (pid: number, shell: number): boolean => {
-  const caught = /^SigCgt:\s*(\S+)$/m.exec(readText(`/proc/${pid}/status`) ?? "")?.[1]
-  const bit = 1n << BigInt(Os.constants.signals.SIGURG - 1)
-  return caught !== undefined && (BigInt(`0x${caught}`) & bit) !== 0n && exe(pid) === exe(shell)
-}
-
-/**
- * Sends a signal; ignores that the process is gone already.
- *
- * @since 0.1.0
- * @category signals
- */
-export const signal = (pid: number, name: NodeJS.Signals): void => {
-  // 0 is our own group, -1 is everybody.
-  if (Math.abs(pid) <= 1) return
-  try {
-    process.kill(pid, name)
-  } catch {
-    // Gone, or no longer ours to signal.
-  }
-}
-
-/**
- * Signals a whole process group at once, which also reaches processes that fork faster than they can be listed.
- *
- * @since 0.1.0
- * @category signals
- */
-export const signalGroup = (group: number, name: NodeJS.Signals): void => {
-  if (group > 1) signal(-group, name)
-}
-
-/**
  * The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too.
  *
  * @since 0.1.0
- * @category signals
+ * @category clock
  */
 export const early = 2
 
@@ -299,7 +250,7 @@ export const early = 2
  * least this start time.
  *
  * @since 0.1.0
- * @category signals
+ * @category clock
  */
 export const ticksAt = (time: number): number => {
   // In this order: a pause of this process in between makes the result too early, never too late.

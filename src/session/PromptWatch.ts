@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProtocolInput from "./ProtocolInput.js"
 import type { Shell } from "./Shell.js"
@@ -53,7 +54,7 @@ const handsOver = (pid: number, state: string): boolean => {
 const stateOf = (pid: number): string => ProcessFiles.stat(pid)?.state ?? ""
 
 const killAll = (pids: ReadonlyArray<number>): void => {
-  for (const pid of pids) ProcessTable.signal(pid, "SIGKILL")
+  for (const pid of pids) ProcessSignals.send(pid, "SIGKILL")
 }
 
 /** Returns the pids of what the shell has started with that standard input. */
@@ -143,7 +144,7 @@ export const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (
    * no way out: bash 5.2 returns from such a trap into memory that it has freed, and runs what it finds there.
    */
   const interrupt = (pid: number, prompt: string, until: number): void => {
-    if (stopped === undefined) ProcessTable.signal(pid, "SIGSTOP")
+    if (stopped === undefined) ProcessSignals.send(pid, "SIGSTOP")
     stopped = pid
     // `t` where a debugger has stopped it.
     const isStopped = stateOf(pid).toUpperCase() === "T"
@@ -154,7 +155,7 @@ export const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (
     if (isStopped && ProtocolInput.of(pid) === prompt && !handsOver(pid, state)) {
       if (stuck > patience.kill) shell.kill()
       else {
-        ProcessTable.signal(pid, "SIGURG")
+        ProcessSignals.send(pid, "SIGURG")
         killAll(findEaters(pid, prompt))
         shell.write(`\n${probe()}`)
         wasInterrupted = true
@@ -165,7 +166,7 @@ export const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (
   }
 
   const goOn = () => {
-    if (stopped !== undefined) ProcessTable.signal(stopped, "SIGCONT")
+    if (stopped !== undefined) ProcessSignals.send(stopped, "SIGCONT")
     stopped = undefined
   }
 

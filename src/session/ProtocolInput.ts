@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /** The most processes above another one. */
@@ -70,7 +71,7 @@ export const reserve = (reader: number, since: number): ReadonlyArray<string> =>
     for (const pid of found) {
       // A shell that was killed lets go of it in a moment.
       if (!ProcessFiles.isKilled(pid)) names.add(ProcessFiles.name(pid))
-      ProcessTable.signal(pid, "SIGKILL")
+      ProcessSignals.send(pid, "SIGKILL")
     }
   }
   return [...names]

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -52,7 +53,7 @@ export class SessionProcesses {
         else if (!isAsked) {
           // An interactive bash ignores SIGTERM.
           const isShell = (pid: number) => pid === lead || pid === shell
-          for (const one of left) ProcessTable.signal(one.pid, isShell(one.pid) ? "SIGHUP" : "SIGTERM")
+          for (const one of left) ProcessSignals.send(one.pid, isShell(one.pid) ? "SIGHUP" : "SIGTERM")
         }
         isAsked = true
         return false
@@ -89,8 +90,8 @@ export class SessionProcesses {
 /** Signals a process, and its group if that is of our own process session; no fork of a group escapes that. */
 const signalAll = (one: ProcessTable.Process, lead: number, name: "SIGSTOP" | "SIGKILL"): void => {
   // A group lies in one process session; each shell has a group of its own in the session of its keeper.
-  if (one.session === lead) ProcessTable.signalGroup(one.group, name)
-  ProcessTable.signal(one.pid, name)
+  if (one.session === lead) ProcessSignals.sendToGroup(one.group, name)
+  ProcessSignals.send(one.pid, name)
 }
 
 /** The sessions that are open in this process, with one exit listener for all of them. */

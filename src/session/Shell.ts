@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import { FrameReader } from "./FrameReader.js"
 import * as Nonce from "./Nonce.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
 import type { ShellKeeper } from "./ShellKeeper.js"
@@ -106,7 +107,7 @@ export class Shell {
     // A shell whose pid is not known can only be killed with all that is around it.
     const pid = this.keeper.keeps ? this.hostPid : undefined
     if (pid === undefined) this.keeper.kill()
-    else ProcessTable.signal(pid, "SIGKILL")
+    else ProcessSignals.send(pid, "SIGKILL")
   }
 
   /** True where it ends or is about to, because its keeper was killed. */

@@ -15,6 +15,7 @@ import type { ExecutionFailed } from "../domain/CommandError.js"
 import * as Nonce from "./Nonce.js"
 import * as NoShell from "./NoShell.js"
 import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 import * as ProcessTree from "./ProcessTree.js"
 import * as ProtocolInput from "./ProtocolInput.js"
@@ -172,7 +173,7 @@ export class ShellKeeper {
   }
 
   private goOn(): void {
-    ProcessTable.signal(this.pid, "SIGCONT")
+    ProcessSignals.send(this.pid, "SIGCONT")
   }
 
   /** Names a further directory that goes when this program dies. */
@@ -192,7 +193,7 @@ export class ShellKeeper {
   kill(): void {
     if (!this.alive) return
     const pid = this.shell?.hostPid
-    if (pid !== undefined) ProcessTable.signal(pid, "SIGKILL")
+    if (pid !== undefined) ProcessSignals.send(pid, "SIGKILL")
     this.child.kill("SIGKILL")
   }
 
@@ -206,7 +207,7 @@ export class ShellKeeper {
     shell.alive = false
     if (!this.keeps || shell.innerPid === 0) return
     for (const { pid, session } of ProcessTable.list()) {
-      if (session === this.spawned && ProcessTree.innerPid(pid) === shell.innerPid) ProcessTable.signal(pid, "SIGKILL")
+      if (session === this.spawned && ProcessTree.innerPid(pid) === shell.innerPid) ProcessSignals.send(pid, "SIGKILL")
     }
   }
 

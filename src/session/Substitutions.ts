@@ -5,6 +5,7 @@
  */
 import * as PipeHolders from "./PipeHolders.js"
 import * as ProcessFiles from "./ProcessFiles.js"
+import * as ProcessSignals from "./ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /**
@@ -108,7 +109,7 @@ export class Substitutions {
         if (isFound && performance.now() >= blindUntil) return true
       } else {
         if (holders.pids.length === 0 || performance.now() > this.killUntil) return true
-        for (const pid of holders.pids) ProcessTable.signal(pid, "SIGKILL")
+        for (const pid of holders.pids) ProcessSignals.send(pid, "SIGKILL")
         pause = firstPause
       }
       await this.pause(pause)

@@ -7,6 +7,7 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Directories from "../files/Directories.js"
+import * as RegularFile from "../files/RegularFile.js"
 import * as HistoryText from "./HistoryText.js"
 
 /**
@@ -46,19 +47,10 @@ const withFile = <A>(path: string, flags: number, use: (fd: number, stats: Fs.St
   }
 }
 
-const readFrom = (fd: number, from: number, most: number): Buffer => {
-  const bytes = Buffer.alloc(most)
-  let length = 0
-  for (let count = -1; length < most && count !== 0; length += count) {
-    count = Fs.readSync(fd, bytes, length, most - length, from + length)
-  }
-  return bytes.subarray(0, length)
-}
-
 /** Reads the last commands of an open file, and the size up to which it was read. */
 const readEnd = (fd: number, { size }: Fs.Stats) => {
   const from = Math.max(size - mostBytes, 0)
-  const text = readFrom(fd, from, size - from).toString()
+  const text = RegularFile.readAt(fd, from, size - from).toString()
   // The first line is a part of one.
   return HistoryText.fromText(from === 0 ? text : text.slice(text.indexOf("\n") + 1))
 }
@@ -77,7 +69,7 @@ export const open = (path: string): { readonly entries: ReadonlyArray<string>; r
     return withFile(path, O_RDONLY, (fd, stats) => {
       const all = readEnd(fd, stats)
       const entries = all.slice(-mostEntries)
-      const hasTorn = stats.size > 0 && readFrom(fd, stats.size - 1, 1)[0] !== 10
+      const hasTorn = stats.size > 0 && RegularFile.readAt(fd, stats.size - 1, 1)[0] !== 10
       // A line that a crash has left half would become the beginning of the next one.
       if (hasTorn) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, "\n"))
       if (stats.size > mostBytes || all.length > mostEntries) shorten(path, fd, stats)
@@ -120,7 +112,7 @@ const shorten = (path: string, fd: number, stats: Fs.Stats): void => {
     if (Fs.lstatSync(path).ino !== stats.ino) return
     const { size } = Fs.fstatSync(fd)
     const from = Math.max(size - mostBytes, 0)
-    const commands = HistoryText.fromText(readFrom(fd, from, size - from).toString()).slice(-mostEntries / 2)
+    const commands = HistoryText.fromText(RegularFile.readAt(fd, from, size - from).toString()).slice(-mostEntries / 2)
     const lines = commands.map((command) => HistoryText.toLine(command) ?? "")
     const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
     for (let left = bytes; left > mostBytes / 2; ) left -= Buffer.byteLength(lines.shift() ?? "")
@@ -141,7 +133,7 @@ const shorten = (path: string, fd: number, stats: Fs.Stats): void => {
 
 /** Appends what others have written to the old file since it was read. */
 const carryOver = (path: string, fd: number, size: number): void => {
-  const late = readFrom(fd, size, mostBytes)
+  const late = RegularFile.readAt(fd, size, mostBytes)
   if (late.length > 0) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, late))
 }
 

@@ -76,6 +76,19 @@ describe("Directories", () => {
     })
   )
 
+  it.scoped("can be made with the one around it alone", () =>
+    Effect.gen(function* () {
+      const root = yield* Directory.make
+      assert.strictEqual(
+        codeOf(() => Directories.makeBoth(`${root}/a/b/c`)),
+        "ENOENT"
+      )
+      for (let times = 0; times < 2; times++) Directories.makeBoth(`${root}/a/b`)
+      const modes = ["a", "a/b"].map((path) => Fs.statSync(`${root}/${path}`).mode & 0o777)
+      assert.deepStrictEqual([modes, Fs.readdirSync(`${root}/a`)], [[0o700, 0o700], ["b"]])
+    })
+  )
+
   it("is what all of the house makes them with: node's own recursion may never end", () => {
     const users = sources("src").filter((path) =>
       /(?:mkdir\w*|makeDirectory)\([^;{]*\{[^}]*recursive: true/.test(Fs.readFileSync(path, "utf8"))

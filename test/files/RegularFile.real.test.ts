@@ -58,6 +58,18 @@ describe("a regular file", () => {
   })
 })
 
+describe("a part of an open file", () => {
+  it("is read from its position, and ends with the file", () => {
+    const fd = Fs.openSync(put("part", "0123456789"), "r")
+    try {
+      const parts = [RegularFile.readAt(fd, 0, 3), RegularFile.readAt(fd, 8, 3), RegularFile.readAt(fd, 10, 3)]
+      assert.deepStrictEqual(parts.map(String), ["012", "89", ""])
+    } finally {
+      Fs.closeSync(fd)
+    }
+  })
+})
+
 describe("the stamp of a file", () => {
   it("changes with the file, with what a link leads to, and where one comes", () => {
     const path = put("stamped", "a")

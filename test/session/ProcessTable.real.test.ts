@@ -4,7 +4,8 @@ import { once } from "node:events"
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
-import { afterEach, assert, describe, it, vi } from "@effect/vitest"
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import * as ProcessSignals from "../../src/session/ProcessSignals.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import * as ShellEnvironment from "../../src/session/ShellEnvironment.js"
 
@@ -15,7 +16,7 @@ afterEach(async () => {
   for (const child of children.splice(0)) {
     const gone = once(child, "exit")
     if (child.exitCode === null && child.signalCode === null) {
-      ProcessTable.signalGroup(child.pid ?? 0, "SIGKILL")
+      ProcessSignals.sendToGroup(child.pid ?? 0, "SIGKILL")
       await gone
     }
   }
@@ -82,7 +83,7 @@ describe("ProcessTable", () => {
     assert.strictEqual(members().length, 4)
     assert.notInclude(pids(members()), stranger)
     assert.notInclude(pids(members()), process.pid)
-    for (const one of members()) ProcessTable.signal(one.pid, "SIGKILL")
+    for (const one of members()) ProcessSignals.send(one.pid, "SIGKILL")
     await until(() => members().length === 0)
     assert.deepStrictEqual(members(), [])
   })
@@ -111,33 +112,10 @@ describe("ProcessTable", () => {
     assert.strictEqual(ProcessTable.resolve(outer, 2 ** 22 + 1), outer)
   })
 
-  it("signals nobody by the numbers that mean everybody", () => {
-    const sent: Array<unknown> = []
-    const kill = vi.spyOn(process, "kill").mockImplementation((...args) => {
-      sent.push(args)
-      return true
-    })
-    try {
-      for (const pid of [0, 1, -1]) ProcessTable.signal(pid, "SIGKILL")
-      for (const group of [0, 1, -5]) ProcessTable.signalGroup(group, "SIGKILL")
-      assert.deepStrictEqual(sent, [])
-      ProcessTable.signal(2 ** 22 + 1, "SIGKILL")
-      ProcessTable.signalGroup(2 ** 22 + 1, "SIGKILL")
-    } finally {
-      kill.mockRestore()
-    }
-    assert.deepStrictEqual(sent, [
-      [2 ** 22 + 1, "SIGKILL"],
-      [-(2 ** 22 + 1), "SIGKILL"]
-    ])
-    // Nobody has it, and that is no error.
-    ProcessTable.signal(2 ** 22 + 1, "SIGKILL")
-  })
-
   it("ends a chain that forks as fast as it can", async () => {
     const pid = await start("f() { sleep 0.002; (f); }; echo; f")
     await until(() => ProcessTable.descendants(ProcessTable.list(), pid).length > 10)
-    ProcessTable.signalGroup(pid, "SIGKILL")
+    ProcessSignals.sendToGroup(pid, "SIGKILL")
     await until(() => !ProcessTable.list().some((one) => one.group === pid))
     assert.deepStrictEqual(
       ProcessTable.list().filter((one) => one.group === pid),

@@ -11,6 +11,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as OwnFile from "../../extension/mcp/OwnFile.js"
+import * as RegularFile from "../../files/RegularFile.js"
 import * as Entry from "./Entry.js"
 
 /**
@@ -61,15 +62,6 @@ interface Ends {
   readonly time: number
 }
 
-const readAt = (fd: number, from: number, length: number): Buffer => {
-  const bytes = Buffer.alloc(length)
-  let done = 0
-  for (let count = -1; done < length && count !== 0; done += count) {
-    count = Fs.readSync(fd, bytes, done, length - done, from + done)
-  }
-  return bytes.subarray(0, done)
-}
-
 /** Opens what is looked at, so that no other file is read in its place; what is no regular file is not opened. */
 const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Either.Either<A, string> => {
   try {
@@ -95,7 +87,7 @@ const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Eit
  * @category reading
  */
 export const read = (path: string): Either.Either<Buffer, string> =>
-  reading(path, (fd, { size }) => readAt(fd, 0, size))
+  reading(path, (fd, { size }) => RegularFile.readAt(fd, 0, size))
 
 /**
  * Reads the beginning and the end of a transcript, of as many bytes each.
@@ -105,9 +97,11 @@ export const read = (path: string): Either.Either<Buffer, string> =>
  */
 export const readEnds = (path: string, length: number): Either.Either<Ends, string> =>
   reading(path, (fd, { mtimeMs, size }) => ({
-    start: readAt(fd, 0, Math.min(length, size)),
+    start: RegularFile.readAt(fd, 0, Math.min(length, size)),
     end:
-      size <= length ? Buffer.alloc(0) : readAt(fd, Math.max(length, size - length), Math.min(length, size - length)),
+      size <= length
+        ? Buffer.alloc(0)
+        : RegularFile.readAt(fd, Math.max(length, size - length), Math.min(length, size - length)),
     time: mtimeMs
   }))
 

@@ -10,6 +10,7 @@
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Directories from "../../files/Directories.js"
 import * as BytePath from "../policy/BytePath.js"
 import { isWithin } from "../policy/HostPath.js"
 import * as RealPath from "../policy/RealPath.js"
@@ -36,16 +37,6 @@ const statOf = (path: string): Fs.BigIntStats | undefined => {
 const namesOf = (path: string): ReadonlyArray<string> => {
   const at = statOf(path)
   return [digest(path), ...(at === undefined ? [] : [digest(`${at.dev}:${at.ino}:${at.birthtimeNs}`)])]
-}
-
-const makePrivate = (directory: string): void => {
-  for (const path of [Path.dirname(directory), directory]) {
-    try {
-      Fs.mkdirSync(path, { mode: 0o700 })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    }
-  }
 }
 
 const sweep = (directory: string): void => {
@@ -88,7 +79,7 @@ export const remember = (home: string, places: Iterable<string>): void => {
       isNew = add(path) || isNew
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-      makePrivate(directory)
+      Directories.makeBoth(directory)
       isNew = add(path) || isNew
     }
   }

@@ -18,9 +18,9 @@
  * status 400, so that no client tries again. The server and all its connections end with the scope.
  */
 import * as Http from "node:http"
-import type { AddressInfo, Socket } from "node:net"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as LocalServer from "./LocalServer.js"
 import * as Protocol from "./Protocol.js"
 
 /** A turn of the model. */
@@ -136,33 +136,20 @@ export type Script = ReadonlyArray<Reply> | ((request: Recorded, index: number) 
 export const serve = (script: Script): Effect.Effect<ModelServer, never, Scope.Scope> =>
   Effect.gen(function* () {
     const requests: Array<Recorded> = []
-    const sockets = new Set<Socket>()
     let busy = 0
-    const server = yield* Effect.acquireRelease(
-      Effect.async<Http.Server>((resume) => {
-        const made = Http.createServer((request, response) => {
-          busy++
-          response.once("close", () => busy--)
-          void read(request).then((recorded) => {
-            requests.push(recorded)
-            const index = requests.length - 1
-            const reply = typeof script === "function" ? script(recorded, index) : (script[index] ?? over)
-            return send(reply, recorded, response)
-          }, ignore)
-        })
-        made.on("connection", (socket) => {
-          sockets.add(socket)
-          socket.once("close", () => sockets.delete(socket))
-        })
-        made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-      }),
-      (made) =>
-        Effect.async<void>((resume) => {
-          for (const socket of sockets) socket.destroy()
-          made.close(() => resume(Effect.void))
-        })
+    const server = yield* LocalServer.listen(() =>
+      Http.createServer((request, response) => {
+        busy++
+        response.once("close", () => busy--)
+        void read(request).then((recorded) => {
+          requests.push(recorded)
+          const index = requests.length - 1
+          const reply = typeof script === "function" ? script(recorded, index) : (script[index] ?? over)
+          return send(reply, recorded, response)
+        }, ignore)
+      })
     )
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const url = `http://127.0.0.1:${server.port}`
     return {
       url,
       env: {
@@ -173,7 +160,7 @@ export const serve = (script: Script): Effect.Effect<ModelServer, never, Scope.S
         SYNAPSE_MODEL: "claude-test"
       },
       requests,
-      connections: () => sockets.size,
+      connections: server.connections,
       quiet: Effect.async<void>((resume) => {
         const look = () => (busy === 0 ? resume(Effect.void) : void setTimeout(look, 5))
         look()

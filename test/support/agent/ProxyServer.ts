@@ -1,9 +1,9 @@
 /** A proxy that leads every request, and every tunnel, to one port of this machine, and keeps what it was sent in clear. */
 import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
 import * as Net from "node:net"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import * as LocalServer from "./LocalServer.js"
 
 export interface ProxyServer {
   readonly port: number
@@ -22,55 +22,43 @@ export const serve = (
   Effect.gen(function* () {
     const asked: Array<string> = []
     const authorized: Array<string | undefined> = []
-    const sockets = new Set<Net.Socket>()
     let read = ""
-    const server = yield* Effect.acquireRelease(
-      Effect.async<Http.Server>((resume) => {
-        const made = Http.createServer((request, response) => {
-          asked.push(`${request.method} ${request.url}`)
-          authorized.push(request.headers["proxy-authorization"])
-          const { pathname } = new URL(request.url ?? "")
-          const onward = Http.request(
-            { port: target, host: "127.0.0.1", method: request.method, path: pathname, headers: request.headers },
-            (answer) => {
-              response.writeHead(answer.statusCode ?? 500, answer.headers)
-              answer.pipe(response)
-            }
-          )
-          request.pipe(onward)
-        })
-        made.on("connect", (request, socket, head) => {
-          asked.push(`CONNECT ${request.url}`)
-          authorized.push(request.headers["proxy-authorization"])
-          read += JSON.stringify(request.headers)
-          socket.on("error", () => {})
-          if (options.refuses === true) {
-            socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-            return
+    const server = yield* LocalServer.listen(() => {
+      const made = Http.createServer((request, response) => {
+        asked.push(`${request.method} ${request.url}`)
+        authorized.push(request.headers["proxy-authorization"])
+        const { pathname } = new URL(request.url ?? "")
+        const onward = Http.request(
+          { port: target, host: "127.0.0.1", method: request.method, path: pathname, headers: request.headers },
+          (answer) => {
+            response.writeHead(answer.statusCode ?? 500, answer.headers)
+            answer.pipe(response)
           }
-          const onward = Net.connect(target, "127.0.0.1", () => {
-            socket.write("HTTP/1.1 200 Connected\r\n\r\n")
-            onward.write(head)
-          })
-          onward.on("error", () => socket.destroy())
-          onward.on("close", () => socket.destroy())
-          onward.pipe(socket)
-          socket.on("data", (bytes: Buffer) => {
-            read += bytes.toString("latin1")
-            onward.write(bytes)
-          })
+        )
+        request.pipe(onward)
+      })
+      made.on("connect", (request, socket, head) => {
+        asked.push(`CONNECT ${request.url}`)
+        authorized.push(request.headers["proxy-authorization"])
+        read += JSON.stringify(request.headers)
+        socket.on("error", () => {})
+        if (options.refuses === true) {
+          socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+          return
+        }
+        const onward = Net.connect(target, "127.0.0.1", () => {
+          socket.write("HTTP/1.1 200 Connected\r\n\r\n")
+          onward.write(head)
         })
-        made.on("connection", (socket) => {
-          sockets.add(socket)
-          socket.once("close", () => sockets.delete(socket))
+        onward.on("error", () => socket.destroy())
+        onward.on("close", () => socket.destroy())
+        onward.pipe(socket)
+        socket.on("data", (bytes: Buffer) => {
+          read += bytes.toString("latin1")
+          onward.write(bytes)
         })
-        made.listen(0, "127.0.0.1", () => resume(Effect.succeed(made)))
-      }),
-      (made) =>
-        Effect.async<void>((resume) => {
-          for (const socket of sockets) socket.destroy()
-          made.close(() => resume(Effect.void))
-        })
-    )
-    return { port: (server.address() as AddressInfo).port, asked, authorized, read: () => read }
+      })
+      return made
+    })
+    return { port: server.port, asked, authorized, read: () => read }
   })

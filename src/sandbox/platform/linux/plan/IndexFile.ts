@@ -10,6 +10,7 @@ import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as Directories from "../../../../files/Directories.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
@@ -68,17 +69,6 @@ const locate = (directory: string, roots: ReadonlyArray<string>): string | undef
     return HostPath.isMissing(real) || isSafe(real, roots) ? real : undefined
   } catch {
     return undefined
-  }
-}
-
-/** Creates a directory and its parent, but none above them: a missing home directory is not created. */
-const makePrivate = (directory: string): void => {
-  for (const path of [Path.dirname(directory), directory]) {
-    try {
-      Fs.mkdirSync(path, { mode: 0o700 })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    }
   }
 }
 
@@ -205,7 +195,7 @@ export const make = (directory: string, roots: ReadonlyArray<string>, clock?: ()
         try {
           const body = Buffer.from(JSON.stringify(index.root))
           if (body.length > longest / 2) continue
-          makePrivate(home)
+          Directories.makeBoth(home)
           if (!isSafe(Fs.realpathSync.native(home), roots)) return
           const draft = `${path}.${process.pid}.${crypto.randomUUID()}`
           const head = headOf(world, start, index.size, body)
