@@ -110,6 +110,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const denials = new Denials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
+    const isOffline = () => sandbox.conditions().confinement._tag !== "Open"
 
     /** Makes the line on a result, or on an error that has more to say than its own text. */
     const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
@@ -140,6 +141,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         cwd,
         around,
         commands: registry.listed().map(({ name }) => name),
+        isOffline: isOffline(),
         extensions: () => extensionsOf(registry)
       }))
 
@@ -193,8 +195,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       hint: (params, result) => hint(commandOf(params), result, (command) => offers(registry, command)),
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
-        const isOffline = sandbox.conditions().confinement._tag !== "Open"
-        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command), isOffline)
+        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command), isOffline())
         return advice === undefined ? undefined : Advice.render([advice], Advice.model)
       }
     })

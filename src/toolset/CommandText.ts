@@ -10,6 +10,7 @@ import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
 import * as FullScreen from "./FullScreen.js"
 import * as Markdown from "./Markdown.js"
+import * as PatchText from "./PatchText.js"
 import * as Prompt from "./Prompt.js"
 import * as Prose from "./Prose.js"
 
@@ -69,6 +70,7 @@ const readAt = (text: string, depth: number): CommandText =>
       ofCall(text, depth) ??
       ofPrompt(text, depth) ??
       ofMarkdown(text, depth) ??
+      ofPatch(text) ??
       ofProse(text) ??
       ofFullScreen(text) ??
       Command({ command: text }))
@@ -138,6 +140,13 @@ const meantBy = ({ info, text }: Markdown.Block, depth: number): Readonly<Record
   return inner._tag === "Wrapped" || shells.test(language) || Prose.looksLikeCommands(inner.command)
     ? { command: inner.command }
     : {}
+}
+
+const ofPatch = (text: string): CommandText | undefined => {
+  const found = PatchText.find(text)
+  if (found === undefined) return undefined
+  const isShown = found.isWhole && text.length <= longestShown
+  return NoCommand({ reason: PatchText.reason, meant: isShown ? { command: PatchText.toCommand(found.patch) } : {} })
 }
 
 const ofProse = (text: string): CommandText | undefined =>
@@ -211,8 +220,9 @@ const ofCall = (text: string, depth: number): CommandText | undefined => {
   if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
   const inner = text.trim().replace(/^Bash\s*\(?\s*/i, "")
   const isClosed = inner.endsWith(")")
-  const object = parsed(inner.replace(/\)$/, ""))
-  if (Predicate.isReadonlyRecord(object)) return NoCommand({ reason, meant: meantByObject(object) })
+  const given = inner.replace(/\)$/, "")
+  const object = [given, given.replace(/^'([^']*)'$/, "$1")].map(parsed).find(Predicate.isReadonlyRecord)
+  if (object !== undefined) return NoCommand({ reason, meant: meantByObject(object) })
   const [all, quoted] = quotedCommand.exec(inner) ?? []
   if (all === undefined || quoted === undefined) {
     const command = inner

@@ -20,6 +20,8 @@ export interface Facts {
   readonly around: Surroundings
   /** The names of the commands that are not the shell's own. */
   readonly commands: ReadonlyArray<string>
+  /** True where commands reach no network. */
+  readonly isOffline?: boolean
   /** Returns the names of the extension commands that are known. */
   readonly extensions: () => ReadonlyArray<string>
 }

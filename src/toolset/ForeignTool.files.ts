@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Quote from "../bash/Quote.js"
-import { type Given, isShown } from "./ForeignTool.given.js"
+import { Given, isShown } from "./ForeignTool.given.js"
 
 const fileOf = (given: Given): string =>
   given.path("<file>", "filepath", "absolutepath", "targetfile", "path", "file", "filename")
@@ -27,6 +27,26 @@ export const read = (given: Given): string => {
     ...(limit > 0 ? [`--limit ${limit}`] : [])
   ].join(" ")
 }
+
+/**
+ * Writes `read_many_files`, for paths without patterns.
+ *
+ * @since 0.1.0
+ */
+export const readMany = (given: Given): string => {
+  const paths = given.any("paths", "files", "include")
+  const files = Array.isArray(paths) ? paths.filter((path) => typeof path === "string" && isShown(path)) : []
+  return files.length === 0 || files.some((path) => /[*?[]/.test(path))
+    ? "read <file>"
+    : `read ${files.map(wordOf).join(" ")}`
+}
+
+/**
+ * Writes `delete_file`.
+ *
+ * @since 0.1.0
+ */
+export const remove = (given: Given): string => `rm ${fileOf(given)}`
 
 /** Returns the lines from a first to a last one, which others name in many ways; `[5, -1]` goes to the end. */
 const rangeOf = (given: Given): string | undefined => {
@@ -116,6 +136,22 @@ const shown = (text: string | undefined, placeholder: string): string =>
 export const multiEdit = (given: Given): string => {
   const file = fileOf(given)
   const edits = given.objects("edits").map((each) => editOf(file, each))
+  return edits.length === 0 ? `edit ${file} <old> <new>` : edits.join(" &&\n")
+}
+
+const block =
+  /^(?:<{5,9}|-{5,9}) ?SEARCH.*\n(?:(?::start_line:.*\n)?-{7}\n)?([\s\S]*?)^={5,9}\n([\s\S]*?)^(?:>{5,9}|\+{5,9}) ?REPLACE/gm
+
+/**
+ * Writes `replace_in_file`, whose text holds blocks of what is searched and what takes its place.
+ *
+ * @since 0.1.0
+ */
+export const searchAndReplace = (given: Given): string => {
+  const file = fileOf(given)
+  const blocks = [...(given.text("diff", "content") ?? "").matchAll(block)]
+  if (blocks.some(([, old]) => old === "")) return `edit ${file} <old> <new>`
+  const edits = blocks.map(([, old, replacement]) => editOf(file, new Given({ old_str: old, new_str: replacement })))
   return edits.length === 0 ? `edit ${file} <old> <new>` : edits.join(" &&\n")
 }
 

@@ -80,7 +80,7 @@ const searching = (
 const namesOf = (given: Given): ReadonlyArray<string> => {
   const type = given.text("type") ?? ""
   const ofType = type === "" ? [] : Object.hasOwn(endings, type) ? (endings[type] ?? []) : [type]
-  const glob = given.text("glob", "include", "filepattern") ?? ""
+  const glob = given.text("glob", "include", "includepattern", "filepattern") ?? ""
   const [, before = "", alternatives, after = ""] = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(glob) ?? []
   const names = alternatives?.split(",").map((each) => before + each + after) ?? (glob === "" ? [] : [glob])
   return [
@@ -100,6 +100,16 @@ export const glob = (given: Given): string => {
   const directory = directoryOf(given)
   const cd = directory === "." ? "" : `cd ${directory} && `
   return `(${cd}shopt -s globstar nullglob && for f in ${names}; do printf '%s\\n' "$f"; done)`
+}
+
+/**
+ * Writes `file_search`, which finds files by a part of their paths.
+ *
+ * @since 0.1.0
+ */
+export const named = (given: Given): string => {
+  const query = given.text("query") ?? ""
+  return /^[\w./-]+$/.test(query) ? `find . -path '*${query}*' -not -path '*/.git/*'` : "find . -name <name>"
 }
 
 /** Quotes all of a pattern that bash would read as something else. */

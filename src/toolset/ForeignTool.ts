@@ -82,18 +82,25 @@ const background: Answer = () =>
 const kill: Answer = () =>
   Advice.line`${Advice.run("jobs -l")} lists what runs in the background, and ${Advice.typed("kill %1")} ends the first`
 
+const shellNames =
+  "shell localshell containerexec execcommand executecommand executebash runcommand runshellcommand runinterminal runterminalcmd runterminalcommand terminal"
+
 /** The tools by their names in lower case, without what is no letter. */
 const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
   (
     [
-      ["read readfile view viewfile", command(FileTool.read)],
-      ["write writefile createfile", command(FileTool.write)],
-      ["edit editfile replace strreplace", command(FileTool.edit)],
+      ["read readfile view viewfile viewimage", command(FileTool.read)],
+      ["readmanyfiles", command(FileTool.readMany)],
+      ["write writefile writetofile createfile", command(FileTool.write)],
+      ["edit editfile replace searchreplace strreplace", command(FileTool.edit)],
       ["multiedit", command(FileTool.multiEdit)],
+      ["applydiff replaceinfile", command(FileTool.searchAndReplace)],
       ["applypatch patch", patch],
-      ["grep searchfilecontent", command(SearchTool.grep)],
+      ["grep grepsearch searchfilecontent searchfiles", command(SearchTool.grep)],
       ["glob", command(SearchTool.glob)],
-      ["ls list listdir listdirectory", command(SearchTool.ls)],
+      ["filesearch", command(SearchTool.named)],
+      ["deletefile", command(FileTool.remove)],
+      ["ls list listdir listdirectory listfiles", command(SearchTool.ls)],
       ["todowrite updateplan", command(FileTool.todoWrite)],
       ["todoread", todoRead],
       ["webfetch fetch", webFetch],
@@ -103,10 +110,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["strreplaceeditor strreplacebasededittool texteditor", editor],
       ["bashoutput getterminaloutput taskoutput", background],
       ["killshell killbash taskstop", kill],
-      [
-        "shell localshell execcommand executecommand executebash runcommand runshellcommand runinterminal runterminalcmd runterminalcommand",
-        shell
-      ]
+      [shellNames, shell]
     ] as const
   ).flatMap(([names, answer]) => names.split(" ").map((name): [string, Answer] => [name, answer]))
 )
@@ -123,7 +127,20 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
 export const advise = (name: string, params: unknown, offers: Offers, isOffline = false): Advice.Advice | undefined => {
   const given = new Given(params)
   const mcp = offers("mcp:") ? ExtensionTool.mcp(name, given) : undefined
-  return mcp === undefined
-    ? answers.get(name.toLowerCase().replace(/[^a-z]/g, ""))?.(given, offers, isOffline)
-    : [Advice.run(mcp)]
+  return mcp === undefined ? answers.get(plain(name))?.(given, offers, isOffline) : [Advice.run(mcp)]
 }
+
+const plain = (name: string): string =>
+  name
+    .replace(/^functions\./, "")
+    .toLowerCase()
+    .replace(/[^a-z]/g, "")
+
+const shells: ReadonlySet<string> = new Set(shellNames.split(" "))
+
+/**
+ * Tests whether a tool runs a command line.
+ *
+ * @since 0.1.0
+ */
+export const isShell = (name: string): boolean => shells.has(plain(name))

@@ -103,7 +103,8 @@ export const read = (tool: string, words: ReadonlyArray<Word>): Readonly<Record<
   const first = isEditor ? String(given.get("command") ?? places[0]) : ""
   const parameters = isEditor ? (Object.hasOwn(ofEditor, first) ? ofEditor[first] : undefined) : positional.get(name)
   const left = parameters?.filter((parameter) => !isGiven(given, parameter)) ?? []
-  if (parameters === undefined || places.length > left.length) return undefined
+  // What begins with a brace may be meant for JSON.
+  if (parameters === undefined || places.length > left.length || places[0]?.startsWith("{")) return undefined
   for (const [index, place] of places.entries()) given.set(left[index] as string, place)
   return parameters.every((parameter) => isGiven(given, parameter) || optional.has(parameter))
     ? Object.fromEntries(given)

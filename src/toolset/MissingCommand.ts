@@ -4,13 +4,14 @@
  * @since 0.1.0
  */
 import * as CommandLine from "../bash/CommandLine.js"
-import { isRedirection } from "../bash/Token.js"
 import * as Hint from "../command/Hint.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Similar from "../domain/Similar.js"
 import * as ExtensionName from "./ExtensionName.js"
 import type { Facts } from "./Facts.js"
+import * as Lack from "./ForeignTool.lack.js"
+import * as ForeignScript from "./ForeignTool.script.js"
 import * as ForeignToolCall from "./ForeignTool.shell.js"
 import * as MissingPath from "./MissingPath.js"
 
@@ -33,7 +34,12 @@ export const offersIn =
     commands.includes(command.split(" ", 1).join()) || commands.includes(command.replace(/:.*/s, ":*"))
 
 /** Names of other agents' commands that read what those of ours do, and take no words. */
-const ours: Readonly<Record<string, string>> = { apply_patch: "edit --patch", TodoRead: "TodoWrite --show" }
+const ours: Readonly<Record<string, string>> = {
+  apply_patch: "edit --patch",
+  applypatch: "edit --patch",
+  TodoRead: "TodoWrite --show",
+  todoread: "TodoWrite --show"
+}
 
 /** Returns what has the meaning of a command here, in the place of its name. */
 const sameHere = (
@@ -71,16 +77,31 @@ export const meant = (line: CommandLine.CommandLine, facts: Facts): string | und
       ? undefined
       : `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
   }
-  const isLines = name === line.name
-  const own = partOf(line, name)
   const offers = offersIn(commands)
-  const tool = own === undefined ? undefined : ForeignToolCall.ofWords(name, own, offers)
-  if (tool !== undefined) return `here it is: ${tool}`
+  const calls = callsIn(line, name, facts)
+  const tool = wordTools(calls, facts)
+  if (tool !== undefined) return tool
+  const call = calls.find((each) => each.name === name)
+  const own = call?.line ?? (line.simple && name === line.name ? line : undefined)
   const same = sameHere(name, own, offers)
   if (same !== undefined) return didYouMean(same)
-  if (unlike.has(name) && own?.words.every(({ closed, expands }) => closed && !expands) === true) return undefined
+  const lack = Lack.ofCommand(name, facts)
+  if (lack !== undefined) return lack
+  const isCertain = own?.words.every(({ closed, expands }) => closed && !expands) === true
+  if (
+    name === "Write" &&
+    isCertain &&
+    own.words.length === 1 &&
+    !/^-|=/.test(own.words[0]?.value ?? "") &&
+    takesInput(call) &&
+    offers("write")
+  )
+    return didYouMean("write")
+  if (ForeignToolCall.isTool(name) && isCertain && call?.isPiped !== true && isUnlike(name)) return undefined
   const extension =
-    isLines && commands.includes("mcp:*") ? ExtensionName.meant(name, line, facts.extensions()) : undefined
+    name === line.name && commands.includes("mcp:*") && !lists.has(name)
+      ? ExtensionName.meant(name, line, facts.extensions())
+      : undefined
   if (extension !== undefined) {
     const isTool = name.startsWith("mcp__") && !extension.includes(" ")
     return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
@@ -90,30 +111,61 @@ export const meant = (line: CommandLine.CommandLine, facts: Facts): string | und
   return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
 }
 
+/** Names that only look like those of extension commands. */
+const lists = new Set(["list"])
+
+const isUnlike = (name: string): boolean => unlike.has(name)
+
+/** Tests whether a call has something on its standard input. */
+const takesInput = (call: ForeignScript.WordCall | undefined): boolean =>
+  call !== undefined &&
+  (call.isPiped || call.line.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<")))
+
 /**
- * Returns the one part of a line that calls a command by this name, and reads nothing from a pipe; undefined where the text
- * does not tell.
+ * Returns the calls of tools that bash did not find, and of those behind them, which it would not find either.
  */
-const partOf = (line: CommandLine.CommandLine, name: string): CommandLine.CommandLine | undefined => {
-  if (line.simple) return line.name === name ? line : undefined
-  const { tokens } = line
-  const [word, ...same] = tokens.filter((token) => token._tag === "Word" && token.value === name)
-  if (word === undefined || same.length > 0) return undefined
-  // Where it works in a subshell, or a loop, the directory and the values are that one's.
-  const isList = tokens.every(
-    (token) => token._tag !== "Operator" || /^(?:&&|\|\|?|;|&)$/.test(token.value) || isRedirection(token.value)
+const callsIn = (
+  line: CommandLine.CommandLine,
+  name: string,
+  { around, result }: Facts
+): ReadonlyArray<ForeignScript.WordCall> => {
+  const missed = new Set([name, ...missedIn(result.stderr)])
+  const isMissing = (other: string) =>
+    missed.has(other) || (/^[A-Z]/.test(other) && around.programs((program) => program === other).length === 0)
+  return ForeignScript.calls(line.text, (other) => ForeignToolCall.isTool(other) && isMissing(other))
+}
+
+const missedIn = (stderr: string): ReadonlyArray<string> =>
+  Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm), ([, name = ""]) => name)
+
+/** Shows the commands for calls of tools by words; undefined where one of them means nothing certain. */
+const wordTools = (
+  calls: ReadonlyArray<ForeignScript.WordCall>,
+  { commands: known, isOffline }: Facts
+): string | undefined => {
+  const offers = offersIn(known)
+  const own = calls.map(({ isPiped, line, name }) =>
+    isPiped ? undefined : ForeignToolCall.ofWords(name, line, offers, isOffline)
   )
-  const [before] = tokens.filter(({ _tag, start }) => _tag !== "Blank" && start < word.start).slice(-1)
-  const isFirst =
-    before === undefined ||
-    before._tag === "Newline" ||
-    (before._tag === "Operator" && /^(?:&&|\|\||;|&)$/.test(before.value))
-  const end = tokens.find(
-    (token) =>
-      token.start > word.start &&
-      (token._tag === "Newline" || (token._tag === "Operator" && /^[|&;]/.test(token.value)))
-  )
-  return isList && isFirst ? CommandLine.parse(line.text.slice(word.start, end?.start)) : undefined
+  const commands = [...new Set(own)]
+  const [only] = commands
+  if (only === undefined || commands.includes(undefined)) return undefined
+  const isOne = commands.length === 1
+  if (!calls.every(({ isApart }) => isApart))
+    return `in ${isOne ? "its place: " : "their places:\n"}${commands.join("\n")}`
+  return isOne ? `here it is: ${only}` : `here they are:\n${commands.join("\n")}`
+}
+
+/**
+ * Returns what was meant by a tool that bash did not find in a line which succeeded nevertheless, as one with
+ * `x=$(Read a); echo $x` does.
+ *
+ * @since 0.1.0
+ */
+export const ofPassed = (facts: Facts): string | undefined => {
+  const { command, result } = facts
+  const [name] = result.pipeline === undefined ? missedIn(result.stderr).filter(ForeignToolCall.isTool) : []
+  return name === undefined ? undefined : wordTools(callsIn(CommandLine.parse(command), name, facts), facts)
 }
 
 /**

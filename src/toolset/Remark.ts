@@ -15,6 +15,7 @@ import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as ExtensionName from "./ExtensionName.js"
 import type { Facts } from "./Facts.js"
+import * as Lack from "./ForeignTool.lack.js"
 import * as ForeignToolCall from "./ForeignTool.shell.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
@@ -33,7 +34,9 @@ export const make = (facts: Facts): string | undefined => {
   const { result } = facts
   const open = OpenHereDocument.remark(result.stderr)
   if (result.exitCode === ExitCode.success) {
-    const stage = withDirectory(MissingCommand.ofStage(facts), result.movedTo)
+    const passed = MissingCommand.ofPassed(facts)
+    const meaning = passed === undefined ? MissingCommand.ofStage(facts) : `${status(result.exitCode)} ${passed}`
+    const stage = withDirectory(meaning, result.movedTo)
     return (
       [open, Upstream.remark(facts.command, result), ...stage].filter((part) => part !== undefined).join(" ") ||
       undefined
@@ -95,6 +98,7 @@ export const meaningOf = (
         ofQuote(line, result) ??
         ofOpen(facts) ??
         ofStatus(line, result) ??
+        ofObject(line, facts) ??
         MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
       )
   }
@@ -162,13 +166,23 @@ const ofQuote = ({ text }: CommandLine.CommandLine, { exitCode, stderr }: Comman
 }
 
 /** Returns how a command is written that was called as a function of a programming language is. */
-const ofFunctionCall = ({ command, commands, result: { exitCode, stderr } }: Facts): string | undefined => {
-  if (exitCode !== 2 || !commands.includes("mcp:*") || !stderr.includes("syntax error")) return undefined
+const ofFunctionCall = (facts: Facts): string | undefined => {
+  const { command, commands, result } = facts
+  const { exitCode, stderr } = result
+  if (exitCode > 2 || !commands.includes("mcp:*") || !stderr.includes("syntax error")) return undefined
   const meant = ExtensionName.ofFunctionCall(command)
-  if (meant?.startsWith("task:") === true && !commands.includes("task:*")) return undefined
-  if (meant !== undefined) return `it takes words, as every command: ${meant}`
-  const tool = ForeignToolCall.ofFunctionCall(command, MissingCommand.offersIn(commands))
+  if (meant !== undefined && (!meant.startsWith("task:") || commands.includes("task:*")))
+    return `it takes words, as every command: ${meant}`
+  const tool = ForeignToolCall.ofFunctionCall(command, MissingCommand.offersIn(commands), facts.isOffline)
+  const name = tool === undefined ? /^\s*([A-Za-z]+)\(/.exec(command)?.[1] : undefined
+  if (name !== undefined) return Lack.ofCommand(name, facts)
   return tool === undefined ? undefined : `here it is: ${tool}`
+}
+
+/** Returns the call of a command of ours that was given an object, as a tool of another agent is. */
+const ofObject = (line: CommandLine.CommandLine, { commands }: Facts): string | undefined => {
+  const meant = ForeignToolCall.ofOwn(line, MissingCommand.offersIn(commands))
+  return meant === undefined ? undefined : `here it is: ${meant}`
 }
 
 /** Names the compound commands that bash misses the ends of. */

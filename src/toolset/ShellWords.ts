@@ -5,6 +5,7 @@
  */
 import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import * as PatchText from "./PatchText.js"
 
 /** Matches what no command line can hold. */
 const unwritable = /[\0\p{Cs}]/u
@@ -16,9 +17,14 @@ const unwritable = /[\0\p{Cs}]/u
  * @since 0.1.0
  */
 export const toCommand = (given: unknown): string | undefined => {
-  if (typeof given === "string") return given.trim() === "" || unwritable.test(given) ? undefined : given
+  if (typeof given === "string")
+    return given.trim() === "" || unwritable.test(given) ? undefined : PatchText.renamed(given)
   if (!Array.isArray(given) || given.length === 0 || !given.every((word) => typeof word === "string")) return undefined
   const words: ReadonlyArray<string> = given
+  if (/^apply_?patch$/.test(words[0] ?? "") && words.length === 2) {
+    const found = PatchText.find(words[1] ?? "")
+    if (found?.isWhole === true && !unwritable.test(found.patch)) return PatchText.toCommand(found.patch)
+  }
   const [program = "", option = "", script] = words
   const isScript = /^(?:\/(?:usr\/)?bin\/)?(?:bash|sh|zsh)$/.test(program) && /^-l?c$/.test(option)
   if (isScript && words.length === 3) return toCommand(script)

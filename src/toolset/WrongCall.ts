@@ -5,6 +5,7 @@
  */
 import { CommandNotFound } from "../domain/CommandError.js"
 import type { ToolCall } from "../domain/ToolCall.js"
+import * as Lack from "./ForeignTool.lack.js"
 import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 
@@ -33,14 +34,10 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
   )
 }
 
-/** The sentences on tools of other agents that have no counterpart here, by their names in lower case, only letters. */
-const lacks: ReadonlyMap<string, string> = new Map([
-  ["notebookedit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change; "],
-  ["notebookread", "there is no tool for notebooks; a notebook is a JSON file, which any program can read; "],
-  ["websearch", "there is no tool that searches the web; "]
-])
-
-const lackOf = (name: string): string => lacks.get(name.toLowerCase().replace(/[^a-z]/g, "")) ?? ""
+const lackOf = (name: string): string => {
+  const lack = Lack.of(name)
+  return lack === undefined ? "" : `${lack}; `
+}
 
 /** Returns the arguments of a call, or their text where that is not JSON. */
 const argumentsOf = (call: ToolCall): unknown => {

@@ -50,6 +50,17 @@ describe("the text of a command", () => {
     )
   })
 
+  it("is refused where it is a patch, of which bash would run lines", () => {
+    const patch = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n touch z\n*** End Patch"
+    const applied = `edit --patch <<'EOF'\n${patch}\nEOF`
+    for (const text of [patch, `apply_patch ${patch}`, `apply_patch\n${patch}\nEOF`])
+      assert.strictEqual(shown(text), applied)
+    const diff = "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n-x\n+y\n touch z\n"
+    assert.strictEqual(shown(diff), `edit --patch <<'EOF'\n${diff}EOF`)
+    assert.isUndefined(shown(patch.replace("*** End Patch", "")))
+    assert.isUndefined(taken(`apply_patch <<'EOF'\n${patch}\nEOF`))
+  })
+
   it("is refused in any other Markdown, with the command of the first fence", () => {
     const refused: ReadonlyArray<readonly [string, string | undefined]> = [
       [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls"],

@@ -119,6 +119,37 @@ describe("the line about a failed command", () => {
     assert.strictEqual(lineOf("cd src; Read a", missed("Read")), `[exit 127] here it is: read ./a (in ${movedTo})`)
   })
 
+  it("has a command for the place of a tool, where it would do something else behind the line", () => {
+    const missed = { exitCode: 127, notFound: "Read" }
+    const grep = "grep -rIlE --exclude-dir={.git,node_modules} --exclude='.env*' 'a' ."
+    for (const [command, line] of [
+      ["(cd src && Read a.ts)", "[exit 127] in its place: read a.ts"],
+      ["cd src; Read a.ts; cd ..", "[exit 127] in its place: read a.ts"],
+      ["(cd src; Read a.ts); Grep a", `[exit 127] in their places:\nread a.ts\n${grep}`],
+      ["x=$(cd src; Read a.ts)", "[exit 127] in its place: read a.ts"],
+      ["(Read a.ts)", "[exit 127] here it is: read a.ts"],
+      ["bash -c 'cd src; Read a.ts'", "[exit 127] in its place: read a.ts"],
+      ["Read a.ts; Read a.ts", "[exit 127] here it is: read a.ts"],
+      ["Read a.ts; Grep a", `[exit 127] here they are:\nread a.ts\n${grep}`],
+      // Where one is not certain, none is.
+      ["Read a.ts; Grep $x", "[exit 127]"],
+      ["cat a.txt | Write b.txt", "[exit 127] did you mean write?"],
+      ["Write b.txt <<E\na\nE", "[exit 127] did you mean write?"]
+    ] as const) {
+      const notFound = command.includes("Write") ? "Write" : "Read"
+      assert.strictEqual(lineOf(command, { ...missed, notFound }), line, command)
+    }
+  })
+
+  it("knows the tools that bash did not find in a line that succeeded", () => {
+    const stderr = "bash: Read: command not found\n"
+    const passed = { exitCode: 0, stderr }
+    assert.strictEqual(lineOf("x=$(Read a.ts); echo $x", passed), "[exit 0] here it is: read a.ts")
+    assert.strictEqual(lineOf("if Read a.ts; then ls; fi", passed), "[exit 0] here it is: read a.ts")
+    assert.strictEqual(lineOf('Read "$x" || true', passed), "")
+    assert.strictEqual(lineOf("x=$(gerp a); echo", { exitCode: 0, stderr: "bash: gerp: command not found\n" }), "")
+  })
+
   it("knows nothing of what it can't see", () => {
     const result = { stdout: "", exitCode: 1, ...missing("cat: nope") }
     const facts = { command: "cat /nope", result, cwd, around: Surroundings.none, commands: [], extensions: () => [] }

@@ -17,7 +17,7 @@ const offered = (command: string, { output }: Pick<ToolReturn, "output">): objec
   const tool = /^CORRECTION: Bash\(command=("(?:\\.|[^"\\])*")\)/m.exec(output)?.[1]
   if (tool !== undefined) return /<\w+>/.test(tool) ? undefined : { command: JSON.parse(tool) }
   const line =
-    /(?:here it is|Correct|without them|as every command): ([\s\S]*?)(?: \(in [^)]*\))?(?:\n\[exit \d+\])?$/.exec(
+    /(?:here (?:it is|they are)|Correct|without them|as every command):\s([\s\S]*?)(?: \(in [^)]*\))?(?:\n\[exit \d+\])?$/.exec(
       output
     )?.[1]
   if (line !== undefined) return { command: line.trim() }
@@ -87,6 +87,58 @@ const forms = [
   'TodoWrite todos=\'[{"content":"It\'\\\'\'s done","status":"done"}]\'',
   "Bash ls",
   "Bash(command='ls src')",
+  // The arguments as an object.
+  `Edit '{"file_path":"b.txt","old_string":"deux","new_string":"2"}'`,
+  `Read '{"file_path":"a.txt","limit":1}'`,
+  `Read {"file_path":"a.txt"}`,
+  `Write '{"file_path":"w.txt","content":"it is {}\\n"}'`,
+  `MultiEdit '{"file_path":"many.txt","edits":[{"old_string":"x","new_string":"v"},{"old_string":"x","new_string":"w"}]}'`,
+  `Grep '{"pattern":"port","path":"src","output_mode":"content"}'`,
+  `Glob '{"pattern":"**/*.ts"}'`,
+  `LS '{"path":"src"}'`,
+  `TodoRead`,
+  `str_replace_based_edit_tool '{"command":"view","path":"a.txt"}'`,
+  `apply_patch '{"input":"*** Begin Patch\\n*** Add File: o.txt\\n+new\\n*** End Patch"}'`,
+  `update_plan '{"plan":[{"step":"a","status":"pending"}]}'`,
+  `shell '{"command":["ls","src"]}'`,
+  `glob '**/*.ts'`,
+  `read '{"filePath":"a.txt"}'`,
+  `edit '{"filePath":"a.txt","oldString":"two","newString":"2"}'`,
+  `write '{"filePath":"w.txt","content":"one"}'`,
+  `replace_in_file '{"path":"b.txt","diff":"<<<<<<< SEARCH\\nthree\\n=======\\n3\\n>>>>>>> REPLACE"}'`,
+  `file_search '{"query":"main"}'`,
+  `read_many_files '{"paths":["a.txt","b.txt"]}'`,
+  // The form of a function.
+  "Read(src/main.ts) | head -n 1",
+  'Read("src/main.ts") && echo read',
+  "if Read(a.txt); then echo read; fi",
+  "x=$(Read(src/main.ts))",
+  'Read(file_path="a.txt")\nGrep("port", "src")',
+  'Write(file_path="w.txt", content="""it\'s "one"\n""")',
+  `MultiEdit(file_path="many.txt", edits=[{"old_string":"y","new_string":"u"}])`,
+  `TodoWrite([{"content":"a","activeForm":"b","status":"pending"}])`,
+  `TodoWrite(todos=[{"content":"a","activeForm":"b","status":"pending"}])`,
+  `apply_patch(input="*** Begin Patch\\n*** Add File: m.txt\\n+new\\n*** End Patch")`,
+  // Within a script.
+  "x=$(Read a.txt)",
+  "x=$(Read a.txt); echo $x",
+  'echo "$(Read a.txt | head -n 1)"',
+  "Read a.txt; Grep port src",
+  "Read a.txt && Grep port src",
+  "Grep port src || Read a.txt",
+  "if Read a.txt; then echo yes; fi",
+  "for f in 1 2; do Read a.txt; done",
+  "while ! Read a.txt; do break; done",
+  "{ Read a.txt; Read b.txt; } 2>&1",
+  "bash -lc 'Read a.txt'",
+  // A patch without quotes.
+  "*** Begin Patch\n*** Add File: l.txt\n+new\n*** End Patch",
+  "apply_patch *** Begin Patch\n*** Add File: k.txt\n+new\n*** End Patch",
+  "apply_patch\n*** Begin Patch\n*** Add File: j.txt\n+new\n*** End Patch\nEOF",
+  "--- /dev/null\n+++ b/i.txt\n@@ -0,0 +1 @@\n+new\n",
+  '["bash","-lc","ls src"]',
+  `["apply_patch","*** Begin Patch\\n*** Add File: h.txt\\n+new\\n*** End Patch\\n"]`,
+  `Bash '{"command":"ls"}'`,
   "true && gti status",
   "echo x; gti status | head -n 1",
   "cat scr/main.ts",
@@ -94,7 +146,25 @@ const forms = [
 ]
 
 /** Forms that mean nothing certain: what is offered for them would be wrong. */
-const unclear = ["Read a.txt 1 2", "apply_patch a", "rg --files", "fd -e ts", "str_replace_editor", "Grep --no-such a"]
+const unclear = [
+  "Read a.txt 1 2",
+  "apply_patch a",
+  "rg --files",
+  "fd -e ts",
+  "str_replace_editor",
+  "Grep --no-such a",
+  `Read '{"file_path":"a.txt"'`,
+  `Read '{"path":5}'`,
+  `Edit '{"file_path":"a.txt"}'`,
+  "Read(path)",
+  'Read a.txt > z.txt; Read "$f"',
+  "cat > x.py <<'E'\nRead('a.txt')\nE\n)",
+  "Write file_path=n.txt <<'E'\nx\nE",
+  'NotebookEdit \'{"notebook_path":"a.ipynb"}\'',
+  "WebFetch https://example.org",
+  `WebFetch '{"url":"https://example.org"}'`,
+  "*** Begin Patch\n*** Update File: a.txt\n"
+]
 
 describe("what is offered in the place of a wrong call", () => {
   inHouse("is right as it is printed, for the forms of other agents", (house) =>

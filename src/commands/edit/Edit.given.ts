@@ -20,6 +20,15 @@ export interface Right {
   readonly example: readonly [line: string, ...more: ReadonlyArray<string>]
 }
 
+const patchStart = /^\s*(?:\*\*\* Begin Patch[ \t]*\r?\n|(?:diff --git |--- )[^\n]*\n)/
+
+/**
+ * Tests whether a word is a patch, and not the name of a file.
+ *
+ * @since 0.1.0
+ */
+export const isPatch = (word: string): boolean => patchStart.test(word)
+
 const option = /^--(old|new|file|path)(?:[_-](?:str|string|text|path))?(?:=([\s\S]*))?$/
 
 /**

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Slices from "../../domain/Slices.js"
+import * as FileType from "../../files/FileType.js"
 import * as Matches from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
 import * as Shown from "./Edit.shown.js"
@@ -33,6 +34,12 @@ export class Head {
     // A chunk may be a small part of a large buffer.
     this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
     this.size += Math.min(chunk.length, room)
+  }
+
+  /** True where the file begins as UTF-16 text does, in which no text of another encoding is found. */
+  get isUtf16(): boolean {
+    const [first = new Uint8Array()] = this.chunks
+    return FileType.of(first)?.name === FileType.utf16
   }
 
   /** Returns a match with some of the bytes around it, where these are held. */

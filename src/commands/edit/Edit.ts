@@ -112,15 +112,24 @@ const ofLine = (files: CommandCall["files"], path: string, { all, old, replaceme
 const labels = { file: "file", old: "old", replacement: "new" }
 
 const patched = (
-  { all, file }: { readonly all: boolean; readonly file: Option.Option<string> },
+  {
+    all,
+    file,
+    old
+  }: { readonly all: boolean; readonly file: Option.Option<string>; readonly old: Option.Option<string> },
   call: CommandCall
 ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
   if (call.stdin !== undefined && !all && Option.isNone(file)) return Patch.run(call, call.stdin)
+  const given = Option.getOrElse(file, () => "")
+  if (Option.isNone(old) && !all && Given.isPatch(given))
+    return Patch.run(call, Stream.make(new TextEncoder().encode(`${given}\n`)))
   return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
     ["edit --patch < fix.diff"],
     ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
   ])
 }
+
+const utf16 = "It is UTF-16 text: convert it first, with iconv -f UTF-16 -t UTF-8"
 
 interface Change {
   readonly old: string
@@ -145,7 +154,7 @@ const replace = Effect.fnUntraced(function* (
   const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
   const path = FileFailure.printable(file)
   if (found.count === 0) {
-    const nearest = yield* slices.run(head.nearest(old))
+    const nearest = head.isUtf16 ? utf16 : yield* slices.run(head.nearest(old))
     const isNone = nearest === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     const stderr = isNone ? what : `${what}${nearest}\n`

@@ -1,0 +1,34 @@
+/**
+ * Says what there is none of here, where a tool of another agent has no counterpart.
+ *
+ * @since 0.1.0
+ */
+
+const texts: ReadonlyMap<string, string> = new Map([
+  ["notebookedit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change"],
+  ["notebookread", "there is no tool for notebooks; a notebook is a JSON file, which any program can read"],
+  ["websearch", "there is no tool that searches the web"]
+])
+
+/**
+ * Returns the sentence about a tool, without its end; undefined where nothing is known to be lacking.
+ *
+ * @since 0.1.0
+ */
+export const of = (name: string): string | undefined => texts.get(name.toLowerCase().replace(/[^a-z]/g, ""))
+
+const networked = new Set(["WebFetch", "WebSearch", "webfetch"])
+
+/**
+ * Returns the same for a command that bash did not find, where no arguments would make it right.
+ *
+ * @since 0.1.0
+ */
+export const ofCommand = (
+  name: string,
+  { commands, isOffline = false }: { readonly commands: ReadonlyArray<string>; readonly isOffline?: boolean }
+): string | undefined => {
+  if (name === "Task" && !commands.includes("task:*")) return "there are no sub-agents: do the task yourself"
+  if (networked.has(name)) return isOffline ? "the sandbox has no network but localhost" : of(name)
+  return /^Notebook/.test(name) ? of(name) : undefined
+}
