@@ -1,5 +1,6 @@
 /**
- * Finds the options `--allow` that have no effect: a rule takes precedence, or nothing is there.
+ * Finds the options that have no effect: all that are for a sandbox, where `sandbox.json` switches it off; and `--allow`
+ * where a rule takes precedence, or nothing is there.
  *
  * @since 0.1.0
  */
@@ -26,15 +27,23 @@ const layer = PolicyBuilder.layer.pipe(
 )
 
 /**
- * Fails for a path that would not become writable. What is wrong with the settings is told where they are used.
+ * Fails for an option where there is no sandbox, and for a path that would not become writable. What is wrong with the
+ * settings is told where they are used.
  *
+ * @param option one that was given, and that only a sandbox can follow
  * @since 0.1.0
  */
-export const check = ({
-  allow,
-  cwd: given
-}: Pick<SessionOptions.Given, "allow" | "cwd">): Effect.Effect<void, ConfigError | WrongUsage> =>
+export const check = (
+  { allow, cwd: given }: Pick<SessionOptions.Given, "allow" | "cwd">,
+  option: string
+): Effect.Effect<void, ConfigError | WrongUsage> =>
   Effect.gen(function* () {
+    const { file, peek } = yield* SandboxConfig.SandboxConfig
+    const config = peek()
+    if (Either.isRight(config) && !config.right.enabled) {
+      return yield* new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
+    }
+    if (allow.length === 0) return
     const cwd = Path.resolve(Option.getOrElse(given, () => process.cwd()))
     const built = (yield* PolicyBuilder.PolicyBuilder).peek(cwd)
     if (Either.isLeft(built)) return
