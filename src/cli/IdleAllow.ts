@@ -14,10 +14,11 @@ import * as Option from "effect/Option"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { onOneLine } from "../sandbox/denial/Explanation.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as Name from "../sandbox/policy/Name.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import { WrongUsage } from "./Invocation.js"
+import * as SandboxEntry from "./SandboxEntry.js"
 import type * as SessionOptions from "./SessionOptions.js"
 
 const layer = PolicyBuilder.layer.pipe(
@@ -53,12 +54,15 @@ export const check = (
       if (/[~$*?[\]{}\\]/.test(entry)) continue
       const path = Path.resolve(cwd, entry)
       const verdict = explain(path, cwd, "write")
-      const told = onOneLine(entry)
+      const told = Name.of(entry)
+      const indifferent = SandboxEntry.indifferent(path)
+      if (indifferent !== undefined)
+        return yield* new WrongUsage({ message: `--allow ${told} has no effect: ${indifferent}.` })
       if (verdict.allowed) continue
       const { reason, rule } = verdict
       if (!PolicyDecision.isNotWhitelisted(rule)) {
         return yield* new WrongUsage({
-          message: `--allow ${told} has no effect: rule ${onOneLine(rule.pattern)} takes precedence: ${reason}.`
+          message: `--allow ${told} has no effect: rule ${Name.ofEntry(rule.pattern)} takes precedence: ${reason}.`
         })
       }
       if (HostPath.isMissing(path)) {

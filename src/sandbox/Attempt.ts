@@ -10,10 +10,10 @@ import type { CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as Slices from "../domain/Slices.js"
 import * as Job from "../session/Job.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
-import { onOneLine } from "./denial/Explanation.js"
 import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
 import * as FileIdentity from "./policy/FileIdentity.js"
+import * as Name from "./policy/Name.js"
 import * as RealPath from "./policy/RealPath.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
 
@@ -127,7 +127,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
           withGrants(turn, grants, use, ({ resource }) =>
             retire(
               backend,
-              `${anew}: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
+              `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
             )
           )
         )
@@ -207,7 +207,7 @@ export const make = ({ current, directory, onBegin, onGrant, remember, rememberF
                     ? Effect.fail(error)
                     : Effect.zipRight(
                         kept,
-                        retire(backend, `${anew}: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`)
+                        retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
                       )
                 )
               )

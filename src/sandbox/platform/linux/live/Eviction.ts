@@ -7,6 +7,7 @@
 import * as Effect from "effect/Effect"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
+import * as Name from "../../../policy/Name.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileHolders from "./FileHolders.js"
 
@@ -118,8 +119,8 @@ export const evict = (
       }
       return [...ended.values()].map(({ mask, names }) => {
         const [name = "", ...others] = names
-        const who = others.length === 0 ? name : `${name} and others`
-        return `${who} held ${mask.path} open, which the blacklist denies, and ${others.length === 0 ? "was" : "were"} ended (rule ${mask.rule.pattern}).`
+        const who = others.length === 0 ? Name.of(name) : `${Name.of(name)} and others`
+        return `${who} held ${Name.of(mask.path)} open, which the blacklist denies, and ${others.length === 0 ? "was" : "were"} ended (rule ${Name.ofEntry(mask.rule.pattern)}).`
       })
     })
   )
