@@ -15,7 +15,7 @@ const apart = (directory: string, script: string) => {
   const { stderr, stdout } = childProcess.spawnSync("unshare", ["-m", "bash", "-c", `${synapse}\n${script}`], {
     cwd: directory,
     encoding: "utf8",
-    env: { PATH: process.env["PATH"], HOME: directory, SYNAPSE_HOME: path.join(directory, "home") }
+    env: { PATH: process.env["PATH"], HOME: directory, SYNAPSE_HOME: path.join(directory, "home"), TMPDIR: "/var/tmp" }
   })
   return { stdout, stderr }
 }

@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
@@ -37,9 +38,22 @@ const shellsOf = (inner: number): ReadonlyArray<number> => {
 const below = (pid: number): ReadonlyArray<number> =>
   ProcessFiles.children(pid).flatMap((child) => [child, ...below(child)])
 
+/** Matches a set of signals that has SIGSTOP in it: bit 18 of a hexadecimal number. */
+const pendingStop = /^(?:Sig|Shd)Pnd:\t[0-9a-f]*[4-7c-f][0-9a-f]{4}$/m
+
+/** Tests whether a process stops before it runs any further. */
+const isAboutToStop = (pid: number): boolean => {
+  try {
+    return pendingStop.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
+  } catch {
+    // It has ended.
+    return true
+  }
+}
+
 /**
  * Stops all processes below the first one, except those that are spared. Returns those that were stopped, which `goOn` must
- * follow for; undefined where new ones begin faster than they can be stopped.
+ * follow for; undefined where new ones begin, or let one another go on, faster than they can be stopped.
  *
  * @since 0.1.0
  */
@@ -51,9 +65,12 @@ export const stopAll = (
   for (let walk = 0, calm = 0; walk < mostWalks; walk++) {
     calm++
     for (const pid of below(inner)) {
-      const state = stopped.has(pid) || isSpared(pid) ? undefined : ProcessFiles.stat(pid)?.state
+      if (isSpared(pid)) continue
+      const state = ProcessFiles.stat(pid)?.state
       // What its user has stopped goes on being so.
-      if (state === undefined || state === "T" || state === "t") continue
+      if (state === undefined || /^[TtZX]$/.test(state)) continue
+      // One that was not stopped yet may have let it go on.
+      if (stopped.has(pid) && isAboutToStop(pid)) continue
       send(pid, "SIGSTOP")
       stopped.add(pid)
       calm = 0

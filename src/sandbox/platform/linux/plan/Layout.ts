@@ -48,6 +48,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly sessions: string
   /** Further places for sessions, which are hidden. */
   readonly others: ReadonlyArray<string>
+  /** Places below the roots that are not searched (`SystemMounts.unsearched`). */
+  readonly unsearched: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
 }
@@ -89,10 +91,11 @@ export const make = async (
   // Nothing starts with a flaw, and the whole system may lie there: it is not searched.
   const writable = flaws.length === 0 ? given : { ...given, roots: [] }
   const sessions = Path.dirname(session)
+  const unsearched = SystemMounts.unsearched(mounts, writable.roots)
   const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
-    hidden: ["/dev", "/proc", sessions, ...places]
+    hidden: ["/dev", "/proc", sessions, ...places, ...unsearched]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
   const granted = (policy.granted ?? []).flatMap(({ path }) => (WriteRoots.realPath(path) === path ? [path] : []))
@@ -164,6 +167,7 @@ export const make = async (
     temporary,
     sessions,
     others,
+    unsearched,
     session
   }
 }

@@ -45,3 +45,17 @@ export const below = (mounts: ReadonlyArray<MountTable.Mount>, directory: string
   mounts.flatMap(({ point }) =>
     point !== directory && isWithin(point, directory) && flaw(mounts, point) !== undefined ? [point] : []
   )
+
+/**
+ * Returns those of such places below directories that are the kernel's: to search them has no end, and they hold no file
+ * of anybody's.
+ *
+ * @since 0.1.0
+ */
+export const unsearched = (
+  mounts: ReadonlyArray<MountTable.Mount>,
+  directories: ReadonlyArray<string>
+): ReadonlyArray<string> =>
+  mounts.flatMap((mount) =>
+    isKernels(mount) && directories.some((directory) => isWithin(mount.point, directory)) ? [mount.point] : []
+  )
