@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Invisible from "../domain/Invisible.js"
 
 /**
  * Quotes a text, so that a shell reads it as one word.
@@ -22,6 +23,27 @@ const plain = /^[\w./:@%+,-]+$/
  * @category quoting
  */
 export const word = (text: string): string => (plain.test(text) ? text : quote(text))
+
+/** Escapes a character as bash reads it in `$'…'`; a lone surrogate stands for a byte that is not UTF-8 (`BytePath`). */
+const escaped = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0
+  if (character === "\n" || character === "\t" || character === "\r") return JSON.stringify(character).slice(1, -1)
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, "0")}`
+  return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
+}
+
+/** Escapes all that would begin another line, move a cursor, change the direction, or not be seen. */
+const shown = (text: string): string => Invisible.replace(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
+
+/**
+ * Writes a text as one word for bash, on one line on which all of it is seen; quoted where it must be.
+ *
+ * @since 0.1.0
+ * @category quoting
+ */
+export const line = (text: string): string =>
+  shown(text) === text ? word(text) : `$'${shown(text.replace(/[\\']/g, "\\$&"))}'`
 
 /**
  * Writes the lines of a here-document around a text that ends with a line break, with `EOF` as its delimiter, or a

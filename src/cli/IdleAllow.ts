@@ -1,5 +1,6 @@
 /**
- * Finds the options `--allow` that have no effect: a rule takes precedence, or nothing is there.
+ * Finds the options that have no effect: all that are for a sandbox, where `sandbox.json` switches it off; and `--allow`
+ * where a rule takes precedence, or nothing is there.
  *
  * @since 0.1.0
  */
@@ -13,10 +14,11 @@ import * as Option from "effect/Option"
 import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { onOneLine } from "../sandbox/denial/Explanation.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as Name from "../sandbox/policy/Name.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import { WrongUsage } from "./Invocation.js"
+import * as SandboxEntry from "./SandboxEntry.js"
 import type * as SessionOptions from "./SessionOptions.js"
 
 const layer = PolicyBuilder.layer.pipe(
@@ -26,15 +28,23 @@ const layer = PolicyBuilder.layer.pipe(
 )
 
 /**
- * Fails for a path that would not become writable. What is wrong with the settings is told where they are used.
+ * Fails for an option where there is no sandbox, and for a path that would not become writable. What is wrong with the
+ * settings is told where they are used.
  *
+ * @param option one that was given, and that only a sandbox can follow
  * @since 0.1.0
  */
-export const check = ({
-  allow,
-  cwd: given
-}: Pick<SessionOptions.Given, "allow" | "cwd">): Effect.Effect<void, ConfigError | WrongUsage> =>
+export const check = (
+  { allow, cwd: given }: Pick<SessionOptions.Given, "allow" | "cwd">,
+  option: string
+): Effect.Effect<void, ConfigError | WrongUsage> =>
   Effect.gen(function* () {
+    const { file, peek } = yield* SandboxConfig.SandboxConfig
+    const config = peek()
+    if (Either.isRight(config) && !config.right.enabled) {
+      return yield* new WrongUsage({ message: `${option} has no effect: ${file} switches the sandbox off.` })
+    }
+    if (allow.length === 0) return
     const cwd = Path.resolve(Option.getOrElse(given, () => process.cwd()))
     const built = (yield* PolicyBuilder.PolicyBuilder).peek(cwd)
     if (Either.isLeft(built)) return
@@ -44,12 +54,15 @@ export const check = ({
       if (/[~$*?[\]{}\\]/.test(entry)) continue
       const path = Path.resolve(cwd, entry)
       const verdict = explain(path, cwd, "write")
-      const told = onOneLine(entry)
+      const told = Name.of(entry)
+      const indifferent = SandboxEntry.indifferent(path)
+      if (indifferent !== undefined)
+        return yield* new WrongUsage({ message: `--allow ${told} has no effect: ${indifferent}.` })
       if (verdict.allowed) continue
       const { reason, rule } = verdict
       if (!PolicyDecision.isNotWhitelisted(rule)) {
         return yield* new WrongUsage({
-          message: `--allow ${told} has no effect: rule ${onOneLine(rule.pattern)} takes precedence: ${reason}.`
+          message: `--allow ${told} has no effect: rule ${Name.ofEntry(rule.pattern)} takes precedence: ${reason}.`
         })
       }
       if (HostPath.isMissing(path)) {

@@ -19,7 +19,7 @@ import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
 import * as FileAction from "./FileAction.js"
 import type { House, Invocation, WrongUsage } from "./Invocation.js"
-import type * as SessionOptions from "./SessionOptions.js"
+import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
 const config = {
@@ -73,19 +73,25 @@ const isPlain = (words: ReadonlyArray<string>, hasCommand: boolean): boolean => 
 const isPaired = (words: ReadonlyArray<string>): boolean =>
   words.every((word, at) => (word.startsWith("-") ? /^--[a-z]/.test(word) : words[at - 1]?.startsWith("--") === true))
 
-const isUsual = ({ allow, allowUnixSockets, ask, cwd, deny, env, noSandbox, timeout }: SessionOptions.Given): boolean =>
-  !(noSandbox && (allowUnixSockets || deny.length > 0)) &&
-  [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
-  env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
-  (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&
-  (Option.isNone(ask) || Asking.isMode(ask.value)) &&
-  (Option.isNone(timeout) || timeout.value <= Timeout.longest)
+const isUsual = (given: SessionOptions.Given): boolean => {
+  const { allow, ask, cwd, deny, env, noSandbox, timeout } = given
+  return (
+    !(noSandbox && SessionOptions.onlyInSandbox(given) !== undefined) &&
+    [...allow, ...deny].every((entry) => entry.trim() !== "" && !entry.startsWith("-")) &&
+    env.every((name) => ShellEnvironment.refusal(name) === undefined) &&
+    (Option.isNone(cwd) || (!cwd.value.startsWith("-") && isDirectory(cwd.value))) &&
+    (Option.isNone(ask) || Asking.isMode(ask.value)) &&
+    (Option.isNone(timeout) || timeout.value <= Timeout.longest)
+  )
+}
 
 /** Runs what was asked for, unless an option of it has no effect. */
-const checked = <A, E, R>(given: SessionOptions.Given, run: Effect.Effect<A, E, R>) =>
-  given.allow.length === 0 || given.noSandbox
+const checked = <A, E, R>(given: SessionOptions.Given, run: Effect.Effect<A, E, R>) => {
+  const option = SessionOptions.onlyInSandbox(given)
+  return option === undefined
     ? run
-    : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given), run))
+    : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given, option), run))
+}
 
 /**
  * Finds what to run for words that are plainly `exec`, `call`, `shell`, `read`, `write` or `edit`; undefined for all others.

@@ -11,7 +11,7 @@ import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Asking from "./Asking.js"
 import { WrongUsage } from "./Invocation.js"
 import * as OptionValue from "./OptionValue.js"
-import type * as SessionOptions from "./SessionOptions.js"
+import * as SessionOptions from "./SessionOptions.js"
 
 /**
  * The directory, the time, and what the sandbox allows and denies.
@@ -71,12 +71,13 @@ const load = Effect.promise(() => import("./IdleAllow.js"))
  * @since 0.1.0
  */
 export const check = (given: SessionOptions.Given): Effect.Effect<void, ConfigError | WrongUsage> => {
-  const { allow, allowUnixSockets, deny, env, noSandbox } = given
+  const { env, noSandbox } = given
+  const option = SessionOptions.onlyInSandbox(given)
+  if (option === undefined) return Effect.void
   const reason = env.map(ShellEnvironment.refusal).find((one) => one !== undefined)
   if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
-  const idle = deny.length > 0 ? "--deny" : allowUnixSockets ? "--allow-unix-sockets" : undefined
-  if (noSandbox && idle !== undefined) {
-    return new WrongUsage({ message: `${idle} has no effect with --no-sandbox: leave one of them out.` })
+  if (noSandbox) {
+    return new WrongUsage({ message: `${option} has no effect with --no-sandbox: leave one of them out.` })
   }
-  return noSandbox || allow.length === 0 ? Effect.void : Effect.flatMap(load, ({ check }) => check(given))
+  return Effect.flatMap(load, ({ check }) => check(given, option))
 }

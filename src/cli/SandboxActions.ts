@@ -18,10 +18,12 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import { onOneLine } from "../sandbox/denial/Explanation.js"
+import * as Remedy from "../sandbox/denial/Remedy.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
@@ -66,7 +68,10 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
   const rows = rules.map(({ path, pattern, real, source }) => {
     const place = real ?? path
     const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
-    return [isSaid ? pattern : `${pattern} (${place})`, PolicyDecision.describeSource(source)] as const
+    return [
+      isSaid ? Name.ofEntry(pattern) : `${Name.ofEntry(pattern)} (${Name.ofEntry(place)})`,
+      PolicyDecision.describeSource(source)
+    ] as const
   })
   const width = Math.max(...rows.map(([what]) => what.length))
   return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
@@ -85,7 +90,7 @@ export const policy = ({ json }: { readonly json: boolean }) =>
     const text = json
       ? JSON.stringify(found)
       : [
-          `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
+          `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(cwd)}`,
           `Rules of your own are in ${found.file}`,
           ...section("Read and write:", [...whitelist, ...(toolCache === undefined ? [] : [toolCache])]),
           ...section("Never read or written:", blacklist),
@@ -134,7 +139,7 @@ const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.
 const why = (verdict: PolicyDecision.Verdict): string => {
   const { rule } = verdict
   if (rule === undefined) return "no rule is about it"
-  const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${onOneLine(rule.pattern)}`
+  const name = PolicyDecision.isNotWhitelisted(rule) ? rule.pattern : `rule ${Name.ofEntry(rule.pattern)}`
   return `${name}: ${verdict.allowed ? PolicyDecision.describeSource(rule.source) : verdict.reason}`
 }
 
@@ -153,9 +158,9 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
     const own = enabled ? OwnTemporary.find(policy, decided, access, homeDirectory(home)) : undefined
     const verdict = own === undefined ? decided : { ...decided, allowed: false, own }
-    const real = decided.real === path ? "" : ` (${decided.real})`
+    const real = decided.real === path ? "" : ` (${Name.of(decided.real)})`
     const missing = own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
-    const place = `${onOneLine(`${path}${real}`)}${missing}`
+    const place = `${Name.of(path)}${real}${missing}`
     const reason = own === undefined ? why(decided) : OwnTemporary.describe(own, access)
     yield* print(
       "stdout",
@@ -185,20 +190,24 @@ export const allow = (given: { readonly path: string }) =>
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
     const path = Path.resolve(text)
+    const never = PathEntry.unwritable(path) ?? PathEntry.unwritable(RealPath.follow(path).real)
+    if (never !== undefined) return yield* complain(`${Name.of(path)} can't be allowed: ${never}.`)
     const config = yield* SandboxConfig.SandboxConfig
     const { policy } = yield* inspect
     const verdict = PolicyDecision.make(policy).explain(path, policy.cwd, "write")
     if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) {
-      return yield* complain(`${onOneLine(path)} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
+      return yield* complain(`${Name.of(path)} can't be allowed: ${why(verdict)}. That wins, so nothing was written.`)
     }
     const isNew = yield* config.addWhitelist(path)
     const missing = HostPath.isMissing(path) ? " (it does not exist: it can be written once it does)" : ""
-    yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${onOneLine(path)}${missing}`)
+    yield* print("stdout", `${isNew ? "allowed" : "allowed already"}: ${Name.of(path)}${missing}`)
     const { userHome } = yield* SandboxSettings.SandboxSettings
-    if (`${userHome}/`.startsWith(path === "/" ? path : `${path}/`)) {
-      const held = path === userHome ? "all of your home" : "your home, with all that is in it,"
-      yield* print("stderr", `synapse: that is ${held} and what your own shells start: a narrower place is safer`)
-    }
+    const held = `${userHome}/`.startsWith(`${path}/`)
+      ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
+      : Remedy.isWide(RealPath.follow(path).real, path)
+        ? "a directory that holds much else"
+        : undefined
+    if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)
     return ExitCode.success
   }).pipe(run)
 
@@ -215,17 +224,17 @@ export const deny = (given: { readonly path: string }) =>
     const cwd = process.cwd()
     if (SandboxEntry.covers(entry, cwd, { ...settings, cwd })) {
       return yield* complain(
-        `${onOneLine(entry)} holds the directory that you are in, where nothing could run any more: deny what lies in it.`
+        `${Name.ofEntry(entry)} holds the directory that you are in, where nothing could run any more: deny what lies in it.`
       )
     }
     const needed = SandboxEntry.needed.find((path) => SandboxEntry.covers(entry, path, { ...settings, cwd }))
     if (needed !== undefined) {
       return yield* complain(
-        `${onOneLine(entry)} holds ${needed}, without which nothing could run any more: deny what lies in it.`
+        `${Name.ofEntry(entry)} holds ${needed}, without which nothing could run any more: deny what lies in it.`
       )
     }
     const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
-    yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${onOneLine(entry)}`)
+    yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${Name.ofEntry(entry)}`)
     return ExitCode.success
   }).pipe(run)
 
@@ -241,7 +250,7 @@ export const forget = (given: { readonly path: string }) =>
     const settings = yield* SandboxSettings.SandboxSettings
     const config = yield* SandboxConfig.SandboxConfig
     const gone = yield* config.forget(given.path, cwd)
-    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${onOneLine(entry)}, of the ${list}`)
+    for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${list}`)
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))
     return yield* complain(`${given.path} ${isBuiltIn ? "is built in, and stays" : `is not in ${config.file}`}.`)

@@ -10,11 +10,23 @@ import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PathGlob from "../sandbox/policy/PathGlob.js"
 import * as PathRule from "../sandbox/policy/PathRule.js"
 
-const isThere = (text: string): boolean =>
-  Either.getOrElse(
-    Either.try(() => Fs.lstatSync(text, { throwIfNoEntry: false }) !== undefined),
-    () => false
-  )
+const statsOf = (read: () => Fs.Stats | undefined): Fs.Stats | undefined =>
+  Either.getOrElse(Either.try(read), () => undefined)
+
+const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
+
+/**
+ * Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would.
+ *
+ * @since 0.1.0
+ */
+export const indifferent = (path: string): string | undefined => {
+  const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
+  if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-unix-sockets alone"
+  return at?.isBlockDevice() === true || at?.isCharacterDevice() === true
+    ? "no sandbox has devices but its own"
+    : undefined
+}
 
 /**
  * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
@@ -39,7 +51,7 @@ export const toEntry = (text: string): string => {
  */
 export const notAPath = (text: string): string | undefined => {
   if (text.trim() === "") return "it is empty: name a directory or a file"
-  if (isThere(text)) return undefined
+  if (isThere(text)) return indifferent(text)
   if (/^~/.test(text)) return "`~name` is not expanded: write the path out"
   if (/\$[A-Za-z_{]/.test(text))
     return "the shell has not expanded its variable: use double quotes, or write the path out"

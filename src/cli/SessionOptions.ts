@@ -6,6 +6,7 @@
 import type * as Option from "effect/Option"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
+import * as Asking from "./Asking.js"
 
 /**
  * The options that were given.
@@ -38,6 +39,19 @@ export const goesOn: Partial<Settings> = {}
  * @since 0.1.0
  */
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
+
+/**
+ * Returns the first option that was given which only a sandbox can follow; undefined where there is none.
+ *
+ * @since 0.1.0
+ */
+export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env }: Given): string | undefined => {
+  if (allow.length > 0) return "--allow"
+  if (deny.length > 0) return "--deny"
+  if (env.length > 0) return "--env"
+  if (allowUnixSockets) return "--allow-unix-sockets"
+  return Asking.isTold(ask) ? "--ask terminal" : undefined
+}
 
 /**
  * Turns the options that were given into settings of the session and of the sandbox.

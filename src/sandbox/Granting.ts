@@ -10,10 +10,11 @@ import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type { SandboxConfig } from "./config/SandboxConfig.js"
 import * as WrittenPlaces from "./config/WrittenPlaces.js"
-import { onOneLine } from "./denial/Explanation.js"
+
 import type * as Negotiation from "./Negotiation.js"
 import * as NewFile from "./NewFile.js"
 import * as FileIdentity from "./policy/FileIdentity.js"
+import * as Name from "./policy/Name.js"
 import * as RealPath from "./policy/RealPath.js"
 import type { RuntimeGrants } from "./RuntimeGrants.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "./SandboxBackend.js"
@@ -100,7 +101,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
           withGrants(turn, grants, use, ({ resource }) =>
             retire(
               backend,
-              `${anew}: ${onOneLine(resource)} was allowed once, and that could not be taken back otherwise.`
+              `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
             )
           )
         )
@@ -127,7 +128,7 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
                   ? Effect.fail(error)
                   : Effect.zipRight(
                       kept,
-                      retire(backend, `${anew}: only a new sandbox can have ${onOneLine(grant.resource)} allowed.`)
+                      retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
                     )
               )
             )

@@ -10,11 +10,12 @@ import { Blocked, type CommandError } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
-import type { Denial } from "./denial/Denial.js"
+import { type Denial, nameOf } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as Remedy from "./denial/Remedy.js"
 import type { Answer, PermissionRequest } from "./permission/Permission.js"
 import * as FileIdentity from "./policy/FileIdentity.js"
+import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
@@ -107,7 +108,7 @@ const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: Sa
 const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why = ""): Blocked =>
   new Blocked({
     resource: result.blockedResource ?? denial.resource,
-    path: Explanation.onOneLine(denial.resource),
+    path: nameOf(denial),
     rule: denial.rule,
     reason: denial.reason,
     advice: [policy === undefined ? "" : Explanation.advise(denial, policy, result.others), why]
@@ -169,21 +170,15 @@ export const make = (
       if (answer === "allow_once") {
         const refused = yield* door.tryOut(backend, grant)
         if (Option.isSome(refused)) {
-          return withNotice(
-            result,
-            `The user allowed ${Explanation.onOneLine(grant.resource)} once, but ${refused.value.message}.`
-          )
+          return withNotice(result, `The user allowed ${Name.of(grant.resource)} once, but ${refused.value.message}.`)
         }
         promise(command, [...grants, grant])
-        return withNotice(
-          result,
-          `${allowed}${Explanation.onOneLine(grant.resource)} once, for this command: run it again.`
-        )
+        return withNotice(result, `${allowed}${Name.of(grant.resource)} once, for this command: run it again.`)
       }
       if (grants.length > 0) promise(command, grants)
       const flaws = yield* door.keep(backend, grant, answer === "allow_permanent")
       const now = flaws.now === undefined ? " now: run the command again." : `, but ${flaws.now}.`
-      const notice = `${allowed}${Explanation.onOneLine(grant.resource)}${now}`
+      const notice = `${allowed}${Name.of(grant.resource)}${now}`
       return withNotice(result, flaws.forGood === undefined ? notice : `${notice} Not for good: ${flaws.forGood}`)
     })
 

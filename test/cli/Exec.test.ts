@@ -33,16 +33,22 @@ describe("synapse exec", () => {
     })
   )
 
-  it.effect("refuses a rule that nothing would enforce", () =>
+  it.effect("refuses what only a sandbox can follow where there is none", () =>
     Effect.gen(function* () {
-      for (const words of [
-        ["--no-sandbox", "--deny", "*.pem"],
-        ["--deny=*.pem", "--no-sandbox"]
-      ]) {
+      for (const [option, words] of [
+        ["--deny", ["--no-sandbox", "--deny", "*.pem"]],
+        ["--deny", ["--deny=*.pem", "--no-sandbox"]],
+        ["--allow", ["--no-sandbox", "--allow", "/tmp"]],
+        ["--env", ["--env", "MY_TOKEN", "--no-sandbox"]],
+        ["--allow-unix-sockets", ["--no-sandbox", "--allow-unix-sockets"]],
+        ["--ask terminal", ["--no-sandbox", "--ask", "terminal"]]
+      ] as const) {
         const { exitCode, stderr } = yield* run(["exec", ...words, "ls"])
         assert.strictEqual(exitCode, 2)
-        assert.include(stderr, "synapse: --deny has no effect with --no-sandbox: leave one of them out.\n")
+        assert.include(stderr, `synapse: ${option} has no effect with --no-sandbox: leave one of them out.\n`)
       }
+      const { exitCode } = yield* run(["exec", "--no-sandbox", "--ask", "never", "ls"])
+      assert.strictEqual(exitCode, 0)
     })
   )
 

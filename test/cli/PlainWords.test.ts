@@ -66,7 +66,8 @@ const option = FastCheck.oneof(
     "--help",
     "-h",
     "--version",
-    "--log-level"
+    "--log-level",
+    "--allow-unix-sockets"
   ),
   FastCheck.tuple(
     FastCheck.constantFrom("--cwd", "--timeout", "--allow", "--deny", "--env", "--ask", "--unknown"),

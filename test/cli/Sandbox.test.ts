@@ -235,6 +235,34 @@ describe("synapse sandbox", () => {
     })
   )
 
+  it.scoped("refuses in one sentence to allow the kernel's files, the system's, and those of running programs", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      Fs.symlinkSync("/", `${home}/link`)
+      for (const [path, reason] of [
+        ["/", "/ can't be allowed: it would match everything."],
+        ["//", "/ can't be allowed: it would match everything."],
+        [`${home}/link`, `${home}/link can't be allowed: it would match everything.`],
+        ["/proc/self/root/etc", /^\/proc\/self\/root\/etc can't be allowed: the kernel's own files .*\.$/],
+        ["/dev/shm", /the kernel's own files/],
+        [`${home}/link/usr`, /the system, and every sandbox, starts from what lies there\.$/],
+        ["/./etc", /^\/etc can't be allowed: the system, /],
+        ["/bin", /^\/bin can't be allowed: the system, /],
+        ["/var/run", /programs outside of the sandbox/],
+        ["/run/docker.sock", /programs outside of the sandbox/],
+        ["/dev/null/../../etc", /the system, /]
+      ] as const) {
+        const [exitCode, stdout, stderr] = yield* sandbox(home, "allow", path)
+        assert.deepStrictEqual([exitCode, stdout, stderr.split("\n").length], [1, "", 2], path)
+        const said = stderr.slice("synapse: ".length, -1)
+        if (typeof reason === "string") assert.strictEqual(said, reason)
+        else assert.match(said, reason)
+      }
+      assert.deepStrictEqual(Directory.list(home), ["link"])
+      assert.match((yield* sandbox(home, "allow", "/var"))[2], /^synapse: that is a directory that holds much else: /)
+    })
+  )
+
   it.scoped("refuses wrong usage with the reason and the usage", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make
@@ -244,7 +272,6 @@ describe("synapse sandbox", () => {
         [["explain"], "Missing argument <path>"],
         [["explain", " "], "The path is empty."],
         [["policy", "x"], "Received unknown argument: 'x'"],
-        [["allow", "/"], '"/" can\'t be on the whitelist: it would match everything.'],
         [
           ["deny", "!x"],
           "\"!x\" can't be on the blacklist: a rule can't be taken back with `!`: write `./!…` for a name that begins with it."

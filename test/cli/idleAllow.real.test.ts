@@ -1,4 +1,4 @@
-/** `--allow` of what can't become writable: refused before anything runs. */
+/** `--allow` of what can't become writable, and options that nothing follows: refused before anything runs. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -34,6 +34,26 @@ describe("--allow", () => {
       const { exitCode, stderr } = await told(directory, "exec", "echo ran", "--allow", "/nosuch/x")
       assert.strictEqual(exitCode, 2)
       assert.match(stderr, /^synapse: --allow \/nosuch\/x has no effect: it does not exist\./)
+    }))
+
+  it("is refused, as all that is for a sandbox, where a file switches that off", () =>
+    Temporary.using(async (directory) => {
+      const file = path.join(directory, "sandbox.json")
+      fs.writeFileSync(file, '{"enabled": false}')
+      for (const [option, ...words] of [
+        ["--allow", directory],
+        ["--deny", "*.pem"],
+        ["--env", "MY_TOKEN"],
+        ["--allow-unix-sockets"]
+      ] as const) {
+        const { exitCode, stderr, stdout } = await run(["exec", "--cwd", directory, option, ...words, "echo ran"], "", {
+          SYNAPSE_HOME: directory
+        })
+        assert.deepStrictEqual(
+          [exitCode, stdout, stderr.split("\n", 1)[0]],
+          [2, "", `synapse: ${option} has no effect: ${file} switches the sandbox off.`]
+        )
+      }
     }))
 
   it.skipIf(!isSandboxed)("is taken where it has an effect, or can't be in the way", () =>

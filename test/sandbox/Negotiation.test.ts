@@ -194,7 +194,7 @@ describe("a command that the policy denies", () => {
             asked.map(({ reason, resource }) => [resource, reason]),
             [[directory, `a secret; only with the whole directory can ${file} be made`]]
           )
-          assert.deepStrictEqual(result.notices, [`The user has allowed ${directory} now: run the command again.`])
+          assert.deepStrictEqual(result.notices, [`The user has allowed '${directory}' now: run the command again.`])
           const { whitelist } = JSON.parse(Fs.readFileSync(`${options.home}/sandbox.json`, "utf8")).policy.filesystem
           assert.deepStrictEqual(whitelist, [directory.replaceAll(/[[\]]/g, "\\$&")])
           assert.deepStrictEqual(provider.events.slice(1, 3), ["run touch it in 1", `grant write ${directory} in 1`])
@@ -239,7 +239,7 @@ describe("a command that the policy denies", () => {
   it.live("allow_permanent: a file that can't be written costs neither the result nor the right for the session", () =>
     inDirectory((options) =>
       Effect.gen(function* () {
-        const provider = new FakeProvider(() => denied("/usr/bin", "verified-text", unwritable))
+        const provider = new FakeProvider(() => denied("/usr/share", "verified-text", unwritable))
         const result = yield* withManager(
           provider,
           { ...options, ...answering("allow_permanent") },
@@ -247,7 +247,7 @@ describe("a command that the policy denies", () => {
             Effect.gen(function* () {
               yield* getSandbox(options.cwd)
               Fs.writeFileSync(`${options.home}/sandbox.json`, "{")
-              return yield* execute("touch /usr/bin/new")
+              return yield* execute("touch /usr/share/new")
             })
         )
         assert.match(result.notices?.[0] ?? "", /run the command again\. Not for good: .*sandbox\.json/)

@@ -94,7 +94,9 @@ const allow = (house: ShellHouse.ShellHouse, rest: string) =>
     if (verdict.allowed) return `Commands may write to ${shown} already.`
     if (!PolicyDecision.isNotWhitelisted(verdict.rule))
       return `${shown} can't be allowed: ${ForeignText.line(verdict.reason, 300)} (rule ${ForeignText.word(verdict.rule.pattern, 200)}).`
-    if (!isSure && PathEntry.unwritable(real) === undefined && isWide(real, inForce.policy.cwd))
+    const never = PathEntry.unwritable(real)
+    if (never !== undefined) return `${shown} can't be allowed: ${never}.`
+    if (!isSure && isWide(real, inForce.policy.cwd))
       return `${shown} holds much else, and commands could change all of it. To allow that: /allow --yes ${Quote.word(path)}`
     yield* sandbox.allow(path)
     const what = Fs.statSync(real).isDirectory() ? `${shown} and everything in it` : shown

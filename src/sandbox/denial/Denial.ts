@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+
+import * as Name from "../policy/Name.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 
 /**
@@ -71,7 +73,7 @@ export const network = (how: Evidence, host = "network"): Denial => ({
  * @since 0.1.0
  * @category constructors
  */
-export const socket = (path = "a unix socket"): Denial => ({
+export const socket = (path = unknownSocket): Denial => ({
   resource: path,
   access: "network",
   rule: unixSockets,
@@ -86,3 +88,26 @@ export const socket = (path = "a unix socket"): Denial => ({
  * @since 0.1.0
  */
 export const unixSockets = "no unix sockets"
+
+/** The words for a unix socket that no message names. */
+const unknownSocket = "a unix socket"
+
+/**
+ * Writes what a denial is of (`Name`): a path, a host, or the words that stand for one that is not known.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const nameOf = ({ access, resource }: Pick<Denial, "access" | "resource">): string => {
+  if (access !== "network") return Name.of(resource)
+  return resource === unknownSocket ? resource : Name.ofEntry(resource)
+}
+
+/**
+ * Writes the rule of a denial (`Name`): an entry of a list, or the words for what no entry says.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const ruleOf = ({ rule, source }: Pick<Denial, "rule" | "source">): string =>
+  source === "default" ? rule : Name.ofEntry(rule)

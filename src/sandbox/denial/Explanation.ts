@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 
+import * as Quote from "../../bash/Quote.js"
+import * as Name from "../policy/Name.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
@@ -33,7 +35,7 @@ export const describe = (
   others: ReadonlyArray<Denial.Denial> = []
 ): string =>
   [
-    `Blocked by the sandbox: ${did[denial.access]} ${onOneLine(denial.resource)} (rule ${onOneLine(denial.rule)}: ${denial.reason})`,
+    `Blocked by the sandbox: ${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)}: ${denial.reason})`,
     advise(denial, policy, others)
   ].join("\n")
 
@@ -56,12 +58,12 @@ const mostOthers = 3
  */
 export const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): string | undefined => {
   const named = new Set(
-    others.map(({ access, resource, rule }) => {
-      const by = rule === denial.rule ? "" : ` (rule ${onOneLine(rule)})`
-      return `${did[access]} ${onOneLine(resource)}${by}`
+    others.map((other) => {
+      const by = other.rule === denial.rule ? "" : ` (rule ${Denial.ruleOf(other)})`
+      return `${did[other.access]} ${Denial.nameOf(other)}${by}`
     })
   )
-  named.delete(`${did[denial.access]} ${onOneLine(denial.resource)}`)
+  named.delete(`${did[denial.access]} ${Denial.nameOf(denial)}`)
   if (named.size === 0) return undefined
   const shown = [...named].slice(0, mostOthers)
   return `${also}${shown.join(", ")}${named.size > mostOthers ? `, and ${named.size - mostOthers} more` : ""}.`
@@ -83,22 +85,12 @@ export const advise = (
     .filter((line) => line !== undefined)
     .join("\n")
 
-/**
- * Escapes control characters, so that a name stays on one line.
- *
- * @since 0.1.0
- */
-export const onOneLine = (text: string): string =>
-  text.replace(/[\x00-\x1f\x7f]/g, (char) => JSON.stringify(char).slice(1, -1))
-
-const quoted = (path: string): string => (/^[\w./@%+,:-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
-
 const allowed = ({ access, rule }: Denial.Denial, { whitelist }: SandboxPolicy): string => {
   if (rule === Denial.unixSockets) return "pairs of connected sockets, and TCP to localhost, within the sandbox."
   if (access === "network") return "connections to localhost, within the sandbox."
-  const all = [...new Set(whitelist.map(({ pattern }) => onOneLine(pattern)))]
+  const all = [...new Set(whitelist.map(({ pattern }) => pattern))]
   const roots = all.filter((path) => !all.some((other) => path !== other && path.startsWith(`${other}/`)))
-  const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.join(", ")}`
+  const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.map(Name.ofEntry).join(", ")}`
   return `reading whatever no rule denies; ${writes}.`
 }
 
@@ -117,10 +109,10 @@ const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
     if (remedy === undefined) return `${noDetour} No setting lets commands write there.`
     const { isThere, path } = remedy
     const first = isThere ? "run" : "make it, and then to run"
-    return `If it has to be there, ask the user to ${first}, for later sessions: synapse sandbox allow ${quoted(path)}`
+    return `If it has to be there, ask the user to ${first}, for later sessions: synapse sandbox allow ${Quote.line(path)}`
   }
   if (source === "file") {
-    return `${noDetour} The user can take the rule back, for later sessions: synapse sandbox forget ${quoted(rule)}`
+    return `${noDetour} The user can take the rule back, for later sessions: synapse sandbox forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
   }
   return `${noDetour} If it is needed, ask the user for what you need of it.`
 }

@@ -6,6 +6,7 @@
  */
 import * as Path from "node:path"
 import type { Mask } from "../platform/SandboxPlatform.js"
+import * as Name from "../policy/Name.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
 import * as GitRemedy from "./GitRemedy.js"
@@ -102,12 +103,12 @@ export class PassingDenials {
       const also = Explanation.alsoOf(denial, others)
       const rest = GitRemedy.find(passed.command, passed.stderr)
       const next = rest === undefined ? "" : ` ${rest} adds the rest.`
-      return `${beginnings.denied}${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
+      return `${beginnings.denied}${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
     }
     const mask = this.seemsChanged(passed)
     if (mask === undefined) return undefined
     this.told.add(`git ${mask.rule.pattern}`)
-    return `${beginnings.hidden}${line(mask.path)} (rule ${line(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+    return `${beginnings.hidden}${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
   }
 
   /** Finds a hidden file that git tells to be changed. */
@@ -127,5 +128,3 @@ export class PassingDenials {
     return undefined
   }
 }
-
-const line = Explanation.onOneLine

@@ -110,6 +110,23 @@ const toGlob = (pattern: string, cwd: string): Either.Either<Meaning, string> =>
 /** Matches the kernel's virtual files, where only shared memory (`/dev/shm`) may be written. */
 const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
 
+/** Matches the places of programs that run for the user or the system: their sockets, their pipes, their state. */
+const running =
+  /^\/(?:var\/)?run(?:$|\/(?:user(?:\/[^/]*)?$|(?:containerd|credentials|crio|dbus|docker|initctl|podman|snapd|systemd|udev)(?:[./-]|$)))/
+
+/** Matches the directories, and the files, that the system starts from, and every sandbox is built by. */
+const system =
+  /^\/(?:(?:boot|efi)(?:\/.*)?|etc(?:\/ld\.so\..*)?|usr|(?:usr\/)?(?:s?bin(?:\/(?:bash|bwrap|mount|nsenter|sh|umount|unshare))?|lib(?:32|64|x32|exec)?(?:\/[^/]+-linux-[^/]+)?(?:\/(?:ld-|ld64|libc\.)[^/]*)?))$/
+
+/**
+ * Tests whether a path is the root, or a file of the kernel's.
+ *
+ * @param path absolute
+ * @since 0.1.0
+ * @category parsing
+ */
+export const isKernels = (path: string): boolean => path === "/" || kernel.test(path)
+
 /**
  * Returns the reason why no sandbox may allow writing to a directory, whoever asks for it; undefined where one may.
  *
@@ -119,7 +136,10 @@ const kernel = /^\/(?:proc|sys|dev(?!\/shm\/.))(?:\/|$)/
  */
 export const unwritable = (path: string): string | undefined => {
   if (path === "/") return everything
-  return kernel.test(path) ? "the kernel's own files would be open to writing" : undefined
+  if (kernel.test(path)) return "the kernel's own files would be open to writing"
+  if (running.test(path))
+    return "programs outside of the sandbox could be reached there, and would do what commands want"
+  return system.test(path) ? "the system, and every sandbox, starts from what lies there" : undefined
 }
 
 const wildcards =

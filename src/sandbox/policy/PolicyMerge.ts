@@ -156,9 +156,13 @@ const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
   return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
 }
 
-/** Drops the rules that would allow writing where no sandbox may, as for a directory in `/proc`. */
+/** Drops the rules for directories where no sandbox may write, as for one in `/proc`. */
 const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
+
+/** Drops the rule for a directory for temporary files that can't be one. It may be the user's own in `/run`. */
+const temporaryOf = (path: string): ReadonlyArray<Rule> =>
+  [exact(path, "tmp")].filter((rule) => !PathEntry.isKernels(realOf(rule)))
 
 /**
  * Makes rules for the trusted paths which a whitelist allows. A path that holds a whole place of the whitelist is left
@@ -241,11 +245,7 @@ export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
     ({ blacklist, whitelist }) => {
       const { cwd } = parts.expansion
       const granted = parts.granted.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
-      const allowed = distinct([
-        ...granting([exact(cwd, "cwd")]),
-        ...whitelist,
-        ...granting([exact(parts.temporary, "tmp")])
-      ])
+      const allowed = distinct([...granting([exact(cwd, "cwd")]), ...whitelist, ...temporaryOf(parts.temporary)])
       const policy: SandboxPolicy = {
         cwd,
         whitelist: allowed,

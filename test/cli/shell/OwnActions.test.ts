@@ -34,7 +34,12 @@ describe("/allow", () => {
     const warned = "@ holds much else, and commands could change all of it. To allow that: /allow --yes @"
     assert.deepStrictEqual(await allow("~"), { said: warned, allowed: [] })
     assert.deepStrictEqual((await allow("--yes ~")).allowed, ["@"])
-    assert.match((await allow("/etc")).said, /^\/etc holds much else, .*: \/allow --yes \/etc$/)
+    assert.match((await allow("/var")).said, /^\/var holds much else, .*: \/allow --yes \/var$/)
+    for (const path of ["/etc", "--yes /etc", "/", "/usr", "/proc/self/root/etc"]) {
+      const { allowed, said } = await allow(path)
+      assert.deepStrictEqual(allowed, [])
+      assert.match(said, / can't be allowed: .*\.$/, path)
+    }
     assert.deepStrictEqual((await allow("~/other")).allowed, ["@/other"])
     assert.strictEqual((await allow("--yes")).said, "Usage: /allow <path>")
   })

@@ -17,7 +17,7 @@ const denied = (blockedResource: string) =>
 describe("what a person is told of a denied write", () => {
   it("can be done in the shell that says it", () => {
     const told = (allow: string, path: string) => PersonWords.reasonOf(denied(path), allow, "/p").replace(/^.*\n/, "")
-    assert.strictEqual(told("/allow", "/usr"), "To let commands write there: /allow /usr")
+    assert.strictEqual(told("/allow", "/usr/share"), "To let commands write there: /allow /usr/share")
     assert.strictEqual(
       told("/allow", "/etc/nosuch"),
       "To let commands write there, run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then: /allow /etc/nosuch"

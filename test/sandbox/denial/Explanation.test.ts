@@ -78,7 +78,7 @@ describe("what a model is told", () => {
 
   it("of what is not whitelisted, with the exact path to allow", () =>
     assert.deepStrictEqual(describeDenied("/data/it's new", "write", "verified-text"), [
-      "Blocked by the sandbox: writing /data/it's new (rule not whitelisted: read only, like all that no rule allows to write)",
+      "Blocked by the sandbox: writing '/data/it'\\''s new' (rule not whitelisted: read only, like all that no rule allows to write)",
       "The command ran, and was refused this.",
       "Allowed: reading whatever no rule denies; writing under /project, /tmp.",
       "If it has to be there, ask the user to make it, and then to run, for later sessions: synapse sandbox allow /data"
@@ -86,8 +86,8 @@ describe("what a model is told", () => {
 
   it("of what is there, and not whitelisted", () =>
     assert.strictEqual(
-      describeDenied("/etc", "write", "verified-text").at(-1),
-      "If it has to be there, ask the user to run, for later sessions: synapse sandbox allow /etc"
+      describeDenied("/usr/share", "write", "verified-text").at(-1),
+      "If it has to be there, ask the user to run, for later sessions: synapse sandbox allow /usr/share"
     ))
 
   it("of what can't be allowed yet, with the nearest directory that can", () =>
@@ -152,6 +152,6 @@ describe("what a model is told", () => {
   it("on lines of its own, whatever a name holds", () =>
     assert.strictEqual(
       describeDenied("/project/a\nb/.env", "read", "preflight")[0],
-      "Blocked by the sandbox: reading /project/a\\nb/.env (rule **/.env: on the blacklist, built in: neither read nor written)"
+      "Blocked by the sandbox: reading $'/project/a\\nb/.env' (rule **/.env: on the blacklist, built in: neither read nor written)"
     ))
 })

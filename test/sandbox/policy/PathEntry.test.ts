@@ -105,7 +105,25 @@ describe("an entry that means nothing", () => {
     for (const entry of ["/proc", "/proc/self", "/sys/fs", "/dev", "/dev/sda", "/dev/shm", "/dev/shm/"]) {
       assert.match(String(read(entry, "whitelist")), /kernel/, entry)
     }
-    for (const entry of ["/dev/shm/a", "/process", "/device"]) {
+    for (const entry of ["/run", "/run/", "/var/run", "/run/user/1000", "/run/docker.sock", "/run/systemd/private"]) {
+      assert.match(String(read(entry, "whitelist")), /programs outside of the sandbox/, entry)
+    }
+    for (const entry of ["/etc", "/./etc", "/home/../usr/bin", "/usr", "/lib64", "/boot/grub", "/bin/bwrap"]) {
+      assert.match(String(read(entry, "whitelist")), /every sandbox, starts/, entry)
+    }
+    for (const entry of ["/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/etc/ld.so.preload"]) {
+      assert.match(String(read(entry, "whitelist")), /every sandbox, starts/, entry)
+    }
+    assert.match(String(read("//", "whitelist")), /everything/)
+    const places = [
+      "/run/user/1000/tmp",
+      "/run/media/ann/disk",
+      "/run/postgresql",
+      "/etc/nginx",
+      "/usr/local",
+      "/usr/share"
+    ]
+    for (const entry of [...places, "/dev/shm/a", "/process", "/device", "/usr/lib/node_modules", "/runs", "/bin2"]) {
       assert.deepStrictEqual(read(entry, "whitelist"), [`path ${entry}`])
     }
     assert.deepStrictEqual(read("/a/\\[id\\]", "whitelist"), ["path /a/[id]"])

@@ -4,9 +4,11 @@
  *
  * @since 0.1.0
  */
+import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
+import * as Name from "../../../policy/Name.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as FileHolders from "./FileHolders.js"
 
@@ -36,9 +38,22 @@ const shellsOf = (inner: number): ReadonlyArray<number> => {
 const below = (pid: number): ReadonlyArray<number> =>
   ProcessFiles.children(pid).flatMap((child) => [child, ...below(child)])
 
+/** Matches a set of signals that has SIGSTOP in it: bit 18 of a hexadecimal number. */
+const pendingStop = /^(?:Sig|Shd)Pnd:\t[0-9a-f]*[4-7c-f][0-9a-f]{4}$/m
+
+/** Tests whether a process stops before it runs any further. */
+const isAboutToStop = (pid: number): boolean => {
+  try {
+    return pendingStop.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
+  } catch {
+    // It has ended.
+    return true
+  }
+}
+
 /**
  * Stops all processes below the first one, except those that are spared. Returns those that were stopped, which `goOn` must
- * follow for; undefined where new ones begin faster than they can be stopped.
+ * follow for; undefined where new ones begin, or let one another go on, faster than they can be stopped.
  *
  * @since 0.1.0
  */
@@ -50,9 +65,12 @@ export const stopAll = (
   for (let walk = 0, calm = 0; walk < mostWalks; walk++) {
     calm++
     for (const pid of below(inner)) {
-      const state = stopped.has(pid) || isSpared(pid) ? undefined : ProcessFiles.stat(pid)?.state
+      if (isSpared(pid)) continue
+      const state = ProcessFiles.stat(pid)?.state
       // What its user has stopped goes on being so.
-      if (state === undefined || state === "T" || state === "t") continue
+      if (state === undefined || /^[TtZX]$/.test(state)) continue
+      // One that was not stopped yet may have let it go on.
+      if (stopped.has(pid) && isAboutToStop(pid)) continue
       send(pid, "SIGSTOP")
       stopped.add(pid)
       calm = 0
@@ -118,8 +136,8 @@ export const evict = (
       }
       return [...ended.values()].map(({ mask, names }) => {
         const [name = "", ...others] = names
-        const who = others.length === 0 ? name : `${name} and others`
-        return `${who} held ${mask.path} open, which the blacklist denies, and ${others.length === 0 ? "was" : "were"} ended (rule ${mask.rule.pattern}).`
+        const who = others.length === 0 ? Name.of(name) : `${Name.of(name)} and others`
+        return `${who} held ${Name.of(mask.path)} open, which the blacklist denies, and ${others.length === 0 ? "was" : "were"} ended (rule ${Name.ofEntry(mask.rule.pattern)}).`
       })
     })
   )

@@ -52,7 +52,7 @@ export const make = (
   walked: number,
   indexes?: Indexes
 ): LiveNamespace & Omit<SandboxPlatform.LiveSandbox, "network"> => {
-  const { cwd, openings, others, roots, session, sessions } = layout
+  const { cwd, openings, others, roots, session, sessions, unsearched } = layout
   const bound = new Set<string>()
   const opened = new Set(openings.map(({ mask }) => mask.path))
   const granted = PathRule.make(policy.granted ?? [])
@@ -61,7 +61,8 @@ export const make = (
     Effect.tryPromise({
       try: async () => {
         const all = [...roots, ...bound]
-        const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions, ...others] }
+        const hidden = ["/dev", "/proc", sessions, ...others, ...unsearched]
+        const area = { roots: all, needed: [...all, cwd, session], hidden }
         const found = await Masks.search(policy, area, indexes, certainty)
         awaited = found.awaited
         return {

@@ -18,6 +18,7 @@ import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
 import * as MountTable from "../plan/MountTable.js"
 import * as PlanDirectory from "../plan/PlanDirectory.js"
+import * as SystemMounts from "../plan/SystemMounts.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
@@ -236,6 +237,11 @@ export const make = (options: {
         if (realPath(path) !== path) return yield* fail(`${what}: it is not there, or a link`)
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
+        const table = MountTable.read("self")
+        const flaw = SystemMounts.flaw(table, path)
+        if (flaw !== undefined) return yield* fail(flaw)
+        const [mounted] = SystemMounts.below(table, path)
+        if (mounted !== undefined) return yield* fail(`${what}: it holds ${mounted}, where no command may write`)
         const masks = yield* Effect.tryPromise({
           try: () => Masks.find(policy, { roots: [path], needed: [path], hidden: [layout.sessions, ...layout.others] }),
           catch: (error) => fail(`${what}: ${String(error)}`)

@@ -11,6 +11,8 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import type { Indexes } from "./IndexFile.js"
 import * as Masks from "./Masks.js"
+import * as MountTable from "./MountTable.js"
+import * as SystemMounts from "./SystemMounts.js"
 import * as WriteRoots from "./WriteRoots.js"
 
 /** A masked directory, and the paths in it that a person allowed. */
@@ -34,6 +36,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly pins: ReadonlyArray<string>
   /** The directory for the caches of tools, which can be written wherever it lies. */
   readonly toolCache?: string
+  /** The reason why one of the directories that were to be written must not be; the layout has none of them then. */
+  readonly flaw?: string
   /** True where the roots are only read. */
   readonly isReadOnly: boolean
   /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
@@ -44,6 +48,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly sessions: string
   /** Further places for sessions, which are hidden. */
   readonly others: ReadonlyArray<string>
+  /** Places below the roots that are not searched (`SystemMounts.unsearched`). */
+  readonly unsearched: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
 }
@@ -79,12 +85,17 @@ export const make = async (
   shownIn: ReadonlyArray<string> = []
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
-  const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
+  const mounts = MountTable.read("self")
+  const given = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
+  const flaws = given.roots.flatMap((root) => SystemMounts.flaw(mounts, root) ?? [])
+  // Nothing starts with a flaw, and the whole system may lie there: it is not searched.
+  const writable = flaws.length === 0 ? given : { ...given, roots: [] }
   const sessions = Path.dirname(session)
+  const unsearched = SystemMounts.unsearched(mounts, writable.roots)
   const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
-    hidden: ["/dev", "/proc", sessions, ...places]
+    hidden: ["/dev", "/proc", sessions, ...places, ...unsearched]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
   const granted = (policy.granted ?? []).flatMap(({ path }) => (WriteRoots.realPath(path) === path ? [path] : []))
@@ -124,10 +135,12 @@ export const make = async (
       .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
     ...kept,
+    ...roots.flatMap((root) => SystemMounts.below(mounts, root)).filter((path) => !isMasked(path)),
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
   ])
   return {
     cwd: policy.cwd,
+    ...(flaws.length === 0 ? undefined : { flaw: flaws[0] as string }),
     roots,
     readonly,
     refused: writable.refused,
@@ -154,6 +167,7 @@ export const make = async (
     temporary,
     sessions,
     others,
+    unsearched,
     session
   }
 }

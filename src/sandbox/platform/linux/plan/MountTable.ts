@@ -22,6 +22,8 @@ export interface Mount {
   readonly point: string
   /** True where it is not mounted read-only. */
   readonly isWritable: boolean
+  /** The type of the file system, as `ext4` or `proc`. */
+  readonly type?: string
 }
 
 const octal = /\\([0-7]{3})/g
@@ -33,7 +35,7 @@ const unescape = (text: string): string =>
     : text
 
 // Not `\S` and `^` of every line: what JavaScript takes for white space or the end of a line stands in names as it is.
-const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) /
+const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) (?:[^ ]+ )*?- ([^ ]+)/
 
 /**
  * Parses a mount table; the mounts are in the order in which they were made.
@@ -43,9 +45,9 @@ const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) /
  */
 export const parse = (text: string): Array<Mount> =>
   text.split("\n").flatMap((each) => {
-    const [found, device = "", root = "", point = "", options = ""] = line.exec(each) ?? []
+    const [found, device = "", root = "", point = "", options = "", type = ""] = line.exec(each) ?? []
     if (found === undefined) return []
-    return { device, root: unescape(root), point: unescape(point), isWritable: options.split(",").includes("rw") }
+    return { device, root: unescape(root), point: unescape(point), isWritable: options.split(",").includes("rw"), type }
   })
 
 /**
@@ -90,8 +92,12 @@ const below = (path: string, directory: string): string => (directory === "/" ? 
 const join = (directory: string, rest: string): string =>
   rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
 
-/** Finds the mount that a path is reached through: the innermost one, and of several at one place the last. */
-const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
+/**
+ * Finds the mount that a path is reached through: the innermost one, and of several at one place the last.
+ *
+ * @since 0.1.0
+ */
+export const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
   let found: Mount | undefined
   for (const mount of mounts) {
     if (isWithin(path, mount.point) && mount.point.length >= (found?.point.length ?? 0)) found = mount

@@ -15,9 +15,13 @@ import type { Layout } from "./Layout.js"
  * @since 0.1.0
  * @category looking
  */
-export const find = (policy: SandboxPolicy, { cwd, masks, others, roots, sessions }: Layout): string | undefined => {
+export const find = (
+  policy: SandboxPolicy,
+  { cwd, flaw, masks, others, roots, sessions }: Layout
+): string | undefined => {
   const place = [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
   if (place !== undefined) return `${place} is for sessions alone, and can't be worked in`
+  if (flaw !== undefined) return `${flaw}; name, or start in, a directory in it`
   const closed = masks.find(({ path, reason }) => reason !== undefined && isWithin(policy.cwd, path))
   if (closed === undefined) return undefined
   const { path, reason } = closed
