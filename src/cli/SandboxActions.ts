@@ -22,7 +22,7 @@ import { onOneLine } from "../sandbox/denial/Explanation.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
-import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
+import { type Rule, type SandboxPolicy, writable } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
 import * as OwnTemporary from "./OwnTemporary.js"
@@ -81,13 +81,13 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
-    const { blacklist, cwd, environment = [], readonly, toolCache, unixSockets, whitelist } = found.policy
+    const { blacklist, cwd, environment = [], readonly, unixSockets } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${cwd}`,
           `Rules of your own are in ${found.file}`,
-          ...section("Read and write:", [...whitelist, ...(toolCache === undefined ? [] : [toolCache])]),
+          ...section("Read and write:", writable(found.policy)),
           ...section("Never read or written:", blacklist),
           ...(blacklist.some(isAnywhere) ? ["", named] : []),
           ...section("Never written:", readonly),
