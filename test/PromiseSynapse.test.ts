@@ -329,9 +329,9 @@ describe("a command of the program's own", () => {
           throw new InvalidUsage("no such city")
         })
       )
-      const { extras, message } = await synapse.handle(call("1", "mine"))
+      const { extras, output } = await synapse.handle(call("1", "mine"))
       assert.deepStrictEqual(
-        [message, extras],
+        [output, extras],
         [
           "mine: no such city\nUsage: mine <what>",
           { exitCode: 1, failureCategory: "invalid_usage", error: "InvalidUsage" }

@@ -12,6 +12,7 @@ import * as Stream from "effect/Stream"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
+import type { ToolReturn } from "../toolset/ToolReturn.js"
 import type { Tools } from "./AgentTools.js"
 import type { AgentEvent } from "./loop/AgentEvent.js"
 import * as AgentLoop from "./loop/AgentLoop.js"
@@ -63,6 +64,14 @@ const commandOf = (json: string): string => {
   }
 }
 
+/** Says in a line how a call ended, for those who watch. */
+const reasonOf = ({ extras, message, output }: ToolReturn): string =>
+  extras.blockedResource !== undefined
+    ? `${message.replace(/\.$/, "")}: ${extras.blockedResource}`
+    : extras.error === "CommandNotFound" || extras.error === "InvalidUsage"
+      ? output
+      : message
+
 /** Collects the commands and the end of a run, and tells its steps. */
 class Progress {
   private readonly commands: Array<string> = []
@@ -80,8 +89,8 @@ class Progress {
       if (this.commands.length > mostCommands) this.commands.shift()
       this.tell(SubAgentStep.ToolStarted({ call: event.call }))
     } else if (event._tag === "ToolEnded") {
-      const { isError, message } = event.result
-      this.tell(SubAgentStep.ToolEnded({ call: event.call, isError, message: message ?? "" }))
+      const { call, result } = event
+      this.tell(SubAgentStep.ToolEnded({ call, isError: result.isError, message: reasonOf(result) }))
     }
   }
 

@@ -24,7 +24,7 @@ import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
-import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
+import { type Rule, type SandboxPolicy, writable } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
 import * as OwnTemporary from "./OwnTemporary.js"
@@ -86,13 +86,13 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
-    const { blacklist, cwd, environment = [], readonly, toolCache, unixSockets, whitelist } = found.policy
+    const { blacklist, cwd, environment = [], readonly, unixSockets } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
           `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(cwd)}`,
           `Rules of your own are in ${found.file}`,
-          ...section("Read and write:", [...whitelist, ...(toolCache === undefined ? [] : [toolCache])]),
+          ...section("Read and write:", writable(found.policy)),
           ...section("Never read or written:", blacklist),
           ...(blacklist.some(isAnywhere) ? ["", named] : []),
           ...section("Never written:", readonly),

@@ -69,7 +69,9 @@ export class CommandNotFound extends Schema.TaggedError<CommandNotFound>("synaps
  */
 export class InvalidUsage extends Schema.TaggedError<InvalidUsage>("synapse/InvalidUsage")("InvalidUsage", {
   reason: Schema.String,
-  advice
+  advice,
+  /** True where the tool's parameters are wrong, and no command's. */
+  ofCall: Schema.optionalWith(Schema.Literal(true), { exact: true })
 }) {
   readonly category: FailureCategory = "invalid_usage"
   readonly exitCode: number = ExitCode.failure

@@ -13,7 +13,7 @@ import type { SandboxConfig } from "./config/SandboxConfig.js"
 import type { SandboxConfigError } from "./config/SandboxConfigError.js"
 import type { SandboxFile } from "./config/SandboxFile.js"
 import * as PathRule from "./policy/PathRule.js"
-import type { Rule } from "./policy/SandboxPolicy.js"
+import { type Rule, writable } from "./policy/SandboxPolicy.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
 
 /**
@@ -98,10 +98,11 @@ const ofFile =
       // What a person has allowed since the sandbox was made holds in it too.
       const granted = built.whitelist.filter(({ source }) => source === "runtime")
       return Confinement.Confined({
-        writable: outermost([
-          ...(enforced === undefined ? built.whitelist : [...enforced.whitelist, ...granted]),
-          ...[(enforced ?? built).toolCache].filter((rule) => rule !== undefined)
-        ])
+        writable: outermost(
+          enforced === undefined
+            ? writable(built)
+            : writable({ ...enforced, whitelist: [...enforced.whitelist, ...granted] })
+        )
       })
     })
   }

@@ -20,6 +20,7 @@ import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
 import type { Denial } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
+import * as Fetching from "./denial/Fetching.js"
 import * as GitRemedy from "./denial/GitRemedy.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
@@ -49,12 +50,18 @@ const reached = "The command tried to reach a network, and the sandbox has none:
 const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
   exitCode !== ExitCode.success || pipeline !== undefined
 
-/** Tests whether the traffic of a command is asked for: it failed, or says that a host was not reached. */
-const isOfNetwork = (result: CommandResult.CommandResult): boolean =>
-  isAsked(result) || (result.stderr !== "" && PassingDenial.isOffline(result.stderr))
+/** Tests whether the traffic of a command is asked for: it failed, was to fetch something, or says that a host was not reached. */
+const isOfNetwork = (command: string, result: CommandResult.CommandResult): boolean =>
+  isAsked(result) ||
+  [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
+  Fetching.programIn(command) !== undefined
 
 /** Matches a command which has messages go where its output goes. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
+
+/** Returns standard output, where it has the messages of what failed. */
+const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
+  merges.test(command) ? stdout : ""
 
 /**
  * Makes a sandbox. Its shell starts with the first command, and ends with the scope.
@@ -151,17 +158,19 @@ export const make = (
       result: CommandResult.CommandResult
     ): Effect.Effect<SandboxResult> => {
       const asked = isAsked(result)
-      if (!asked && !PassingDenial.isLikely(command, result)) return Effect.succeed({ ...result, blocked: false })
+      const merged = mergedOf(command, result)
+      if (!asked && !PassingDenial.isLikely(command, { stderr: result.stderr, merged }))
+        return Effect.succeed({ ...result, blocked: false })
       const outcome = {
         command,
         directories: [cwd, before],
         stderr: result.stderr,
         stdout: result.stdout,
-        merged: asked && merges.test(command) ? result.stdout : "",
+        merged,
         resolvesLocally: Resolver.isLocal,
         masks: running.masks(),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
-        traffic: isOfNetwork(result) ? running.network()?.settle() : undefined
+        traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
       }
       return Effect.map(
         Slices.run(() => attribute(outcome)),
@@ -180,7 +189,7 @@ export const make = (
           }
           const refused = denials.find(({ access }) => access === "network")
           if (result.exitCode !== ExitCode.success) return { ...result, blocked: false }
-          const told = withNotice(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
+          const told = withNotice(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }
             : { ...told, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
@@ -192,9 +201,9 @@ export const make = (
       onBegin: () => {
         if (busy++ === 0) since = performance.now()
       },
-      onEnd: (result) => {
+      onEnd: (command, result) => {
         busy--
-        if (result === undefined || !isOfNetwork(result)) running.network()?.pass()
+        if (result === undefined || !isOfNetwork(command, result)) running.network()?.pass()
         inPassing.refresh()
       }
     }

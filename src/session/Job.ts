@@ -25,7 +25,7 @@ export interface Observer {
    * Called once it is over, however it ended, before its caller hears of it and before the next one begins; with the
    * result, where it ended by itself.
    */
-  readonly onEnd: (result: CommandResult.CommandResult | undefined) => void
+  readonly onEnd: (text: string, result: CommandResult.CommandResult | undefined) => void
 }
 
 /**
@@ -163,7 +163,7 @@ export const open = (job: Job): void => {
 export const close = (job: Job, result?: CommandResult.CommandResult): void => {
   if (job.isOpen !== true) return
   job.isOpen = false
-  job.observer?.onEnd(result)
+  job.observer?.onEnd(job.text, result)
 }
 
 /**

@@ -35,8 +35,12 @@ export class Denials {
       return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
     const ran = text.includes(`\n${notRun}`) ? ` ${notRun}` : ""
-    const others = text.split("\n").find((line) => line.startsWith(Explanation.also))
-    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}${others === undefined ? "" : ` ${others}`}`
+    const lines = text.split("\n")
+    const others = lines.find((line) => line.startsWith(Explanation.also))
+    const asked = lines.find((line) => !this.advised.has(line) && Explanation.requestIn(line) !== undefined)
+    if (asked !== undefined) this.advised.add(asked)
+    const what = `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`
+    return [what, others, asked && Explanation.requestIn(asked)].filter((part) => part !== undefined).join(" ")
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

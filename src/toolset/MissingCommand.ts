@@ -64,7 +64,7 @@ export const meant = (line: CommandLine.CommandLine, facts: Facts): string | und
   const { around, commands, result } = facts
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
-  const quoted = ofQuotedLine(line, facts)
+  const quoted = ofQuotedLine(line, facts) ?? ofAssignment(line)
   if (quoted !== undefined) return quoted
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
@@ -193,6 +193,14 @@ const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, com
   return isKnown && !/\n/.test(command.value)
     ? `the quotes make one word of it; without them: ${command.value}`
     : undefined
+}
+
+/** Returns how a line is written that sets a variable with blanks around the sign: `x = 5`. */
+const ofAssignment = ({ command, name, simple, text, words }: CommandLine.CommandLine): string | undefined => {
+  const [sign, value, ...others] = words
+  if (!simple || command?.quoted === true || sign?.value !== "=" || value === undefined || others.length > 0)
+    return undefined
+  return /^[A-Za-z_]\w*$/.test(name) ? `no blanks around =: ${name}=${text.slice(value.start, value.end)}` : undefined
 }
 
 /** Tests whether a program such as `env` says that it did not find this one. */

@@ -5,7 +5,6 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
-import * as Apostrophe from "../bash/Apostrophe.js"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as OpenCommand from "../bash/OpenCommand.js"
 import * as SignalName from "../bash/SignalName.js"
@@ -20,6 +19,7 @@ import * as ForeignToolCall from "./ForeignTool.shell.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
 import * as OpenHereDocument from "./OpenHereDocument.js"
+import * as OpenQuote from "./OpenQuote.js"
 import * as StatusMeaning from "./StatusMeaning.js"
 import * as Upstream from "./Upstream.js"
 
@@ -95,7 +95,7 @@ export const meaningOf = (
       return (
         ofSignal(line, result) ??
         ofFunctionCall(facts) ??
-        ofQuote(line, result) ??
+        (result.exitCode === 2 ? OpenQuote.remark(line.text, result.stderr) : undefined) ??
         ofOpen(facts) ??
         ofStatus(line, result) ??
         ofObject(line, facts) ??
@@ -144,25 +144,6 @@ const ofNotExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): s
   if (interpreter !== undefined) return `not executable: chmod +x ${path}, or ${interpreter} ${path}`
   // bash would take a text of any other kind for a script of its own.
   return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
-}
-
-/** The ways in which programs take as standard input what is often given to them as a quoted word. */
-const hereDocuments: ReadonlyArray<readonly [command: RegExp, form: string]> = [
-  [/^python3? -c\b/, "python3 - <<'EOF'"],
-  [/^node (?:-e|--eval)\b/, "node - <<'EOF'"],
-  [/^git commit (?:-m\b|--message\b)/, "git commit -F - <<'EOF'"],
-  [/^TodoWrite\b/, "TodoWrite <<'EOF'"],
-  [/^(?:echo|printf|cat)\b/, "cat <<'EOF'"]
-]
-
-const ofQuote = ({ text }: CommandLine.CommandLine, { exitCode, stderr }: CommandResult): string | undefined => {
-  if (exitCode !== 2 || !/^bash: line \d+: unexpected EOF while looking for matching [`']''$/m.test(stderr))
-    return undefined
-  const found = Apostrophe.find(text)
-  if (found === undefined) return undefined
-  const form = hereDocuments.find(([command]) => command.test(text))?.[1]
-  const what = `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}`
-  return form === undefined ? what : `${what}, or ${form}`
 }
 
 /** Returns how a command is written that was called as a function of a programming language is. */

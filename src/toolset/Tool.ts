@@ -151,6 +151,7 @@ export const make = <A, I>(
  */
 export const invalidParameters = (name: string, problems: ReadonlyArray<string>, example?: string): InvalidUsage =>
   new InvalidUsage({
+    ofCall: true,
     reason: [
       `Invalid parameters for ${name}:`,
       ...problems.map((problem) => `- ${problem}`),

@@ -10,6 +10,7 @@ import * as CommandExit from "../domain/CommandExit.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
+import * as Ending from "./Ending.js"
 import * as OutputText from "./OutputText.js"
 import * as Remark from "./Remark.js"
 
@@ -25,7 +26,10 @@ export interface ToolReturn {
   readonly isError: boolean
   /** The text for the model, which holds all that it needs to know. */
   readonly output: string
-  /** A sentence on how the call ended; for a failure, how to see the usage of what failed, where that is known. */
+  /**
+   * A sentence on how the call ended, which repeats nothing of `output`; for a failure, how to see the usage of what failed,
+   * where that is known. Of a call that no tool could take, it is the whole text.
+   */
   readonly message: string
   readonly extras: Extras
 }
@@ -67,7 +71,10 @@ export interface Extras {
  * @category models
  */
 export interface ExitOptions {
-  /** The reader of the result; a model by default. */
+  /**
+   * The reader of the result; a model by default. Anybody else has seen the output as it came, and is told by the message
+   * alone what became of a command that did not end.
+   */
   readonly audience?: Advice.Audience | undefined
   /** The output of an interrupted command until then. */
   readonly partial?: CommandResult.CommandResult | undefined
@@ -96,34 +103,47 @@ export const fromExit = (
       const said = CommandResult.say(result, audience)
       return said.exitCode === ExitCode.success ? succeeded(call, said, options) : failed(call, said, options)
     },
-    Failed: ({ error }) => fromError(call, error, {}, options),
+    Failed: ({ error }) => withError(call, error, messageOf(error, options), {}, options),
     Interrupted: ({ exitCode, text }) =>
-      make(call, true, text, text, partial, { exitCode, ...outputOf(partial), interrupted: true }),
+      make(call, true, options.audience === undefined ? Ending.Ending.interrupted : text, text, partial, {
+        exitCode,
+        ...outputOf(partial),
+        interrupted: true
+      }),
     Died: ({ category, exitCode, text }) => {
       const said = `${text}\nThis is an error of the tool, not of the call.`
-      return make(call, true, said, said, CommandResult.make(), { exitCode, failureCategory: category })
+      return make(call, true, options.audience === undefined ? Ending.Ending.died : said, said, CommandResult.make(), {
+        exitCode,
+        failureCategory: category
+      })
     }
   })
 }
 
+const messageOf = (error: CommandError, { audience }: ExitOptions): string =>
+  audience === undefined ? Ending.ofError(error) : withRemedy(toText(error, audience))
+
 /**
- * Makes the result of a call that failed with an error.
+ * Makes the result of a call that no tool could take. `message` is the whole text: it is to be enough for a next call that
+ * is right (S30, S46).
  *
- * @param options the text for the model, in place of the error's own, and the reader
  * @since 0.1.0
  * @category constructors
  */
-export const fromError = (
+export const fromError = (call: Pick<ToolCall, "id">, error: CommandError, extras: Extras = {}): ToolReturn =>
+  withError(call, error, withRemedy(toText(error)), extras)
+
+const withError = (
   call: Pick<ToolCall, "id">,
   error: CommandError,
-  extras: Extras = {},
+  message: string,
+  extras: Extras,
   { audience = Advice.model, remark }: Pick<ExitOptions, "audience" | "remark"> = {}
 ): ToolReturn => {
-  const text = toText(error, audience)
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
-      return make(call, true, remark ?? text, remark ?? text, CommandResult.make(), {
+      return make(call, true, message, remark ?? toText(error, audience), CommandResult.make(), {
         ...base,
         blocked: true,
         blockedReason: error.reason,
@@ -131,24 +151,16 @@ export const fromError = (
         blockedRule: error.rule
       })
     case "ExecutionFailed":
-      return make(call, true, withRemedy(text), remark ?? withRemedy(text), error, {
+      return make(call, true, message, remark ?? withRemedy(toText(error, audience)), error, {
         ...base,
         ...outputOf(error)
       })
-    default:
-      return make(call, true, text, withoutHelp(error, audience), CommandResult.make(), base)
+    default: {
+      const { others } = Ending.adviceOf(error)
+      const text = others.length === 0 ? error.reason : `${error.reason}\n${Advice.render(others, audience)}`
+      return make(call, true, message, text, CommandResult.make(), base)
+    }
   }
-}
-
-/** Words an error without the advice on how to see more help, which `message` has. */
-const withoutHelp = (
-  error: Extract<CommandError, { readonly _tag: "CommandNotFound" | "InvalidUsage" }>,
-  audience: Advice.Audience
-): string => {
-  const isHelp = (part: Advice.Part) =>
-    typeof part !== "string" && part._tag === "Run" && part.command.endsWith(" --help")
-  const advice = error.advice.filter((line) => !line.some(isHelp))
-  return advice.length === 0 ? error.reason : `${error.reason}\n${Advice.render(advice, audience)}`
 }
 
 /** Says what to do where the process had no file descriptor left, whichever part of it needed one. */
@@ -167,12 +179,9 @@ const withRemedy = (message: string): string =>
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
   const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
-  const isTold = message === success || message === failure || rest.output.includes(message)
+  const isTold = Ending.all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
-
-const success = "Command executed successfully."
-const failure = "Command failed."
 
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
@@ -181,7 +190,7 @@ const succeeded = (
   result: CommandResult.CommandResult,
   { remark = "" }: Pick<ExitOptions, "remark">
 ) =>
-  make(call, false, success, remark, result, {
+  make(call, false, Ending.Ending.succeeded, remark, result, {
     exitCode: result.exitCode,
     ...outputOf(result)
   })
@@ -190,7 +199,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
   const { exitCode, notFound } = result
   if (result.blocked === true) {
     const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
-    return make(call, true, said, `${Remark.status(exitCode)} ${said}`, result, {
+    return make(call, true, Ending.Ending.denied, `${Remark.status(exitCode)} ${said}`, result, {
       exitCode,
       ...outputOf(result),
       failureCategory: "blocked",
@@ -201,7 +210,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     })
   }
   const hint = options.hint?.(result)
-  const message = hint === undefined ? failure : `${failure} ${hint}`
+  const message = hint === undefined ? Ending.Ending.failed : `${Ending.Ending.failed} ${hint}`
   return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,
     ...outputOf(result),

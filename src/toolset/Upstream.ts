@@ -8,15 +8,11 @@ import * as StatusSource from "../bash/StatusSource.js"
 import { isRedirection, type Token } from "../bash/Token.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as Fetching from "../sandbox/denial/Fetching.js"
 import * as StatusMeaning from "./StatusMeaning.js"
 
 /** The exit codes by which programs say that they did not reach a host. */
 const unreached: Readonly<Record<string, ReadonlyArray<number>>> = { curl: [5, 6, 7], wget: [4] }
-
-/** Programs that fetch what they are for: where such a one tried the network in vain, and failed, a model has to know it. */
-const fetching = new Set(
-  "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
-)
 
 /**
  * Returns who failed (`[pytest exited 1]`), and that it was for want of a network where that is known; undefined where
@@ -44,7 +40,7 @@ export const remark = (
   const isCause = isIts && (offline === "named" || (isCounted && saysUnreached(first.name, first.code)))
   const why = isCause
     ? ": the sandbox has no network"
-    : isCounted && fetching.has(first.name ?? "")
+    : isCounted && Fetching.programs.has(first.name ?? "")
       ? "; it tried the network, and the sandbox has none"
       : ""
   return `[${failed.map(({ text }) => text).join(", ")}${why}]`

@@ -58,7 +58,7 @@ describe("the program, with few file descriptors", () => {
         for (const word of ["a", "b", "c"]) {
           const answer = await call(`echo ${word}`)
           if (limit < 64 && answer.isError) {
-            assert.match(answer.message, /a session needs \d+ file descriptors.*\n.*\(ulimit -n 64, or more\)/)
+            assert.match(answer.output, /a session needs \d+ file descriptors.*\n.*\(ulimit -n 64, or more\)/)
           } else assert.strictEqual(answer.output, `${word}\n`)
         }
         child.stdin.end()

@@ -153,7 +153,7 @@ describe("synapse call", () => {
         toolCallId: "1",
         isError: true,
         output: "begun\nCommand interrupted before it ended.",
-        message: "Command interrupted before it ended.",
+        message: "Command interrupted.",
         extras: { exitCode: 130, stdout: "begun\n", stderr: "", interrupted: true }
       },
       {
@@ -170,8 +170,8 @@ describe("synapse call", () => {
   it("answers a timeout, and its signals end everything", async () => {
     const timedOut = await run(["call", "--timeout", "200"], call("1", `sleep ${nap(5)}`))
     assert.deepStrictEqual(
-      lines(timedOut.stdout).map(({ extras, message }) => [extras.exitCode, message.split(":")[0]]),
-      [[124, "Command execution timeout"]]
+      lines(timedOut.stdout).map(({ extras, message, output }) => [extras.exitCode, message, output.split(":")[0]]),
+      [[124, "Command timed out.", "Command execution timeout"]]
     )
     for (const [signal, code, offset] of [
       ["SIGINT", 130, 6],

@@ -195,8 +195,9 @@ describe("BashTool", () => {
 
   it.effect("S35: a misuse of a command is invalid usage", () =>
     Effect.gen(function* () {
-      const { extras, message } = yield* handle({ command: "bash" })
-      assert.include(message, "Usage: bash <command>")
+      const { extras, message, output } = yield* handle({ command: "bash" })
+      assert.include(output, "Usage: bash <command>")
+      assert.strictEqual(message, 'Command failed. Bash(command="bash --help") shows more.')
       assert.deepStrictEqual(
         { exitCode: extras.exitCode, category: extras.failureCategory },
         { exitCode: 1, category: "invalid_usage" }
@@ -220,7 +221,7 @@ describe("BashTool", () => {
   it.effect("says of a time that is not the tool's own only what its error says", () =>
     Effect.gen(function* () {
       const { message, output } = yield* handle({ command: "unready" })
-      assert.deepStrictEqual([output, message], Array(2).fill("It was ended.\nA setting helps."))
+      assert.deepStrictEqual([output, message], ["It was ended.\nA setting helps.", "Command timed out."])
     }).pipe(Effect.provide(Layer.fresh(layer)))
   )
 })

@@ -24,4 +24,18 @@ describe("the denials of a session", () => {
     denials.forget()
     assert.strictEqual(denials.word("**/.env", text(first, "")), text(first, ""))
   })
+
+  it("tell of each write what to ask for, once", () => {
+    const denials = new Denials()
+    const write = (path: string) =>
+      `Blocked by the sandbox: writing ${path} (rule not whitelisted: read only)\nThe command ran, and was refused this.\nIf it has to be there, ask the user to run, for later sessions: synapse sandbox allow ${path}`
+    const short = (path: string) => `Blocked by the sandbox: writing ${path} (rule not whitelisted, explained before).`
+    assert.strictEqual(denials.word("not whitelisted", write("/a")), write("/a"))
+    assert.strictEqual(denials.word("not whitelisted", write("/a")), short("/a"))
+    const asked = `${short("/b")} To ask for: synapse sandbox allow /b`
+    assert.strictEqual(denials.word("not whitelisted", write("/b")), asked)
+    assert.strictEqual(denials.word("not whitelisted", write("/b")), short("/b"))
+    denials.forget()
+    assert.strictEqual(denials.word("not whitelisted", write("/b")), write("/b"))
+  })
 })

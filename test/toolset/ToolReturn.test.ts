@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
-import { Blocked, type CommandError, ExecutionFailed } from "../../src/domain/CommandError.js"
+import * as Advice from "../../src/domain/Advice.js"
+import {
+  Blocked,
+  type CommandError,
+  CommandNotFound,
+  ExecutionFailed,
+  InvalidUsage
+} from "../../src/domain/CommandError.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 
@@ -75,7 +82,7 @@ describe("ToolReturn.fromExit", () => {
       toolCallId: "1",
       isError: true,
       output: `a\n${reason}\nNew shell.`,
-      message: reason,
+      message: "Command timed out.",
       extras: {
         exitCode: 124,
         failureCategory: "execution_error",
@@ -88,8 +95,11 @@ describe("ToolReturn.fromExit", () => {
   })
 
   it("says which rule blocked what", () => {
-    const { extras, message } = failed(new Blocked({ resource: "/h/.ssh/id", rule: "~/.ssh", reason: "a secret" }))
-    assert.strictEqual(message, "blocked by sandbox policy: /h/.ssh/id (rule ~/.ssh: a secret)")
+    const { extras, message, output } = failed(
+      new Blocked({ resource: "/h/.ssh/id", rule: "~/.ssh", reason: "a secret" })
+    )
+    assert.strictEqual(output, "blocked by sandbox policy: /h/.ssh/id (rule ~/.ssh: a secret)")
+    assert.strictEqual(message, "Denied by the sandbox.")
     assert.deepStrictEqual(extras, {
       exitCode: 126,
       failureCategory: "blocked",
@@ -101,20 +111,72 @@ describe("ToolReturn.fromExit", () => {
     })
   })
 
+  it("S17: leaves the help of what failed to the message, and what is wrong to the output", () => {
+    const advice = [
+      Advice.line`${Advice.run("mcp:a --help")} shows how to use mcp:a.`,
+      Advice.line`${Advice.run("mcp:")} lists the servers.`
+    ]
+    for (const error of [
+      new CommandNotFound({ command: "mcp:a", reason: "Unknown MCP server: a.", advice }),
+      new InvalidUsage({ reason: "mcp:a takes no words.", advice })
+    ]) {
+      const { message, output } = failed(error)
+      assert.strictEqual(message, 'Command failed. Bash(command="mcp:a --help") shows how to use mcp:a.')
+      assert.strictEqual(output, `${error.reason}\nBash(command="mcp:") lists the servers.`)
+    }
+    assert.strictEqual(failed(new InvalidUsage({ reason: "no" })).message, "Command failed.")
+    assert.strictEqual(failed(new ExecutionFailed({ kind: "io", reason: "no" })).message, "Command failed.")
+  })
+
+  it("tells a person in the message what became of the command, for the output was seen as it came", () => {
+    const audience = Advice.person([])
+    const told = (exit: Parameters<typeof ToolReturn.fromExit>[1]) =>
+      ToolReturn.fromExit(call, exit, { audience }).message
+    const reason = "Command execution timeout: it ran longer than 5 ms and was ended"
+    assert.strictEqual(told(Exit.fail(new ExecutionFailed({ kind: "timeout", reason }))), reason)
+    assert.strictEqual(told(Exit.interrupt(FiberId.none)), "Command interrupted before it ended.")
+    assert.include(told(Exit.die("odd")), "failed unexpectedly: odd")
+    assert.strictEqual(
+      told(Exit.fail(new Blocked({ resource: "/h", rule: "~/.ssh", reason: "a secret" }))),
+      "blocked by sandbox policy: /h (rule ~/.ssh: a secret)"
+    )
+  })
+
+  it("S46: tells in both what is wrong with the call itself", () => {
+    const { message, output } = failed(new InvalidUsage({ reason: "Invalid parameters for Bash:", ofCall: true }))
+    assert.strictEqual(message, "Invalid parameters for Bash:")
+    assert.strictEqual(output, message)
+  })
+
+  it("leaves out of a brief result a message which says only how it ended", () => {
+    const cut = (result: ToolReturn.ToolReturn) => "message" in ToolReturn.brief(result)
+    const interrupted = ToolReturn.fromExit(call, Exit.failCause(Cause.interrupt(FiberId.none)))
+    const blocked = succeeded({ exitCode: 1, blocked: true, blockedReason: "no" })
+    assert.strictEqual(blocked.output, "[exit 1] no")
+    assert.deepStrictEqual([blocked, interrupted, ToolReturn.fromExit(call, Exit.die("x"))].map(cut), [
+      false,
+      false,
+      false
+    ])
+    assert.isTrue(cut(succeeded({ exitCode: 1 }, "See the manual.")))
+  })
+
   it("takes an interruption for what it is, with and without output", () => {
     const exit = Exit.failCause(Cause.interrupt(FiberId.none))
     assert.deepStrictEqual(ToolReturn.fromExit(call, exit), {
       toolCallId: "1",
       isError: true,
       output: "Command interrupted before it ended.",
-      message: "Command interrupted before it ended.",
+      message: "Command interrupted.",
       extras: { exitCode: 130, stdout: "", stderr: "", interrupted: true }
     })
   })
 
   it("survives a defect that is no Error", () => {
-    assert.include(ToolReturn.fromExit(call, Exit.die("odd")).message, "failed unexpectedly: odd\n")
-    assert.include(ToolReturn.fromExit(call, Exit.die(undefined)).message, "failed unexpectedly: undefined\n")
+    const odd = ToolReturn.fromExit(call, Exit.die("odd"))
+    assert.include(odd.output, "failed unexpectedly: odd\n")
+    assert.strictEqual(odd.message, "The tool itself failed.")
+    assert.include(ToolReturn.fromExit(call, Exit.die(undefined)).output, "failed unexpectedly: undefined\n")
   })
 })
 

@@ -229,12 +229,12 @@ describe("Toolset", () => {
           toolset.handle(call(command, command)),
           Logger.replace(Logger.defaultLogger, logger)
         )
-        const message = "The tool Bash failed unexpectedly: boom\nThis is an error of the tool, not of the call."
+        const output = "The tool Bash failed unexpectedly: boom\nThis is an error of the tool, not of the call."
         assert.deepStrictEqual(result, {
           toolCallId: command,
           isError: true,
-          output: message,
-          message,
+          output,
+          message: "The tool itself failed.",
           extras: { exitCode: 1, failureCategory: "execution_error" }
         })
       }
@@ -275,7 +275,7 @@ describe("Toolset", () => {
         toolCallId: "1",
         isError: true,
         output: "so far\nCommand interrupted before it ended.",
-        message: "Command interrupted before it ended.",
+        message: "Command interrupted.",
         extras: { exitCode: 130, stdout: "so far\n", stderr: "", interrupted: true }
       })
       assert.isFalse(yield* toolset.cancel("1"))

@@ -78,6 +78,19 @@ describe("the corpus", () => {
     assert.isAtLeast(all.filter(({ failureCategory }) => failureCategory !== undefined).length, all.length / 3)
   })
 
+  it("repeats nothing of the output in the message, but where the call itself was wrong (S30, S46)", () => {
+    const repeated = all.filter(({ message = "", output = [] }) => {
+      const [said, shown] = [Entry.sentencesIn(message), Entry.sentencesIn(output.join("\n"))]
+      return said.some((each) => output.join("\n").includes(each)) || shown.some((each) => message.includes(each))
+    })
+    assert.deepStrictEqual(
+      repeated
+        .filter(({ message = "" }) => !/^(?:Unknown tool: |Invalid parameters for Bash:\n)/.test(message))
+        .map(nameOf),
+      []
+    )
+  })
+
   it("tells a model nothing wrong, and less than one line in ten in vain", () => {
     assert.deepStrictEqual(
       judgements.filter((judgement) => !/^(?:right|needless: .+)$/.test(judgement)),

@@ -145,7 +145,8 @@ const rows: ReadonlyArray<Row> = [
   // What bash could not parse or expand.
   { command: "echo 'it's'", remark: "[exit 2] the ' in it's ends a quote: write it'\\''s, or cat <<'EOF'" },
   { command: "touch don't", remark: "[exit 2] the ' in don't opens a quote: write don\\'t" },
-  { command: 'echo "abc', remark: "[exit 2]" },
+  { command: 'echo "abc', remark: "[exit 2] \"abc has no end: close it, or cat <<'EOF'" },
+  { command: "x = 5", remark: "[exit 127] no blanks around =: x=5", advice: missing("x") },
   { command: "ls )", remark: "[exit 2]" },
   { command: "(set -u; echo $none)", stderr: "bash: none: unbound variable\n", remark: "[exit 1]" },
   { command: "echo ${none?gone}", remark: "[exit 1]" },
@@ -245,7 +246,7 @@ describe("what a model reads of a command that failed", () => {
       Effect.gen(function* () {
         const { message, output } = yield* handle({ command: "echo a; sleep 60", timeout: 300 })
         const reason = "Command execution timeout: it ran longer than 300 ms and was ended"
-        assert.strictEqual(message, reason)
+        assert.strictEqual(message, "Command timed out.")
         assert.strictEqual(
           output.split("\n")[1],
           `${reason}. To run longer, give timeout=<ms>, or run it as: { …; } >log 2>&1 &`

@@ -5,7 +5,7 @@
  */
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
-import type { Rule } from "../../sandbox/policy/SandboxPolicy.js"
+import { type Rule, writable } from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
 const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> =>
@@ -26,10 +26,10 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
  */
 export const make = (inForce: InForce | undefined): string => {
   if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
-  const { blacklist, granted = [], readonly, whitelist } = inForce.policy
+  const { blacklist, granted = [], readonly } = inForce.policy
   return [
     "Commands run in a sandbox. They can read everything that is not denied here. There is no network.",
-    ...section("Read and write:", whitelist),
+    ...section("Read and write:", writable(inForce.policy)),
     ...section("Never read or written, wherever it is:", blacklist),
     ...section("Never written:", readonly),
     ...section("Allowed to be read all the same:", granted)

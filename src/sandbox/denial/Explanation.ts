@@ -7,7 +7,7 @@
 import * as Quote from "../../bash/Quote.js"
 import * as Name from "../policy/Name.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as Remedy from "./Remedy.js"
 
@@ -81,14 +81,66 @@ export const advise = (
   policy: SandboxPolicy,
   others: ReadonlyArray<Denial.Denial> = []
 ): string =>
-  [`${known[denial.how]}.`, alsoOf(denial, others), `Allowed: ${allowed(denial, policy)}`, nextStep(denial, policy)]
+  [
+    `${known[denial.how]}.`,
+    alsoOf(denial, others),
+    `Allowed: ${allowed(denial, policy)}`,
+    nextStep(denial, policy, others),
+    isUnlisted(denial) ? undefined : remedy(others, policy)
+  ]
     .filter((line) => line !== undefined)
     .join("\n")
 
-const allowed = ({ access, rule }: Denial.Denial, { whitelist }: SandboxPolicy): string => {
+const isUnlisted = ({ rule }: Denial.Denial): boolean => rule === PolicyDecision.notWhitelisted.pattern
+
+const commandsFor = (denials: ReadonlyArray<Denial.Denial>, { cwd, shown, unattended }: SandboxPolicy) =>
+  unattended === true || shown !== undefined
+    ? undefined
+    : Remedy.commands(
+        denials
+          .filter(isUnlisted)
+          .slice(0, mostOthers + 1)
+          .map(({ resource }) => resource),
+        cwd
+      )
+
+/** Tells what to ask the user for, so that the writes can be done; undefined where nobody can be asked, or no setting helps. */
+const remedy = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): string | undefined => {
+  const found = commandsFor(denials, policy)
+  if (found === undefined) return undefined
+  const { areThere, isOne, text } = found
+  const first = areThere ? "" : isOne ? "make it, and then to " : "make what is missing, and then to "
+  return `${isOne ? "If it has to be there" : "If they have to be there"}, ask the user to ${first}run, for later sessions: ${text}`
+}
+
+const askFor = (areThere: boolean, text: string): string => `To ask for${areThere ? "" : ", once made"}: ${text}`
+
+/**
+ * Tells in few words what to ask the user for, so that denied writes can be done; undefined where that is nothing.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const request = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): string | undefined => {
+  const found = commandsFor(denials, policy)
+  return found === undefined ? undefined : askFor(found.areThere, found.text)
+}
+
+/**
+ * Returns the few words for the line of an explanation which tells what to ask the user for; undefined for any other line.
+ *
+ * @since 0.1.0
+ * @category rendering
+ */
+export const requestIn = (line: string): string | undefined => {
+  const [, first, text] = /^If (?:it has|they have) to be there, ask the user to (make )?.*?: (.*)$/.exec(line) ?? []
+  return text === undefined ? undefined : askFor(first === undefined, text)
+}
+
+const allowed = ({ access, rule }: Denial.Denial, policy: SandboxPolicy): string => {
   if (rule === Denial.unixSockets) return "pairs of connected sockets, and TCP to localhost, within the sandbox."
   if (access === "network") return "connections to localhost, within the sandbox."
-  const all = [...new Set(whitelist.map(({ pattern }) => pattern))]
+  const all = [...new Set(writable(policy).map(({ pattern }) => pattern))]
   const roots = all.filter((path) => !all.some((other) => path !== other && path.startsWith(`${other}/`)))
   const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.map(Name.ofEntry).join(", ")}`
   return `reading whatever no rule denies; ${writes}.`
@@ -96,20 +148,16 @@ const allowed = ({ access, rule }: Denial.Denial, { whitelist }: SandboxPolicy):
 
 const noDetour = "Do not try to get around it."
 
-const nextStep = (denial: Denial.Denial, policy: SandboxPolicy): string => {
-  const { access, resource, rule, source } = denial
+const nextStep = (denial: Denial.Denial, policy: SandboxPolicy, others: ReadonlyArray<Denial.Denial>): string => {
+  const { access, rule, source } = denial
   if (policy.unattended === true) return `${noDetour} ${inAnswer(denial, policy)}`
   if (rule === Denial.unixSockets) {
     return `${noDetour} If one is needed, ask the user: --allow-unix-sockets allows them, and so lets commands reach programs outside of the sandbox.`
   }
   if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
-  if (rule === PolicyDecision.notWhitelisted.pattern) {
+  if (isUnlisted(denial)) {
     if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
-    const remedy = Remedy.find(resource, policy.cwd)
-    if (remedy === undefined) return `${noDetour} No setting lets commands write there.`
-    const { isThere, path } = remedy
-    const first = isThere ? "run" : "make it, and then to run"
-    return `If it has to be there, ask the user to ${first}, for later sessions: synapse sandbox allow ${Quote.line(path)}`
+    return remedy([denial, ...others], policy) ?? `${noDetour} No setting lets commands write there.`
   }
   if (source === "file") {
     return `${noDetour} The user can take the rule back, for later sessions: synapse sandbox forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`

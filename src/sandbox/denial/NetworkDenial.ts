@@ -3,12 +3,12 @@
  *
  * @since 0.1.0
  */
-import * as CommandLine from "../../bash/CommandLine.js"
 import type { Steps } from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import * as Denial from "./Denial.js"
+import * as Fetching from "./Fetching.js"
 import { isQuoted } from "./Quotation.js"
-import { hostsIn, isLocal, saysUnreachable, saysUnresolved } from "./Wording.js"
+import { hostsIn, saysUnreachable, saysUnresolved } from "./Wording.js"
 
 /**
  * The messages of a command, and its traffic.
@@ -37,7 +37,7 @@ export function* find(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial>> {
   const { command, inReport, resolvesLocally, traffic } = attempt
   const { perhaps = 0, surely = 0 } = traffic ?? {}
   const isCounted = surely + perhaps > 0
-  const silent = attempt.stderr.trim() === "" ? silentHost(command) : undefined
+  const silent = attempt.stderr.trim() === "" ? Fetching.hostIn(command) : undefined
   if (!isCounted && silent === undefined && !saysUnresolved(attempt.stderr)) return []
   const stderr = attempt.stderr
     .split("\n")
@@ -50,15 +50,4 @@ export function* find(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial>> {
   // Packets that another command may have sent count only where a host is named.
   if (surely === 0 && isCounted) return []
   return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
-}
-
-/** Programs that reach the address they are given, and may be told to say nothing of it. */
-const reaching = new Set(["curl", "wget"])
-const address = /^[a-z][a-z\d+.-]*:\/\/(?:[^\s/@]*@)?(\[[\da-f:.]+\]|[^\s/:?#]+)/i
-
-/** Returns the host that a command which said nothing was to reach, where its words name it. */
-const silentHost = (command: string): string | undefined => {
-  const words = CommandLine.parse(command).tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
-  if (!words.some((word) => reaching.has(word.slice(word.lastIndexOf("/") + 1)))) return undefined
-  return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
 }

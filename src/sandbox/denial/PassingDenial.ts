@@ -7,8 +7,10 @@
 import * as Path from "node:path"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
+import * as Fetching from "./Fetching.js"
 import * as GitRemedy from "./GitRemedy.js"
 import * as Wording from "./Wording.js"
 
@@ -24,6 +26,7 @@ export interface Passed {
   readonly directories: ReadonlyArray<string>
   readonly stdout: string
   readonly stderr: string
+  readonly policy: SandboxPolicy
   readonly masks: ReadonlyArray<Mask>
   readonly denials: ReadonlyArray<Denial.Denial>
   /** True where a part of a pipeline failed, of which another remark tells that it has no network. */
@@ -51,8 +54,15 @@ const did = { read: "reading", write: "writing", network: "reaching" }
  *
  * @since 0.1.0
  */
-export const isLikely = (command: string, { stderr }: { readonly stderr: string }): boolean =>
-  Wording.mentionsRefusal(stderr) || isOffline(stderr) || tellsChanges(command)
+export const isLikely = (
+  command: string,
+  { merged, stderr }: { readonly merged: string; readonly stderr: string }
+): boolean =>
+  [stderr, merged.slice(-mostExamined)].some(
+    (text) => text !== "" && (Wording.mentionsRefusal(text) || isOffline(text))
+  ) ||
+  tellsChanges(command) ||
+  Fetching.programIn(command) !== undefined
 
 /**
  * Tests whether a text says that a host was not reached.
@@ -61,14 +71,22 @@ export const isLikely = (command: string, { stderr }: { readonly stderr: string 
  */
 export const isOffline = (stderr: string): boolean => Wording.saysUnresolved(stderr) || Wording.saysUnreachable(stderr)
 
-/** Tests whether a denial can be told in passing: of the network, only where a host is named. */
-const canBeTold = ({ access, how, resource, rule }: Denial.Denial): boolean => {
+/** Tests whether a denial is of the network, and no message names a host. */
+const isNameless = ({ how, resource, rule }: Denial.Denial): boolean => {
   const host = Denial.network(how)
-  return how === "verified-text" && (access !== "network" || (rule === host.rule && resource !== host.resource))
+  return rule === host.rule && resource === host.resource
 }
 
+/** Tests whether a denial can be told in passing, by its name. */
+const canBeTold = (denial: Denial.Denial): boolean =>
+  denial.how === "verified-text" && denial.rule !== Denial.unixSockets && !isNameless(denial)
+
 /** The beginnings of what is told in passing. */
-const beginnings = { denied: "Blocked by the sandbox: ", hidden: "The sandbox hides " }
+const beginnings = {
+  denied: "Blocked by the sandbox: ",
+  hidden: "The sandbox hides ",
+  offline: "The sandbox has no network"
+}
 
 /**
  * Tests whether a notice tells of a denial in passing.
@@ -80,35 +98,57 @@ export const isNotice = (notice: string): boolean =>
   Object.values(beginnings).some((beginning) => notice.startsWith(beginning))
 
 /**
- * Tells of each rule once, for the messages of later commands say the rest.
+ * Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest.
  *
  * @since 0.1.0
  * @category models
  */
 export class PassingDenials {
   private readonly told = new Set<string>()
+  private isBegun = false
 
-  /** Notes a rule that a result names anyway. */
-  note({ rule }: Denial.Denial): void {
-    this.told.add(rule)
+  /** Notes a denial that a result names anyway. */
+  note(denial: Denial.Denial): void {
+    this.told.add(keyOf(denial))
   }
 
-  /** Returns one line for a rule that nothing has been told of; else undefined. */
+  /** Returns one line for what nothing has been told of; else undefined. */
   notice(passed: Passed): string | undefined {
     const [denial, ...others] = passed.denials.filter(
-      (each) => canBeTold(each) && !this.told.has(each.rule) && !(passed.isPipeline && each.access === "network")
+      (each) => canBeTold(each) && !this.told.has(keyOf(each)) && !(passed.isPipeline && each.access === "network")
     )
     if (denial !== undefined) {
-      for (const { rule } of [denial, ...others]) this.told.add(rule)
-      const also = Explanation.alsoOf(denial, others)
+      for (const each of [denial, ...others]) this.told.add(keyOf(each))
       const rest = GitRemedy.find(passed.command, passed.stderr)
-      const next = rest === undefined ? "" : ` ${rest} adds the rest.`
-      return `${beginnings.denied}${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
+      const request = Explanation.request([denial, ...others], passed.policy)
+      const isNew = request !== undefined && !this.told.has(request)
+      if (isNew) this.told.add(request)
+      const what = `${beginnings.denied}${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)})`
+      const parts = [
+        this.isBegun ? `${what}.` : `${what}; the command went on without it.`,
+        rest === undefined ? undefined : `${rest} adds the rest.`,
+        Explanation.alsoOf(denial, others),
+        isNew ? request : undefined
+      ]
+      this.isBegun = true
+      return parts.filter((part) => part !== undefined).join(" ")
     }
+    const offline = this.offline(passed)
+    if (offline !== undefined) return offline
     const mask = this.seemsChanged(passed)
     if (mask === undefined) return undefined
     this.told.add(`git ${mask.rule.pattern}`)
     return `${beginnings.hidden}${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+  }
+
+  /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
+  private offline({ command, denials, isPipeline }: Passed): string | undefined {
+    const denial = isPipeline ? undefined : denials.find(isNameless)
+    if (denial === undefined || this.told.has(keyOf(denial))) return undefined
+    const program = Fetching.programIn(command)
+    if (program === undefined && denial.how !== "verified-text") return undefined
+    this.told.add(keyOf(denial))
+    return `${beginnings.offline}, which ${program ?? "the command"} tried to reach.`
   }
 
   /** Finds a hidden file that git tells to be changed. */
@@ -128,3 +168,7 @@ export class PassingDenials {
     return undefined
   }
 }
+
+/** Names what is told once: any host stands for the network. */
+const keyOf = ({ access, resource, rule }: Denial.Denial): string =>
+  access === "network" ? rule : `${access} ${resource}`

@@ -6,6 +6,7 @@
  */
 import * as Os from "node:os"
 import * as Path from "node:path"
+import * as Quote from "../../bash/Quote.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 
@@ -30,6 +31,27 @@ export interface Remedy {
 export const find = (resource: string, cwd: string): Remedy | undefined => {
   const found = nearest(resource, cwd)
   return PathEntry.unwritable(found.path) === undefined ? found : undefined
+}
+
+/**
+ * Returns the commands that allow several writes, each path once, and none that lies in another; undefined where no sandbox
+ * may allow any of them.
+ *
+ * @since 0.1.0
+ */
+export const commands = (
+  resources: ReadonlyArray<string>,
+  cwd: string
+): { readonly text: string; readonly areThere: boolean; readonly isOne: boolean } | undefined => {
+  const found = new Map(resources.flatMap((resource) => find(resource, cwd) ?? []).map((each) => [each.path, each]))
+  const paths = [...found.keys()]
+  const widest = [...found.values()].filter(({ path }) => !paths.some((other) => path.startsWith(`${other}/`)))
+  if (widest.length === 0) return undefined
+  return {
+    text: widest.map(({ path }) => `synapse sandbox allow ${Quote.line(path)}`).join("; "),
+    areThere: widest.every(({ isThere }) => isThere),
+    isOne: widest.length === 1
+  }
 }
 
 const nearest = (resource: string, cwd: string): Remedy => {

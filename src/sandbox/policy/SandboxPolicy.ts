@@ -76,3 +76,14 @@ export interface SandboxPolicy {
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */
   readonly environment?: ReadonlyArray<string>
 }
+
+/**
+ * Returns the rules of all places that commands may write, as users and models are told them.
+ *
+ * @since 0.1.0
+ */
+export const writable = ({
+  toolCache,
+  whitelist
+}: Pick<SandboxPolicy, "toolCache" | "whitelist">): ReadonlyArray<Rule> =>
+  toolCache === undefined ? whitelist : [...whitelist, toolCache]

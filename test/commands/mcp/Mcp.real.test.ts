@@ -56,9 +56,9 @@ describe("mcp:<server>:<tool> in the shell", () => {
   inDemo("S17: an unknown server or tool is named whole, wherever it is called", ({ handle, run }) =>
     Effect.gen(function* () {
       for (const name of ["mcp:nonexistent:tool", "mcp:demo:nope"]) {
-        const { extras, isError, message } = yield* handle({ command: `${name} x` })
+        const { extras, isError, output } = yield* handle({ command: `${name} x` })
         assert.deepStrictEqual([isError, extras.exitCode, extras.failureCategory], [true, 127, "command_not_found"])
-        assert.include(`${message}\n${extras.stderr}`, name)
+        assert.include(output, `(in ${name}).`)
         const within = yield* run(`true; ${name} x | cat; echo \${PIPESTATUS[0]}`)
         assert.strictEqual(within.stdout, "127\n", name)
         assert.include(within.stderr, `(in ${name}).`)
@@ -66,7 +66,7 @@ describe("mcp:<server>:<tool> in the shell", () => {
       const { message } = yield* handle({ command: "mcp:nonexistent:tool" })
       assert.include(message, 'Bash(command="mcp:nonexistent:tool --help")')
       const near = yield* handle({ command: "mcp:demo:controll" })
-      assert.include(near.message, "Did you mean mcp:demo:control?")
+      assert.include(near.output, "Did you mean mcp:demo:control?")
     })
   )
 
@@ -121,9 +121,9 @@ describe("mcp:<server>:<tool> in the shell", () => {
       ]) {
         assert.deepStrictEqual(yield* run(command), ok(`${json}\n`), command)
       }
-      const { extras, message } = yield* handle({ command: "mcp:demo:list open <<'EOF'\nx\nEOF" })
+      const { extras, output } = yield* handle({ command: "mcp:demo:list open <<'EOF'\nx\nEOF" })
       assert.deepStrictEqual([extras.exitCode, extras.failureCategory], [1, "invalid_usage"])
-      assert.include(message, "It does not read standard input, but with --json -")
+      assert.include(output, "It does not read standard input, but with --json -")
     })
   )
 

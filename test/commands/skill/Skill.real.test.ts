@@ -298,7 +298,7 @@ describe("skills in a shell", () => {
       ])
       const slash = yield* house.handle({ command: "skill:pdf:office/unpack x" })
       assert.strictEqual(
-        slash.message,
+        slash.output,
         "skill:pdf:office/unpack: not run: a shell takes a name with a / for a path.\nIt is called skill:pdf:office:unpack."
       )
     })

@@ -42,6 +42,15 @@ describe("what a model is told", () => {
       "Do not try to get around it. If it is needed, ask the user for what you need of it."
     ]))
 
+  it("of all places that may be written, the caches of tools too", () => {
+    const cache = path("/home/tool-cache/1", "cache")
+    const denial = Denial.make({ rule: glob("**/.env"), reason: "" }, "/project/.env", "read", "preflight")
+    assert.include(
+      Explanation.advise(denial, { ...policy, toolCache: cache }).split("\n"),
+      "Allowed: reading whatever no rule denies; writing under /project, /tmp, /home/tool-cache/1."
+    )
+  })
+
   it("of what else was denied, each once and with its rule where that is another", () => {
     const denied = (resource: string, access: "read" | "write") => {
       const verdict = decide(resource, access)
@@ -112,6 +121,36 @@ describe("what a model is told", () => {
         assert.strictEqual(advice(path), "Do not try to get around it. No setting lets commands write there.")
       }
     }))
+
+  it("of several writes, what to ask for so that all of them can be done, each path once", () => {
+    const write = (resource: string) =>
+      Denial.make({ rule: PolicyDecision.notWhitelisted, reason: "" }, resource, "write", "verified-text")
+    const last = (denials: ReadonlyArray<Denial.Denial>, over = policy) =>
+      Explanation.advise(denials[0] as Denial.Denial, over, denials.slice(1))
+        .split("\n")
+        .at(-1)
+    const [etc, nested, usr] = [write("/etc"), write("/etc/new"), write("/usr/new")]
+    const both = "synapse sandbox allow /etc; synapse sandbox allow /usr/new"
+    const all = `If they have to be there, ask the user to make what is missing, and then to run, for later sessions: ${both}`
+    assert.strictEqual(last([etc, nested, usr, usr]), all)
+    const one = "ask the user to run, for later sessions: synapse sandbox allow /etc"
+    assert.strictEqual(last([etc, nested]), `If it has to be there, ${one}`)
+    const read = Denial.make({ rule: glob("**/.env"), reason: "" }, "/project/.env", "read", "preflight")
+    assert.strictEqual(last([read, etc]), `If it has to be there, ${one}`)
+    assert.strictEqual(last([write("/proc/new"), etc]), `If it has to be there, ${one}`)
+    for (const alone of [
+      { ...policy, unattended: true },
+      { ...policy, shown: [] }
+    ] satisfies ReadonlyArray<SandboxPolicy>) {
+      assert.notInclude(last([etc, usr], alone), "synapse sandbox allow")
+      assert.isUndefined(Explanation.request([etc], alone))
+    }
+    assert.strictEqual(Explanation.request([etc, usr], policy), `To ask for, once made: ${both}`)
+    assert.strictEqual(Explanation.request([etc], policy), "To ask for: synapse sandbox allow /etc")
+    assert.isUndefined(Explanation.request([read], policy))
+    assert.strictEqual(Explanation.requestIn(all), `To ask for, once made: ${both}`)
+    assert.isUndefined(Explanation.requestIn("The command was not run."))
+  })
 
   it("of a unix socket", () =>
     assert.deepStrictEqual(Explanation.describe(Denial.socket("/run/docker.sock"), policy).split("\n"), [

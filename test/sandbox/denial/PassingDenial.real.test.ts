@@ -1,5 +1,6 @@
 /** Against a real sandbox: commands that go on without what was denied to them. */
 import * as ChildProcess from "node:child_process"
+import * as Path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { inHouse } from "../../support/toolset/House.js"
@@ -21,6 +22,49 @@ describe("a command that goes on without what was denied to it", () => {
         const { isError, output } = yield* handle({ command })
         const told = `Blocked by the sandbox: reading ${cwd}/.env (rule **/.env); the command went on without it.`
         assert.deepStrictEqual([output.trimEnd(), isError], [`${shown}\n${told}`, false])
+      })
+    )
+  }
+
+  inHouse("is told so of each write, whatever hides its exit code, and what to ask for", ({ cwd, handle }) =>
+    Effect.gen(function* () {
+      const outside = `${Path.dirname(cwd)}-outside`
+      for (const [at, command] of [
+        "touch PATH || echo failed",
+        "touch PATH; echo rc $?",
+        "touch PATH 2>&1 || echo failed",
+        "touch PATH 2>&1; echo on",
+        "if ! touch PATH; then echo no; fi",
+        "x=$(touch PATH 2>&1); echo $x"
+      ].entries()) {
+        const path = `${outside}-${at}`
+        const { output } = yield* handle({ command: command.replace("PATH", path) })
+        const went = at === 0 ? "; the command went on without it" : ""
+        assert.strictEqual(
+          output.trimEnd().split("\n").at(-1),
+          `Blocked by the sandbox: writing ${path} (rule not whitelisted)${went}. To ask for, once made: synapse sandbox allow ${path}`,
+          command
+        )
+      }
+    })
+  )
+
+  for (const [command, who] of [
+    ["curl -sS http://192.0.2.1 2>&1 | tail -n 2; echo on", "192.0.2.1"],
+    ["curl -s http://192.0.2.1 | tail -n 2; echo on", "192.0.2.1"],
+    ["curl -sf http://192.0.2.1 -o x; echo $?", "192.0.2.1"],
+    ["git clone http://192.0.2.1/x 2>&1 | tail -n 1; ls", "192.0.2.1"],
+    ["git clone http://192.0.2.1/x >log 2>&1 | tail -n 1; echo on", undefined]
+  ] as const) {
+    inHouse(`is told that there is no network: ${command}`, ({ handle }) =>
+      Effect.gen(function* () {
+        const { output } = yield* handle({ command })
+        assert.strictEqual(
+          output.trimEnd().split("\n").at(-1),
+          who === undefined
+            ? "The sandbox has no network, which git tried to reach."
+            : `Blocked by the sandbox: reaching ${who} (rule allowNetwork: false); the command went on without it.`
+        )
       })
     )
   }

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Denial from "../../../src/sandbox/denial/Denial.js"
 import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 import type { Rule } from "../../../src/sandbox/policy/SandboxPolicy.js"
 
 const rule: Rule = { pattern: "**/.env", path: "**/.env", kind: "glob", source: "default" }
@@ -18,6 +19,7 @@ const passed = (passing: Partial<PassingDenial.Passed>): PassingDenial.Passed =>
   masks,
   denials: [],
   isPipeline: false,
+  policy: { cwd: "/p", whitelist: [], blacklist: [], readonly: [], allowNetwork: false },
   ...passing
 })
 
@@ -25,10 +27,24 @@ const reading = "Blocked by the sandbox: reading /p/.env (rule **/.env); the com
 const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
 
 describe("a denial to a command that went on", () => {
-  it("is told once for each rule", () => {
+  it("is told once for each path, with what to ask for", () => {
     const passing = new PassingDenial.PassingDenials()
     const notices = [1, 2].map(() => passing.notice(passed({ denials: [denial] })))
     assert.deepStrictEqual(notices, [reading, undefined])
+    const write = (path: string) =>
+      Denial.make({ rule: PolicyDecision.notWhitelisted, reason: "" }, path, "write", "verified-text")
+    const written = (...paths: ReadonlyArray<string>) => passing.notice(passed({ denials: paths.map(write) }))
+    assert.strictEqual(
+      written("/usr/a", "/usr/b"),
+      "Blocked by the sandbox: writing /usr/a (rule not whitelisted). Also denied: writing /usr/b. To ask for, once made: synapse sandbox allow /usr/a; synapse sandbox allow /usr/b"
+    )
+    assert.isUndefined(written("/usr/b"))
+    const asked = "To ask for, once made: synapse sandbox allow /usr/new"
+    assert.strictEqual(
+      written("/usr/new/c"),
+      `Blocked by the sandbox: writing /usr/new/c (rule not whitelisted). ${asked}`
+    )
+    assert.strictEqual(written("/usr/new/d"), "Blocked by the sandbox: writing /usr/new/d (rule not whitelisted).")
   })
 
   it("is not told where a result has named the rule before", () => {
@@ -37,10 +53,31 @@ describe("a denial to a command that went on", () => {
     assert.isUndefined(passing.notice(passed({ denials: [denial] })))
   })
 
-  it("is not told where it is not certain, or of the network", () => {
+  it("is not told where it is not certain, or of a socket", () => {
     const passing = new PassingDenial.PassingDenials()
-    const denials = [Denial.network("verified-text"), Denial.network("counter"), Denial.socket()]
-    assert.isUndefined(passing.notice(passed({ denials })))
+    assert.isUndefined(passing.notice(passed({ denials: [Denial.network("counter"), Denial.socket()] })))
+  })
+
+  it("is told once of the network where no host is named: by a message, or of a program that was to fetch", () => {
+    const told = (command: string, how: Denial.Evidence, isPipeline = false) => {
+      const passing = new PassingDenial.PassingDenials()
+      const denials = [Denial.network(how)]
+      return [1, 2].map(() => passing.notice(passed({ command, denials, isPipeline })))
+    }
+    const offline = (who: string) => [`The sandbox has no network, which ${who} tried to reach.`, undefined]
+    assert.deepStrictEqual(told("./x; echo on", "verified-text"), offline("the command"))
+    assert.deepStrictEqual(told("pip install x | tail -n 3; echo on", "counter"), offline("pip"))
+    assert.deepStrictEqual(told("cd a && /usr/bin/npm ci 2>&1 | tail; ls", "counter"), offline("npm"))
+    assert.deepStrictEqual(told("curl -s http://a.org | jq .; ls", "counter"), offline("curl"))
+    for (const command of [
+      "npm test; ls",
+      "curl -s localhost; ls",
+      "curl -s http://[::1]/; ls",
+      "echo 'pip install x'"
+    ])
+      assert.deepStrictEqual(told(command, "counter"), [undefined, undefined], command)
+    // A part of a pipeline that failed says it itself.
+    assert.deepStrictEqual(told("pip install x | tail", "verified-text", true), [undefined, undefined])
   })
 
   for (const [what, stdout] of Object.entries({
@@ -97,7 +134,7 @@ describe("a denial to a command that went on", () => {
   })
 
   it("is looked for in a huge command and in much white space at no more cost than reading them", () => {
-    assert.isFalse(PassingDenial.isLikely("git ".repeat(1_000_000), { stderr: "" }))
+    assert.isFalse(PassingDenial.isLikely("git ".repeat(1_000_000), { stderr: "", merged: "" }))
     const passing = new PassingDenial.PassingDenials()
     assert.isUndefined(passing.notice(passed({ command: "git status", stdout: "\n".repeat(1_000_000) })))
   })

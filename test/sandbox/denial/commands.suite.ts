@@ -96,13 +96,18 @@ export const commands = (title: string, ground: string): void => {
       )
     }
 
-    it.live(
-      "sees none either where that goes on, and succeeds",
-      () =>
-        Effect.map(outcomes(benign.map((each) => ({ ...each, command: `${each.command}\n:` }))), (all) => {
-          assert.deepStrictEqual(all.filter(({ named }) => named !== undefined).map(show), [])
-        }),
-      { timeout: 600_000 }
-    )
+    for (const [where, as] of [
+      ["", (command: string) => `${command}\n:`],
+      [", with its messages in the output", (command: string) => `{ ${command}\n} 2>&1\n:`]
+    ] as const) {
+      it.live(
+        `sees none either where that goes on, and succeeds${where}`,
+        () =>
+          Effect.map(outcomes(benign.map((each) => ({ ...each, command: as(each.command) }))), (all) => {
+            assert.deepStrictEqual(all.filter(({ named }) => named !== undefined).map(show), [])
+          }),
+        { timeout: 600_000 }
+      )
+    }
   })
 }

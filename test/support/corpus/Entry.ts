@@ -57,6 +57,13 @@ const success = "Command executed successfully."
 
 const linesOf = (text: string | undefined): ReadonlyArray<string> => (text ?? "").split("\n")
 
+/** The lines and the sentences of a text that are long enough to be known again. */
+export const sentencesIn = (text: string): ReadonlyArray<string> =>
+  text
+    .split(/\n|(?<=[.:;]) /)
+    .map((sentence) => sentence.trim())
+    .filter(({ length }) => length > 25)
+
 /** The lines of a result that are Synapse's and not the command's own. A file's content is the command's. */
 export const added = (entry: Entry, { extras, message, output }: ToolReturn): ReadonlyArray<string> => {
   const own = new Set(

@@ -26,6 +26,7 @@ const plainOf =
       .replaceAll(user, "<home>")
       .replaceAll(tmp, "<tmp>")
       .replaceAll(root, "<root>")
+      .replace(/(\/tool-cache\/)[0-9a-f]{16}/g, "$1<hash>")
       .replace(/(no longer know them: )\d+/g, "$1<pid>")
       .replace(/\b[0-9a-f]{7} Begin$/gm, "<hash> Begin")
       .replace(/(.)\1{99,}/g, (run: string, character: string) => `<${character} × ${run.length}>`)
