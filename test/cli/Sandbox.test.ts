@@ -198,7 +198,7 @@ describe("synapse sandbox", () => {
       }
       assert.deepStrictEqual(Directory.list(home), [])
       Fs.mkdirSync(`${home}/a\n*b`)
-      assert.match((yield* sandbox(home, "deny", `${home}/a\n*b`))[1], /^denied: .*\/a\\n\\\*b\n$/)
+      assert.match((yield* sandbox(home, "deny", `${home}/a\n*b`))[1], /^denied: \$'.*\/a\\n\\\\\*b'\n$/)
       Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"network":{"allowNetwork":true}}}')
       assert.match((yield* sandbox(home, "policy"))[1], /There is no network: `allowNetwork: true` has no effect\.\n$/)
     })
