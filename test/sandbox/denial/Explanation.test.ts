@@ -129,24 +129,24 @@ describe("what a model is told", () => {
       Explanation.advise(denials[0] as Denial.Denial, over, denials.slice(1))
         .split("\n")
         .at(-1)
-    const [etc, nested, usr] = [write("/etc"), write("/etc/new"), write("/usr/new")]
-    const both = "synapse sandbox allow /etc; synapse sandbox allow /usr/new"
+    const [share, nested, usr] = [write("/usr/share"), write("/usr/share/new"), write("/usr/new")]
+    const both = "synapse sandbox allow /usr/share; synapse sandbox allow /usr/new"
     const all = `If they have to be there, ask the user to make what is missing, and then to run, for later sessions: ${both}`
-    assert.strictEqual(last([etc, nested, usr, usr]), all)
-    const one = "ask the user to run, for later sessions: synapse sandbox allow /etc"
-    assert.strictEqual(last([etc, nested]), `If it has to be there, ${one}`)
+    assert.strictEqual(last([share, nested, usr, usr]), all)
+    const one = "ask the user to run, for later sessions: synapse sandbox allow /usr/share"
+    assert.strictEqual(last([share, nested]), `If it has to be there, ${one}`)
     const read = Denial.make({ rule: glob("**/.env"), reason: "" }, "/project/.env", "read", "preflight")
-    assert.strictEqual(last([read, etc]), `If it has to be there, ${one}`)
-    assert.strictEqual(last([write("/proc/new"), etc]), `If it has to be there, ${one}`)
+    assert.strictEqual(last([read, share]), `If it has to be there, ${one}`)
+    assert.strictEqual(last([write("/proc/new"), share]), `If it has to be there, ${one}`)
     for (const alone of [
       { ...policy, unattended: true },
       { ...policy, shown: [] }
     ] satisfies ReadonlyArray<SandboxPolicy>) {
-      assert.notInclude(last([etc, usr], alone), "synapse sandbox allow")
-      assert.isUndefined(Explanation.request([etc], alone))
+      assert.notInclude(last([share, usr], alone), "synapse sandbox allow")
+      assert.isUndefined(Explanation.request([share], alone))
     }
-    assert.strictEqual(Explanation.request([etc, usr], policy), `To ask for, once made: ${both}`)
-    assert.strictEqual(Explanation.request([etc], policy), "To ask for: synapse sandbox allow /etc")
+    assert.strictEqual(Explanation.request([share, usr], policy), `To ask for, once made: ${both}`)
+    assert.strictEqual(Explanation.request([share], policy), "To ask for: synapse sandbox allow /usr/share")
     assert.isUndefined(Explanation.request([read], policy))
     assert.strictEqual(Explanation.requestIn(all), `To ask for, once made: ${both}`)
     assert.isUndefined(Explanation.requestIn("The command was not run."))
