@@ -172,14 +172,15 @@ export const make = (
             const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
             const facts = blocked(denial, Attribution.othersOf(denials, denial))
             if (rest === undefined) return { ...result, ...facts }
-            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest} adds the rest.` }
+            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest}` }
           }
           const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
           if (isSilent && denials.some(({ how }) => how === "counter")) {
             return { ...withNotice(result, reached), blocked: false }
           }
           const refused = denials.find(({ access }) => access === "network")
-          if (result.exitCode !== ExitCode.success) return { ...result, blocked: false }
+          if (result.exitCode !== ExitCode.success)
+            return { ...withNotice(result, passing.hidden(outcome)), blocked: false }
           const told = withNotice(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }

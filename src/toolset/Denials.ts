@@ -6,6 +6,7 @@
  */
 
 import * as Explanation from "../sandbox/denial/Explanation.js"
+import * as GitRemedy from "../sandbox/denial/GitRemedy.js"
 
 /** The line of an explanation that has to be said each time: after any other denial, the command has run. */
 const notRun = "The command was not run."
@@ -35,8 +36,8 @@ export class Denials {
       return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
     }
     const ran = text.includes(`\n${notRun}`) ? ` ${notRun}` : ""
-    const others = text.split("\n").find((line) => line.startsWith(Explanation.also))
-    return `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}${others === undefined ? "" : ` ${others}`}`
+    const others = text.split("\n").filter((line) => line.startsWith(Explanation.also) || GitRemedy.isRemedy(line))
+    return [`${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`, ...others].join(" ")
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

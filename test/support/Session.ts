@@ -224,7 +224,7 @@ export const keeps = (
   )
 
 /** What is told where errexit has ended the shell. */
-export const errexitStays = ["`set -e` is still on: the next failing command ends the shell again."]
+export const errexitStays = ["`set -e` ends the shell at each failure; `set +e` undoes it."]
 
 /** Starts a command, and continues when it has put something out: by then it runs. */
 export const started = ({ run }: Subject, command: string, options?: BashSession.ExecuteOptions) =>

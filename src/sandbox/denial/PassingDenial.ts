@@ -9,6 +9,7 @@ import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
 import * as GitRemedy from "./GitRemedy.js"
+import * as HiddenChange from "./HiddenChange.js"
 import * as Wording from "./Wording.js"
 
 /**
@@ -28,6 +29,14 @@ export interface Passed {
   /** True where a part of a pipeline failed, of which another remark tells that it has no network. */
   readonly isPipeline: boolean
 }
+
+/**
+ * A command that failed, and was denied nothing that its messages tell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failed = Pick<Passed, "command" | "directories" | "masks" | "stderr" | "stdout">
 
 /** The most characters of a command, and of standard output, that are examined, from their beginnings. */
 const mostOfCommand = 10_000
@@ -101,17 +110,28 @@ export class PassingDenials {
       for (const { rule } of [denial, ...others]) this.told.add(rule)
       const also = Explanation.alsoOf(denial, others)
       const rest = GitRemedy.find(passed.command, passed.stderr)
-      const next = rest === undefined ? "" : ` ${rest} adds the rest.`
+      const next = rest === undefined ? "" : ` ${rest}`
       return `${beginnings.denied}${did[denial.access]} ${line(denial.resource)} (rule ${line(denial.rule)}); the command went on without it.${next}${also === undefined ? "" : ` ${also}`}`
     }
-    const mask = this.seemsChanged(passed)
-    if (mask === undefined) return undefined
-    this.told.add(`git ${mask.rule.pattern}`)
+    return this.ofChanged("git", this.seemsChanged(passed, "git"))
+  }
+
+  /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */
+  hidden(failed: Failed): string | undefined {
+    if (failed.masks.length === 0) return undefined
+    const isNamed = !HiddenChange.isRefusal(failed)
+    const kind = isNamed ? "git stopped at" : "git refused for"
+    return this.ofChanged(kind, isNamed ? this.seemsChanged(failed, kind) : HiddenChange.find(failed))
+  }
+
+  private ofChanged(kind: string, mask: Mask | undefined): string | undefined {
+    if (mask === undefined || this.told.has(`${kind} ${mask.rule.pattern}`)) return undefined
+    this.told.add(`git ${mask.rule.pattern}`).add(`${kind} ${mask.rule.pattern}`)
     return `${beginnings.hidden}${line(mask.path)} (rule ${line(mask.rule.pattern)}): git can't read it, and takes it for changed.`
   }
 
   /** Finds a hidden file that git tells to be changed. */
-  private seemsChanged({ command, directories, masks, stdout }: Passed): Mask | undefined {
+  private seemsChanged({ command, directories, masks, stdout }: Failed, kind: string): Mask | undefined {
     if (masks.length === 0 || !tellsChanges(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0
@@ -121,7 +141,7 @@ export class PassingDenials {
       if (command.includes(said.trim())) continue
       for (const directory of directories) {
         const mask = maskAt.get(Path.posix.resolve(directory, name))
-        if (mask !== undefined && !this.told.has(`git ${mask.rule.pattern}`)) return mask
+        if (mask !== undefined && !this.told.has(`${kind} ${mask.rule.pattern}`)) return mask
       }
     }
     return undefined
