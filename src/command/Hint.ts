@@ -30,10 +30,11 @@ const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
  * Returns the commands that a line may have failed for, in order; a later one may not have run. Empty where the text
  * does not tell.
  *
+ * @param hasLeft true where the shell has ended with the line, perhaps before its end
  * @since 0.1.0
  */
-export const candidates = (line: CommandLine): ReadonlyArray<string> => {
-  const list = deciders(line.tokens)
+export const candidates = (line: CommandLine, hasLeft = false): ReadonlyArray<string> => {
+  const list = deciders(line.tokens, hasLeft)
   if (list === undefined || list.includes(undefined)) return []
   const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
   const telling = names.filter((name) => name !== "false" && !succeeding.has(name))
@@ -54,8 +55,8 @@ export const forFailed = (name: string): Advice.Advice | undefined =>
  *
  * @since 0.1.0
  */
-export const missing = (line: CommandLine): string | undefined => {
-  const [name, ...others] = candidates(line).filter((name) => !builtins.has(name))
+export const missing = (line: CommandLine, hasLeft = false): string | undefined => {
+  const [name, ...others] = candidates(line, hasLeft).filter((name) => !builtins.has(name))
   return others.length === 0 ? name : undefined
 }
 

@@ -18,7 +18,7 @@ import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
-import type { Denial } from "./denial/Denial.js"
+import { type Denial, unixSockets } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as GitRemedy from "./denial/GitRemedy.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
@@ -52,6 +52,9 @@ const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =
 /** Tests whether the traffic of a command is asked for: it failed, or says that a host was not reached. */
 const isOfNetwork = (result: CommandResult.CommandResult): boolean =>
   isAsked(result) || PassingDenial.isOffline(result.stderr)
+
+const offlineOf = ({ how, rule }: Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
+  rule === unixSockets ? "socket" : how === "verified-text" ? "named" : "counted"
 
 /** Matches a command which has messages go where its output goes. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
@@ -184,7 +187,7 @@ export const make = (
           const told = withNotice(result, passing.notice({ ...outcome, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }
-            : { ...told, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
+            : { ...told, blocked: false, offline: offlineOf(refused) }
         }
       )
     }

@@ -77,6 +77,8 @@ export class SessionState {
   restoration: string | undefined
   /** The exit codes of the parts of the last command's pipeline. */
   pipeline: ReadonlyArray<number> = []
+  /** True where the last command has ended the shell. */
+  hasLeft = false
   /** True where the last command may have ended within a `$(`. */
   private isMisparsed = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
@@ -141,6 +143,7 @@ export class SessionState {
     this.redirects ||= mayRedirect(text)
     this.rest = nothing
     this.isMisparsed = evaluates
+    this.hasLeft = false
     this.pipeline = []
     const pipes = text.includes("|")
     return {
@@ -217,6 +220,8 @@ export class SessionState {
   handOver(said: string, next: ShellState.Next): void {
     this.exitTrap = "session"
     const restoration = ShellState.restoration(said, next)
+    this.hasLeft = true
+    this.pipeline = restoration?.pipeline ?? []
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing
     this.noteRemoved(restoration?.removed ?? [])

@@ -50,6 +50,7 @@ export const writing: string = [
         '\\builtin printf "%s %s\\n" $__synapse_fd "${__synapse_info-}";__synapse_info=;done'
     )}`
   ),
+  part("pipeline", '\\builtin printf %s "${__synapse_codes-}"'),
   part("lost", '\\builtin printf %s "${__synapse_lost-}"'),
   part("end", "\\builtin :")
 ].join("; ")
@@ -75,6 +76,8 @@ export interface Restoration {
   readonly once: string
   /** The options that are only set while a command runs. */
   readonly options: string
+  /** The exit codes of the parts of the pipeline that ran last. */
+  readonly pipeline: ReadonlyArray<number>
   /** The directory that the shell ended in; undefined where it is not known. */
   readonly directory: string | undefined
   /** The names of the user's own functions and aliases that hide commands of ours. */
@@ -227,6 +230,8 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       limits("S", parts.get("soft") ?? "") +
       limits("H", parts.get("hard") ?? "") +
       (disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : ""),
+    // The first is that of the whole.
+    pipeline: (parts.get("pipeline") ?? "").trim().split(/\s+/).slice(1).map(Number),
     directory: directoryOf(parts.get("directory")),
     options: ["errexit", "xtrace"].map((name) => (options.includes(`set -o ${name}\n`) ? name.charAt(0) : "")).join(""),
     own: ours.filter((name) => hiding.has(name) && name !== "command_not_found_handle"),

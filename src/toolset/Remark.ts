@@ -40,8 +40,10 @@ export const make = (facts: Facts): string | undefined => {
     )
   }
   const line = Culprit.lineOf(facts.command)
-  const meaning =
-    CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, result) ?? meaningOf(line, facts)
+  const { tokens } = CommandLine.parse(facts.command)
+  const known = CurlyQuotes.remark(facts.command, tokens, result) ?? meaningOf(line, facts)
+  const beside = Upstream.beside(tokens, result, known)
+  const meaning = known === undefined || beside === undefined ? (known ?? beside) : `${known}; ${beside}`
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
   return [open, status(result.exitCode), ...withDirectory(meaning, directory)]
     .filter((part) => part !== undefined)
