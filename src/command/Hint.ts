@@ -75,6 +75,17 @@ export const forMissing = (name: string, canSearch: boolean): Advice.Advice | un
 }
 
 /**
+ * Returns advice on a command that is not there, and was probably meant to be another; undefined where a name can't stand
+ * in it.
+ *
+ * @since 0.1.0
+ */
+export const forMeant = (name: string, meant: string): Advice.Advice | undefined =>
+  nameable.test(name) && nameable.test(meant)
+    ? Advice.line`${help(meant)} shows how to use ${meant}, if ${name} was to be that.`
+    : undefined
+
+/**
  * Returns advice on another agent's tool that was called as a command: the help of the command that does the same here.
  *
  * @since 0.1.0
@@ -90,8 +101,7 @@ export const forForeign = (name: string, own: string): Advice.Advice =>
 export const help = (name: string): Advice.Advice => {
   const option = Advice.run(`${name} --help`)
   if (!builtins.has(name)) return [option]
-  const builtin = Advice.run(`help ${name}`)
   return withoutHelpOption.has(name)
-    ? Advice.line`${builtin} (for the program of that name, ${option})`
-    : Advice.line`${option} or ${builtin}`
+    ? Advice.line`${Advice.run(`help ${name}`)} (for the program of that name, ${option})`
+    : [option]
 }
