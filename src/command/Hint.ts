@@ -80,10 +80,12 @@ export const forMissing = (name: string, canSearch: boolean): Advice.Advice | un
  *
  * @since 0.1.0
  */
-export const forMeant = (name: string, meant: string): Advice.Advice | undefined =>
-  nameable.test(name) && nameable.test(meant)
-    ? Advice.line`${help(meant)} shows how to use ${meant}, if ${name} was to be that.`
-    : undefined
+export const forMeant = (name: string, meant: string, isSure: boolean): Advice.Advice | undefined =>
+  !nameable.test(name) || !nameable.test(meant)
+    ? undefined
+    : isSure
+      ? forForeign(name, meant)
+      : Advice.line`${help(meant)} shows how to use ${meant}, if ${name} was to be that.`
 
 /**
  * Returns advice on another agent's tool that was called as a command: the help of the command that does the same here.

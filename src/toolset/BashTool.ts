@@ -298,7 +298,7 @@ const adviceFor = (
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
   if (result.exitCode !== ExitCode.notFound || !MissingCommand.isMissing(name, result)) return Hint.forFailed(name)
   const meant = MissingCommand.meantBy(remark)
-  if (meant !== undefined) return Hint.forMeant(name, meant)
+  if (meant !== undefined) return Hint.forMeant(name, meant.name, meant.isSure)
   const own = ForeignToolCall.ownFor(name, offers)
   return own === undefined ? Hint.forMissing(name, offers("command:search")) : Hint.forForeign(name, own)
 }

@@ -24,15 +24,16 @@ export const didYouMean = (meant: string | undefined): string | undefined =>
   meant === undefined ? undefined : `did you mean ${meant}?`
 
 /**
- * Returns the command that a remark says was meant by one that is not there; undefined where it names none.
+ * Returns the command that a remark says was meant by one that is not there, and whether it surely was; undefined where it
+ * names none.
  *
  * @since 0.1.0
  */
-export const meantBy = (remark = ""): string | undefined =>
-  /^\[exit 127\] (?:did you mean (\S+)[^\n]*\?|here it is: (\S+))/
-    .exec(remark)
-    ?.slice(1)
-    .find((name) => name !== undefined)
+export const meantBy = (remark = ""): { readonly name: string; readonly isSure: boolean } | undefined => {
+  const [, near, same] = /^\[exit 127\] (?:did you mean (\S+)[^\n]*\?|here it is: (\S+))/.exec(remark) ?? []
+  const name = near ?? same
+  return name === undefined ? undefined : { name, isSure: same !== undefined }
+}
 
 /**
  * Tests whether a command is not there, where a line that names it ended with 127; else it has missed another one itself.

@@ -33,11 +33,10 @@ export const make = (facts: Facts): string | undefined => {
   const { result } = facts
   const open = OpenHereDocument.remark(result.stderr)
   if (result.exitCode === ExitCode.success) {
-    const stage = withDirectory(MissingCommand.ofStage(facts), result.movedTo)
-    return (
-      [open, Upstream.remark(facts.command, result), ...stage].filter((part) => part !== undefined).join(" ") ||
-      undefined
-    )
+    const upstream = Upstream.remark(facts.command, result)
+    const meant = MissingCommand.ofStage(facts) ?? (upstream === undefined ? undefined : missingPath(facts))
+    const stage = withDirectory(meant, result.movedTo)
+    return [open, upstream, ...stage].filter((part) => part !== undefined).join(" ") || undefined
   }
   const line = Culprit.lineOf(facts.command)
   const { tokens } = CommandLine.parse(facts.command)
@@ -49,6 +48,10 @@ export const make = (facts: Facts): string | undefined => {
     .filter((part) => part !== undefined)
     .join(" ")
 }
+
+/** Asks whether another file was meant than one that a part of a pipeline did not find. */
+const missingPath = ({ around, command, cwd, result: { movedTo, stderr } }: Facts): string | undefined =>
+  MissingCommand.didYouMean(MissingPath.meant(CommandLine.parse(command), stderr, movedTo ?? cwd, around))
 
 /**
  * Words an exit code.

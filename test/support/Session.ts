@@ -213,7 +213,7 @@ export const keeps = (
       Effect.gen(function* () {
         yield* prepare(subject)
         for (const [command, expected] of steps) {
-          const { movedTo, pipeline, ...given } = yield* subject.run(command)
+          const { left: _left, movedTo, pipeline, ...given } = yield* subject.run(command)
           const moved = "movedTo" in expected ? { movedTo } : {}
           const whole = { ...given, ...moved, ...("pipeline" in expected ? { pipeline } : {}) }
           assert.deepStrictEqual(whole, result(expected), command.slice(0, 500))

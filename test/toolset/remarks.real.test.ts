@@ -9,8 +9,7 @@ const missing = (name: string) =>
   `Bash(command="command:search ${name}") finds commands like it; Bash(command="${name} --help") shows how to use ${name}, where there is one.`
 const foreign = (name: string, own: string) =>
   `Bash(command="${own} --help") shows how to use ${own}, the command here for ${name}.`
-const builtin = (name: string) =>
-  `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
+const builtin = (name: string) => `Bash(command="${name} --help") shows how to use ${name}.`
 const program = (name: string) =>
   `Bash(command="help ${name}") (for the program of that name, Bash(command="${name} --help")) shows how to use ${name}.`
 
@@ -33,7 +32,7 @@ const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
   ["true && gerp x | cat", "[gerp exited 127] did you mean grep?"],
   ["yes | head -n 1", ""],
   ["grep -c nosuch /dev/null | cat", ""],
-  ["f() { return 4; }\nf | cat", "(no output)"],
+  ["f() { return 4; }\nf | cat", "[f exited 4]"],
   ["f | cat; f | cat", "[f exited 4]"],
   ["IFS=3; false | cat", "(no output)"],
   ["unset IFS; false | cat", "[false exited 1]"],

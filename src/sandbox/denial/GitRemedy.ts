@@ -13,7 +13,7 @@ const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 /** The commands that can leave files out, each with what does so, and what that does. */
 const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
   [new RegExp(String.raw`\bgit add (?:-A|--all|-u|--update|-p|--patch|\.)${end}`), "adds"],
-  [/\bgit commit [^|;&\n]{0,20}?(?:-[aqvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
+  [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
   [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
   [new RegExp(String.raw`\bgit stash(?: push)?${end}`), "stashes", "git stash push"]
 ]
