@@ -40,8 +40,13 @@ export const meantBy = (remark = ""): { readonly name: string; readonly isSure: 
  *
  * @since 0.1.0
  */
-export const isMissing = (name: string, { notFound, stderr }: CommandResult): boolean =>
-  notFound === name || stderr.includes(`bash: ${name}: `) || isMissed(name, stderr) || /^bash: exec: /m.test(stderr)
+export const isMissing = (name: string, { notFound, stderr, stdout }: CommandResult): boolean =>
+  notFound === name ||
+  name.includes("/") ||
+  (stderr === "" && stdout === "") ||
+  stderr.includes(`bash: ${name}: `) ||
+  isMissed(name, stderr) ||
+  /^bash: exec: /m.test(stderr)
 
 /**
  * Returns a function that tests for commands besides the shell's own.

@@ -118,15 +118,15 @@ describe("after an exit", () => {
       yield* subject.run("mkdir -p 'a b/é'")
       assert.deepStrictEqual(
         yield* subject.run("cd 'a b'; exit 3"),
-        result({ exitCode: 3, movedTo: `${directory}/a b`, left: true })
+        result({ exitCode: 3, movedTo: `${directory}/a b` })
       )
       assert.deepStrictEqual(
         yield* subject.run("set -e; cd é; false | cat; sh -c 'exit 2'"),
-        result({ exitCode: 2, movedTo: `${directory}/a b/é`, left: true, notices: errexitStays })
+        result({ exitCode: 2, movedTo: `${directory}/a b/é`, notices: errexitStays })
       )
       assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${directory}/a b/é\n` }))
       assert.deepStrictEqual(yield* subject.run("set +e; (exit 4) | cat; exit"), result({ pipeline: [4, 0] }))
-      assert.deepStrictEqual(yield* subject.run("exit 4"), result({ exitCode: 4, left: true }))
+      assert.deepStrictEqual(yield* subject.run("exit 4"), result({ exitCode: 4 }))
     })
   )
 

@@ -104,7 +104,9 @@ export const make = BashSession.make(ShellLauncher.plain)
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
   Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
 
+/** A result without what is told late, and without what tests of the advice look at. */
 const withoutLate = ({
+  left: _left,
   notices = [],
   order: _,
   ...result
@@ -213,7 +215,7 @@ export const keeps = (
       Effect.gen(function* () {
         yield* prepare(subject)
         for (const [command, expected] of steps) {
-          const { left: _left, movedTo, pipeline, ...given } = yield* subject.run(command)
+          const { movedTo, pipeline, ...given } = yield* subject.run(command)
           const moved = "movedTo" in expected ? { movedTo } : {}
           const whole = { ...given, ...moved, ...("pipeline" in expected ? { pipeline } : {}) }
           assert.deepStrictEqual(whole, result(expected), command.slice(0, 500))
