@@ -57,7 +57,7 @@ class Frame {
     return this.lists.flatMap(({ elements }) => elements.flatMap(({ pipelines }) => pipelines))
   }
 
-  pipe(): void {
+  endPart(): void {
     this.parts.push(this.part())
     this.begin()
   }
@@ -162,7 +162,7 @@ class PipelineReader {
     if (value === "(") return this.bracket()
     if (value === ")") return this.close(true)
     if (value.startsWith(";;") || value === ";&") this.lost = true
-    if (value === "|" || value === "|&") this.frame.pipe()
+    if (value === "|" || value === "|&") this.frame.endPart()
     else if (value === "&&" || value === "||") {
       this.endCommand()
       if (value === "||") this.frame.or()
