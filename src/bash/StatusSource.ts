@@ -26,30 +26,16 @@ const leaving = new Set(["exit", "return", "exec", "set", "trap"])
  * Returns the programs of the last list (`a && b | c`) that may have decided the status, in order; undefined where the
  * text is no complete command, or too complex to tell.
  *
+ * @param mayLeave true where the text may have ended with any of its lists
  * @since 0.1.0
  */
-export const deciders = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> | undefined => {
-  const reader = new StatusReader()
+export const deciders = (tokens: ReadonlyArray<Token>, mayLeave = false): ReadonlyArray<Decider> | undefined => {
+  const reader = new StatusReader(mayLeave)
   for (const token of tokens) {
     reader.take(token)
     if (reader.lost) return undefined
   }
   return reader.end()
-}
-
-/**
- * Returns the programs of the pipeline that the text ends with, in order; undefined where it ends with none, or is too
- * complex to tell.
- *
- * @since 0.1.0
- */
-export const stages = (tokens: ReadonlyArray<Token>): ReadonlyArray<Decider> | undefined => {
-  const reader = new StatusReader()
-  for (const token of tokens) {
-    reader.take(token)
-    if (reader.lost) return undefined
-  }
-  return reader.end() === undefined || reader.stages.length < 2 ? undefined : reader.stages
 }
 
 class StatusReader {
@@ -60,15 +46,13 @@ class StatusReader {
   private isTarget = false
   private inTest = false
   private compound = false
-  private mayLeave = false
   private words: Array<Word> = []
   private list: Array<Decider> = []
   /** True where a list that has ended may have ended the whole text. */
   private left = false
   private last: ReadonlyArray<Decider> = []
-  /** The parts of the pipeline that is read, and of the last one. */
-  private parts: Array<Decider> = []
-  stages: ReadonlyArray<Decider> = []
+
+  constructor(private mayLeave: boolean) {}
 
   take(token: Token): void {
     if (token._tag === "Word") return this.word(token)
@@ -128,7 +112,6 @@ class StatusReader {
   private control(value: string): void {
     // Without pipefail, a pipeline's status is that of its last command.
     if (value === "|" || value === "|&") {
-      this.parts.push(this.compound ? undefined : programOf(this.words))
       this.startCommand()
     } else if (value === "&&" || value === "||") this.endCommand()
     else this.endList(value === "&")
@@ -141,10 +124,7 @@ class StatusReader {
 
   private endCommand(): void {
     if (this.compound || this.words.length > 0) {
-      const decider = this.compound ? undefined : programOf(this.words)
-      this.list.push(decider)
-      this.stages = [...this.parts, decider]
-      this.parts = []
+      this.list.push(this.compound ? undefined : programOf(this.words))
     }
     this.startCommand()
   }

@@ -44,8 +44,12 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 
 const assignment = /^[A-Za-z_]\w*\+?=/
 
-/** Returns the words from the program on that they run; undefined where they do not name it. */
-const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
+/**
+ * Returns the words from the program on that they run; undefined where they do not name it.
+ *
+ * @since 0.1.0
+ */
+export const unwrapped = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => {
   let at = 0
   const skip = (pattern: RegExp): boolean => {
     const word = words[at]
@@ -78,7 +82,7 @@ const unwrap = (words: ReadonlyArray<Word>): ReadonlyArray<Word> | undefined => 
  *
  * @since 0.1.0
  */
-export const programOf = (words: ReadonlyArray<Word>): string | undefined => unwrap(words)?.[0]?.value
+export const programOf = (words: ReadonlyArray<Word>): string | undefined => unwrapped(words)?.[0]?.value
 
 const nameAt = (words: ReadonlyArray<Word>, at: number): string | undefined => {
   const word = words[at]

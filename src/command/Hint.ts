@@ -30,10 +30,11 @@ const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
  * Returns the commands that a line may have failed for, in order; a later one may not have run. Empty where the text
  * does not tell.
  *
+ * @param hasLeft true where the shell has ended with the line, perhaps before its end
  * @since 0.1.0
  */
-export const candidates = (line: CommandLine): ReadonlyArray<string> => {
-  const list = deciders(line.tokens)
+export const candidates = (line: CommandLine, hasLeft = false): ReadonlyArray<string> => {
+  const list = deciders(line.tokens, hasLeft)
   if (list === undefined || list.includes(undefined)) return []
   const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
   const telling = names.filter((name) => name !== "false" && !succeeding.has(name))
@@ -54,8 +55,8 @@ export const forFailed = (name: string): Advice.Advice | undefined =>
  *
  * @since 0.1.0
  */
-export const missing = (line: CommandLine): string | undefined => {
-  const [name, ...others] = candidates(line).filter((name) => !builtins.has(name))
+export const missing = (line: CommandLine, hasLeft = false): string | undefined => {
+  const [name, ...others] = candidates(line, hasLeft).filter((name) => !builtins.has(name))
   return others.length === 0 ? name : undefined
 }
 
@@ -74,6 +75,19 @@ export const forMissing = (name: string, canSearch: boolean): Advice.Advice | un
 }
 
 /**
+ * Returns advice on a command that is not there, and was probably meant to be another; undefined where a name can't stand
+ * in it.
+ *
+ * @since 0.1.0
+ */
+export const forMeant = (name: string, meant: string, isSure: boolean): Advice.Advice | undefined =>
+  !nameable.test(name) || !nameable.test(meant)
+    ? undefined
+    : isSure
+      ? forForeign(name, meant)
+      : Advice.line`${help(meant)} shows how to use ${meant}, if ${name} was to be that.`
+
+/**
  * Returns advice on another agent's tool that was called as a command: the help of the command that does the same here.
  *
  * @since 0.1.0
@@ -89,8 +103,7 @@ export const forForeign = (name: string, own: string): Advice.Advice =>
 export const help = (name: string): Advice.Advice => {
   const option = Advice.run(`${name} --help`)
   if (!builtins.has(name)) return [option]
-  const builtin = Advice.run(`help ${name}`)
   return withoutHelpOption.has(name)
-    ? Advice.line`${builtin} (for the program of that name, ${option})`
-    : Advice.line`${option} or ${builtin}`
+    ? Advice.line`${Advice.run(`help ${name}`)} (for the program of that name, ${option})`
+    : [option]
 }

@@ -45,9 +45,11 @@ export interface CommandResult {
   readonly pipeline?: ReadonlyArray<number>
   /**
    * Tells that a sandbox without network refused packets of such a pipeline: its messages name a host that could not be
-   * reached (`named`), or only the counters tell it (`counted`).
+   * reached (`named`), only the counters tell it (`counted`), or it was a unix socket (`socket`).
    */
-  readonly offline?: "named" | "counted"
+  readonly offline?: "named" | "counted" | "socket"
+  /** True where the command ended the shell, perhaps before all of its text had run: by `exit`, or with errexit. */
+  readonly left?: boolean
   /** The name of the command that bash did not find, where the command failed for that. */
   readonly notFound?: string
   /** The file that holds the whole standard output, where it was cut, or can't be shown whole. */

@@ -28,15 +28,17 @@ export const make = (
 /**
  * Converts a FileError into the error of a command that needs a file that exists.
  *
+ * @param directory the directory that shows what there is, in place of a file that is missing
  * @since 0.1.0
  * @category errors
  */
-export const fromFileError = (command: string, error: FileError): ExecutionFailed =>
-  make(command, error.path, error.reason, { advice: adviceFor(error), cause: error })
+export const fromFileError = (command: string, error: FileError, directory = parentOf(error.path)): ExecutionFailed =>
+  make(command, error.path, error.reason, { advice: adviceFor(error, directory), cause: error })
 
-const adviceFor = ({ kind, path }: FileError): ReadonlyArray<Advice.Advice> => {
+const adviceFor = ({ kind, path }: FileError, directory: string): ReadonlyArray<Advice.Advice> => {
   if (kind === "directory") return [Advice.line`${run("ls", path)} lists it.`]
-  return kind === "missing" && path !== "" ? [Advice.line`${run("ls", parentOf(path))} shows what there is.`] : []
+  const isFile = path !== "" && !/^[a-z][a-z\d+.-]*:\/\//i.test(path)
+  return kind === "missing" && isFile ? [Advice.line`${run("ls", directory)} shows what there is.`] : []
 }
 
 /**
@@ -75,7 +77,12 @@ const escaped = (char: string): string => {
 export const printable = (path: string): string =>
   path === "" ? "''" : unprintable.test(path) ? ShellText.quoted(path) : path
 
-const parentOf = (path: string): string => {
+/**
+ * Returns the directory that a path lies in, in the form that the path has.
+ *
+ * @since 0.1.0
+ */
+export const parentOf = (path: string): string => {
   const slash = path.replace(/\/+$/, "").lastIndexOf("/")
   return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash)
 }

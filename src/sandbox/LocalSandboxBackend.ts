@@ -18,7 +18,7 @@ import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import type { ShellBridge } from "../session/ShellBridge.js"
 import * as Attribution from "./denial/Attribution.js"
-import type { Denial } from "./denial/Denial.js"
+import { type Denial, unixSockets } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as Fetching from "./denial/Fetching.js"
 import * as GitRemedy from "./denial/GitRemedy.js"
@@ -55,6 +55,9 @@ const isOfNetwork = (command: string, result: CommandResult.CommandResult): bool
   isAsked(result) ||
   [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
   Fetching.programIn(command) !== undefined
+
+const offlineOf = ({ how, rule }: Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
+  rule === unixSockets ? "socket" : how === "verified-text" ? "named" : "counted"
 
 /** Matches a command which has messages go where its output goes. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
@@ -181,18 +184,20 @@ export const make = (
             const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
             const facts = blocked(denial, Attribution.othersOf(denials, denial))
             if (rest === undefined) return { ...result, ...facts }
-            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest} adds the rest.` }
+            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest}` }
           }
           const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
           if (isSilent && denials.some(({ how }) => how === "counter")) {
             return { ...withNotice(result, reached), blocked: false }
           }
           const refused = denials.find(({ access }) => access === "network")
-          if (result.exitCode !== ExitCode.success) return { ...result, blocked: false }
+          if (result.exitCode !== ExitCode.success) {
+            return { ...withNotice(result, passing.hidden(outcome)), blocked: false }
+          }
           const told = withNotice(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
           return refused === undefined || !asked
             ? { ...told, blocked: false }
-            : { ...told, blocked: false, offline: refused.how === "verified-text" ? "named" : "counted" }
+            : { ...told, blocked: false, offline: offlineOf(refused) }
         }
       )
     }

@@ -123,6 +123,7 @@ export class CommandDispatch {
       const findings = {
         missing,
         pipeline: state.pipeline,
+        left: state.hasLeft,
         movedTo: state.cwd === cwd ? undefined : state.cwd,
         notices: state.takeNotices(),
         called: bridge.takeEnding(fed.mark),

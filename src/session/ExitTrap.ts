@@ -35,8 +35,8 @@ const evaluating = '\\builtin "$__synapse_by" '
  */
 const noteErrexit =
   `\\builtin [ "\${-//[^e]}" ]&&{ \\builtin [ /dev/fd/1 -ef /proc/$PPID/fd/1 ]&&` +
-  '__synapse_lost+=errexit||{ __synapse_last=${__synapse_codes%% *} __synapse_codes=" ${__synapse_codes#* } ";' +
-  `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_codes/" $__synapse_last "}" != "$__synapse_codes" ]&&` +
+  '__synapse_lost+=errexit||{ __synapse_last=${__synapse_codes%% *} __synapse_rest=" ${__synapse_codes#* } ";' +
+  `\\builtin [ "$__synapse_last" != 0 ]&&\\builtin [ "\${__synapse_rest/" $__synapse_last "}" != "$__synapse_rest" ]&&` +
   "__synapse_lost+=failure; }; }"
 
 /** Makes the text of the session's own trap, which writes the state into the FIFO; where that is missing, no state is wanted. */
@@ -79,7 +79,7 @@ const beforeUsers =
  * @category texts
  */
 export const set = (directory: SessionDirectory): string =>
-  `__synapse_told= __synapse_lost= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
+  `__synapse_told= __synapse_lost= __synapse_codes= __synapse_exit=${quote(own(directory))} __synapse_exiting=${quote(beforeUsers)};\\builtin trap ${quote(trap)} EXIT`
 
 /**
  * Makes the text that runs a command which may set a trap on EXIT; `source` begins the command that sources it, by

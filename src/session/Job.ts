@@ -66,6 +66,8 @@ export interface Findings {
   readonly pipeline: ReadonlyArray<number>
   /** The shell's directory, where the command changed it. */
   readonly movedTo: string | undefined
+  /** True where the command has ended the shell. */
+  readonly left: boolean
   /** The end of the call, where the command has called exactly one of our commands. */
   readonly called: CallEnding | undefined
   /** The images that its calls of our commands have shown. */
@@ -85,7 +87,7 @@ const isFailure = (code: number): boolean => code !== ExitCode.success && code !
  */
 export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
-  { called, images, missing, movedTo, notices, pipeline }: Findings
+  { called, images, left, missing, movedTo, notices, pipeline }: Findings
 ): CommandResult.CommandResult => {
   // Field by field, since every command makes one: to spread so many objects takes ten times as long.
   const made: Made = { stdout: stdout.text, stderr: stderr.text, exitCode: status }
@@ -93,6 +95,7 @@ export const result = (
   if (pipeline.slice(0, -1).some(isFailure)) made.pipeline = pipeline
   if (missing !== undefined && status === ExitCode.notFound) made.notFound = missing
   if (movedTo !== undefined) made.movedTo = movedTo
+  if (left && status !== ExitCode.success) made.left = true
   if (status !== ExitCode.success && called?.exitCode === status) made.category = called.category
   if (stdout.file !== undefined) made.stdoutFile = stdout.file
   if (stderr.file !== undefined) made.stderrFile = stderr.file

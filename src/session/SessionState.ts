@@ -18,6 +18,12 @@ const readsAloud = (text: string): boolean =>
 /** Matches a command that may source or evaluate a text. */
 const mayEvaluate = /\b(source|eval)\b|(^|[\s;&|(])\.\s/
 
+/** Matches a command that begins with a file of commands. */
+const firstSources = /^\s*(?:\\?(?:builtin|command)\s+)?(?:source|\.)\s/
+
+/** Matches a command that may end its shell itself. */
+const mayExit = /\b(?:exit|exec|kill|logout)\b/
+
 /** Matches a command that may switch on `set -x`, or a trap on DEBUG, unless it evaluates a text that does. */
 const mayTrace = /\b(set|trap)\b/
 
@@ -71,6 +77,8 @@ export class SessionState {
   restoration: string | undefined
   /** The exit codes of the parts of the last command's pipeline. */
   pipeline: ReadonlyArray<number> = []
+  /** True where the last command has ended the shell. */
+  hasLeft = false
   /** True where the last command may have ended within a `$(`. */
   private isMisparsed = false
   /** True where the user's own tracing (`set -x`) is on; it is off between commands. */
@@ -87,6 +95,8 @@ export class SessionState {
   private exitTrap: ReturnType<typeof ExitTrap.whose> = "session"
   /** The part of the last shell's state that only a command's own line can restore. */
   private rest = nothing
+  /** True where the user was told that `set -e` ends the shell, and it is still on. */
+  private knowsErrexit = false
   /** The names of ours that the user was told to have replaced. */
   private readonly told = new Set<string>()
   private notices: Array<string | (() => string | undefined)> = []
@@ -107,13 +117,16 @@ export class SessionState {
     this.redirects = false
     this.exitTrap = "session"
     this.rest = nothing
+    this.knowsErrexit = false
     this.told.clear()
     this.notices = []
   }
 
   /** Returns what the shell must know before a command, and forgets what a new shell needs once. */
   takeBefore(text: string): Before {
-    const { exitTrap, isMisparsed, rest, status } = this
+    const { exitTrap, isMisparsed, rest } = this
+    // With errexit, bash ends at a file that is not there with the exit code of the command before.
+    const status = rest.options.includes("e") && firstSources.test(text) ? 0 : this.status
     const options = `${rest.options}${this.isTraced && !rest.options.includes("x") ? "x" : ""}`
     const isLong = text.length > longestRead
     const matters = isLong || mayMatter.test(text)
@@ -130,6 +143,7 @@ export class SessionState {
     this.redirects ||= mayRedirect(text)
     this.rest = nothing
     this.isMisparsed = evaluates
+    this.hasLeft = false
     this.pipeline = []
     const pipes = text.includes("|")
     return {
@@ -163,6 +177,7 @@ export class SessionState {
     this.pipeline = pipeline
     this.isTraced = options.includes("x")
     this.isVerbose = options.includes("v")
+    if (!options.includes("e")) this.knowsErrexit = false
     if (cwd !== "") this.cwd = cwd
     this.noteRemoved(removed)
   }
@@ -183,6 +198,15 @@ export class SessionState {
     this.note(`No alias may have the name of a reserved word that the session needs: removed ${names.join(", ")}.`)
   }
 
+  /** Tells once, while `set -e` is on, that it ends the shell: what may have ended it otherwise is an `exit`. */
+  private noteErrexit(lost: string): void {
+    if (!this.rest.options.includes("e")) this.knowsErrexit = false
+    else if (!this.knowsErrexit && (lost.includes("errexit") || !mayExit.test(this.text))) {
+      this.knowsErrexit = true
+      this.note("`set -e` ends the shell at each failure; `set +e` undoes it.")
+    }
+  }
+
   /** Replaces all notices by one. */
   noteOnly(notice: string): void {
     this.notices = [notice]
@@ -196,6 +220,8 @@ export class SessionState {
   handOver(said: string, next: ShellState.Next): void {
     this.exitTrap = "session"
     const restoration = ShellState.restoration(said, next)
+    this.hasLeft = true
+    this.pipeline = restoration?.pipeline ?? []
     this.restoration = restoration?.text
     this.rest = restoration ?? nothing
     this.noteRemoved(restoration?.removed ?? [])
@@ -209,8 +235,8 @@ export class SessionState {
           "`exec {fd}>file`). A new shell goes on with its variables, functions and options."
       )
     }
-    if (lost.includes("errexit") || (lost.includes("failure") && !/\bexit\b/.test(this.text)))
-      this.note("`set -e` is still on: the next failing command ends the shell again.")
+    this.cwd = restoration?.directory ?? this.cwd
+    this.noteErrexit(lost)
     const own = restoration?.own.filter((name) => !this.told.has(name)) ?? []
     if (own.length === 0) return
     for (const name of own) this.told.add(name)

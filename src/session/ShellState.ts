@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Path from "node:path"
+import * as CommandLine from "../bash/CommandLine.js"
 import { quote } from "../bash/Quote.js"
 
 /** Makes the text that writes one part. */
@@ -49,6 +50,7 @@ export const writing: string = [
         '\\builtin printf "%s %s\\n" $__synapse_fd "${__synapse_info-}";__synapse_info=;done'
     )}`
   ),
+  part("pipeline", '\\builtin printf %s "${__synapse_codes-}"'),
   part("lost", '\\builtin printf %s "${__synapse_lost-}"'),
   part("end", "\\builtin :")
 ].join("; ")
@@ -74,6 +76,10 @@ export interface Restoration {
   readonly once: string
   /** The options that are only set while a command runs. */
   readonly options: string
+  /** The exit codes of the parts of the pipeline that ran last. */
+  readonly pipeline: ReadonlyArray<number>
+  /** The directory that the shell ended in; undefined where it is not known. */
+  readonly directory: string | undefined
   /** The names of the user's own functions and aliases that hide commands of ours. */
   readonly own: ReadonlyArray<string>
   /** The names of aliases that are left out. */
@@ -142,6 +148,12 @@ const coprocesses = (variables: string): ReadonlyArray<string> =>
   Array.from(variables.matchAll(/^declare -a (\w+)=\(\[0\]="\d+" \[1\]="\d+"\)$/gm)).flatMap(([, name = ""]) =>
     new RegExp(`^declare -\\S+ ${name}_PID="\\d+"$`, "m").test(variables) ? name : []
   )
+
+/** Returns the directory that the text of a state enters. */
+const directoryOf = (text: string | undefined): string | undefined => {
+  const path = CommandLine.parse(Buffer.from(text ?? "", "latin1").toString()).words.at(-1)?.value
+  return path?.startsWith("/") === true && !path.includes("\uFFFD") ? path : undefined
+}
 
 /** Returns the name that a line of `alias -p` defines. */
 const aliasOf = (text: string): string => /^alias (?:-- )?(.+?)=/.exec(text)?.[1]?.replaceAll("'", "") ?? ""
@@ -218,6 +230,9 @@ export const restoration = (state: string, next: Next): Restoration | undefined 
       limits("S", parts.get("soft") ?? "") +
       limits("H", parts.get("hard") ?? "") +
       (disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : ""),
+    // The first is that of the whole.
+    pipeline: (parts.get("pipeline") ?? "").trim().split(/\s+/).slice(1).map(Number),
+    directory: directoryOf(parts.get("directory")),
     options: ["errexit", "xtrace"].map((name) => (options.includes(`set -o ${name}\n`) ? name.charAt(0) : "")).join(""),
     own: ours.filter((name) => hiding.has(name) && name !== "command_not_found_handle"),
     lost: parts.get("lost") ?? "",

@@ -34,6 +34,7 @@ import * as ExtensionName from "./ExtensionName.js"
 import type { Facts } from "./Facts.js"
 import * as ForeignTool from "./ForeignTool.js"
 import * as ForeignToolCall from "./ForeignTool.shell.js"
+import * as MissingCommand from "./MissingCommand.js"
 import * as PersonHint from "./PersonHint.js"
 import * as Remark from "./Remark.js"
 import * as Tool from "./Tool.js"
@@ -192,7 +193,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
           })
         ),
       remark,
-      hint: (params, result) => hint(commandOf(params), result, (command) => offers(registry, command)),
+      hint: (params, result, remark) => {
+        const advice = adviceFor(commandOf(params), result, remark, (command) => offers(registry, command))
+        return advice === undefined ? undefined : Advice.render([advice], Advice.model)
+      },
       category: (params, result) => category(commandOf(params), result),
       replace: (name, params) => {
         const advice = ForeignTool.advise(name, params, (command) => offers(registry, command), isOffline())
@@ -284,16 +288,18 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-const hint = (command: string, result: CommandResult, offers: ForeignTool.Offers): string | undefined => {
-  const advice = adviceFor(command, result, offers)
-  return advice === undefined ? undefined : Advice.render([advice], Advice.model)
-}
-
-const adviceFor = (command: string, result: CommandResult, offers: ForeignTool.Offers): Advice.Advice | undefined => {
+const adviceFor = (
+  command: string,
+  result: CommandResult,
+  remark: string | undefined,
+  offers: ForeignTool.Offers
+): Advice.Advice | undefined => {
   const name = Culprit.find(Culprit.lineOf(command), result)
   // Our own commands have named their help themselves.
   if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
-  if (result.exitCode !== ExitCode.notFound) return Hint.forFailed(name)
+  if (result.exitCode !== ExitCode.notFound || !MissingCommand.isMissing(name, result)) return Hint.forFailed(name)
+  const meant = MissingCommand.meantBy(remark)
+  if (meant !== undefined) return Hint.forMeant(name, meant.name, meant.isSure)
   const own = ForeignToolCall.ownFor(name, offers)
   return own === undefined ? Hint.forMissing(name, offers("command:search")) : Hint.forForeign(name, own)
 }

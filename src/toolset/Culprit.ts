@@ -41,23 +41,27 @@ export const lineOf = (text: string): CommandLine.CommandLine => {
  */
 export const find = (
   line: CommandLine.CommandLine,
-  { exitCode, notFound, stderr }: CommandResult
+  { exitCode, left, notFound, stderr }: CommandResult
 ): string | undefined => {
   if (exitCode === ExitCode.notFound) {
-    const name = notFound ?? Hint.missing(line)
+    const name = notFound ?? Hint.missing(line, left)
     return name === undefined || passing.has(name) ? undefined : name
   }
   // The codes from 124 to 126 are those of `timeout` and of what bash could not execute; above 128, a signal's.
   if (exitCode >= ExitCode.timeout && exitCode < 255) return undefined
-  const names = Hint.candidates(line)
+  const names = Hint.candidates(line, left)
   const said = Array.from(stderr.matchAll(complaint), ([, name]) => name).at(-1)
   const [name, ...others] = said === undefined ? silent(line, names) : names.filter((name) => name === said)
   if (name === undefined || others.length > 0 || passing.has(name)) return undefined
   return isPiped(line) && !speaks(stderr, name) ? undefined : name
 }
 
-/** Returns the commands that can have failed without a word of bash's. */
-const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+/**
+ * Returns the commands that can have failed without a word of bash's.
+ *
+ * @since 0.1.0
+ */
+export const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   line.tokens.some((token) => token._tag === "Operator" && isRedirection(token.value) && /^(?:2|&)/.test(token.value))
     ? names
     : names.filter((name) => !outspoken.has(name))
@@ -69,6 +73,14 @@ const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): Re
  */
 export const isPiped = (line: CommandLine.CommandLine): boolean =>
   line.tokens.some((token) => token._tag === "Operator" && (token.value === "|" || token.value === "|&"))
+
+/**
+ * Tests whether an exit code is that of the last part of a pipeline, where there is one: with `pipefail`, it can be another's.
+ *
+ * @since 0.1.0
+ */
+export const isLasts = ({ exitCode, pipeline }: CommandResult): boolean =>
+  pipeline === undefined || pipeline.at(-1) === exitCode
 
 const speaks = (stderr: string, name: string): boolean =>
   stderr.split("\n").some((line) => line.startsWith(`${name}: `) || line.startsWith(`${name.split("/").at(-1)}: `))

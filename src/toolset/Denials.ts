@@ -6,6 +6,7 @@
  */
 
 import * as Explanation from "../sandbox/denial/Explanation.js"
+import * as GitRemedy from "../sandbox/denial/GitRemedy.js"
 
 /** The line of an explanation that has to be said each time: after any other denial, the command has run. */
 const notRun = "The command was not run."
@@ -36,11 +37,11 @@ export class Denials {
     }
     const ran = text.includes(`\n${notRun}`) ? ` ${notRun}` : ""
     const lines = text.split("\n")
-    const others = lines.find((line) => line.startsWith(Explanation.also))
+    const others = lines.filter((line) => line.startsWith(Explanation.also) || GitRemedy.isRemedy(line))
     const asked = lines.find((line) => !this.advised.has(line) && Explanation.requestIn(line) !== undefined)
     if (asked !== undefined) this.advised.add(asked)
     const what = `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`
-    return [what, others, asked && Explanation.requestIn(asked)].filter((part) => part !== undefined).join(" ")
+    return [what, ...others, asked && Explanation.requestIn(asked)].filter((part) => part !== undefined).join(" ")
   }
 
   /** Forgets what was explained, as the session does that begins anew. */

@@ -6,6 +6,7 @@
 import * as CommandLine from "../bash/CommandLine.js"
 import * as Hint from "../command/Hint.js"
 import * as ReservedName from "../command/ReservedName.js"
+import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Similar from "../domain/Similar.js"
 import * as ExtensionName from "./ExtensionName.js"
@@ -22,6 +23,31 @@ import * as MissingPath from "./MissingPath.js"
  */
 export const didYouMean = (meant: string | undefined): string | undefined =>
   meant === undefined ? undefined : `did you mean ${meant}?`
+
+/**
+ * Returns the command that a remark says was meant by one that is not there, and whether it surely was; undefined where it
+ * names none.
+ *
+ * @since 0.1.0
+ */
+export const meantBy = (remark = ""): { readonly name: string; readonly isSure: boolean } | undefined => {
+  const [, near, same] = /^\[exit 127\] (?:did you mean (\S+)[^\n]*\?|here it is: (\S+))/.exec(remark) ?? []
+  const name = near ?? same
+  return name === undefined ? undefined : { name, isSure: same !== undefined }
+}
+
+/**
+ * Tests whether a command is not there, where a line that names it ended with 127; else it has missed another one itself.
+ *
+ * @since 0.1.0
+ */
+export const isMissing = (name: string, { notFound, stderr, stdout }: CommandResult): boolean =>
+  notFound === name ||
+  name.includes("/") ||
+  (stderr === "" && stdout === "") ||
+  stderr.includes(`bash: ${name}: `) ||
+  isMissed(name, stderr) ||
+  /^bash: exec: /m.test(stderr)
 
 /**
  * Returns a function that tests for commands besides the shell's own.
@@ -107,8 +133,10 @@ export const meant = (line: CommandLine.CommandLine, facts: Facts): string | und
     return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
   }
   if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
-  const isNear = Similar.isNear(name)
-  return didYouMean(Similar.nearest(name, [...around.programs(isNear), ...Hint.builtins, ...commands]))
+  if (known.test(name)) return undefined
+  const isNear = isSlip(name)
+  const near = [...around.programs(isNear), ...[...Hint.builtins, ...commands].filter(isNear)]
+  return didYouMean(Similar.nearest(name, near))
 }
 
 /** Names that only look like those of extension commands. */
@@ -202,6 +230,18 @@ const ofAssignment = ({ command, name, simple, text, words }: CommandLine.Comman
     return undefined
   return /^[A-Za-z_]\w*$/.test(name) ? `no blanks around =: ${name}=${text.slice(value.start, value.end)}` : undefined
 }
+
+/** Matches names of programs that are often not there, and are near to others which do something else. */
+const known = /^(?:pipx|python2)$/
+
+/** Tests whether one name can be a slip of another: few begin with the first character. */
+const isSlip =
+  (written: string) =>
+  (name: string): boolean => {
+    const isNear = Similar.isNear(written)
+    const isExchanged = [...name].sort().join("") === [...written].sort().join("")
+    return isNear(name) && (name[0]?.toLowerCase() === written[0]?.toLowerCase() || isExchanged)
+  }
 
 /** Tests whether a program such as `env` says that it did not find this one. */
 const isMissed = (name: string, stderr: string): boolean =>

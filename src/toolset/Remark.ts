@@ -34,22 +34,29 @@ export const make = (facts: Facts): string | undefined => {
   const { result } = facts
   const open = OpenHereDocument.remark(result.stderr)
   if (result.exitCode === ExitCode.success) {
+    const upstream = Upstream.remark(facts.command, result)
     const passed = MissingCommand.ofPassed(facts)
-    const meaning = passed === undefined ? MissingCommand.ofStage(facts) : `${status(result.exitCode)} ${passed}`
-    const stage = withDirectory(meaning, result.movedTo)
-    return (
-      [open, Upstream.remark(facts.command, result), ...stage].filter((part) => part !== undefined).join(" ") ||
-      undefined
-    )
+    const meant =
+      passed === undefined
+        ? (MissingCommand.ofStage(facts) ?? (upstream === undefined ? undefined : missingPath(facts)))
+        : `${status(result.exitCode)} ${passed}`
+    const stage = withDirectory(meant, result.movedTo)
+    return [open, upstream, ...stage].filter((part) => part !== undefined).join(" ") || undefined
   }
   const line = Culprit.lineOf(facts.command)
-  const meaning =
-    CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, result) ?? meaningOf(line, facts)
+  const { tokens } = CommandLine.parse(facts.command)
+  const known = CurlyQuotes.remark(facts.command, tokens, result) ?? meaningOf(line, facts)
+  const beside = Upstream.beside(tokens, result, known)
+  const meaning = known === undefined || beside === undefined ? (known ?? beside) : `${known}; ${beside}`
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
   return [open, status(result.exitCode), ...withDirectory(meaning, directory)]
     .filter((part) => part !== undefined)
     .join(" ")
 }
+
+/** Asks whether another file was meant than one that a part of a pipeline did not find. */
+const missingPath = ({ around, command, cwd, result: { movedTo, stderr } }: Facts): string | undefined =>
+  MissingCommand.didYouMean(MissingPath.meant(CommandLine.parse(command), stderr, movedTo ?? cwd, around))
 
 /**
  * Words an exit code.

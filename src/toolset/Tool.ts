@@ -68,8 +68,8 @@ export interface Tool {
    * where they make none. `example` takes its place where it is not there.
    */
   readonly exampleFor?: (params: unknown) => string | undefined
-  /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code. */
-  readonly hint?: (params: unknown, result: CommandResult) => string | undefined
+  /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code, and its remark. */
+  readonly hint?: (params: unknown, result: CommandResult, remark?: string) => string | undefined
   /** Returns the line on how a call ended that `output` has behind the command's own output. */
   readonly remark?: Remark
   /** Returns the category of a failure, where the result alone does not tell it. */
@@ -136,7 +136,7 @@ export const make = <A, I>(
       return Either.isRight(decoded) ? run(decoded.right) : invalid(problems(decoded.left))
     },
     ...(exampleFor === undefined ? {} : { exampleFor }),
-    ...(hint === undefined ? {} : { hint: (params, result) => hint(prepare(params), result) }),
+    ...(hint === undefined ? {} : { hint: (params, result, remark) => hint(prepare(params), result, remark) }),
     ...(remark === undefined ? {} : { remark: (params, exit) => remark(prepare(params), exit) }),
     ...(category === undefined ? {} : { category: (params, result) => category(prepare(params), result) }),
     ...(replace === undefined ? {} : { replace })

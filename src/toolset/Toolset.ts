@@ -120,10 +120,11 @@ export const make = (
           return Effect.flatMap(
             Effect.onInterrupt(restore(ended), () => Fiber.interrupt(fiber)),
             (exit) => {
-              const hint = (failed: CommandResult.CommandResult) => Tool.orNone(() => tool.hint?.(params, failed))
               const category = (failed: CommandResult.CommandResult) =>
                 Tool.orNone(() => tool.category?.(params, failed))
               return Effect.flatMap(remarkOn(tool, params, exit), (remark) => {
+                const hint = (failed: CommandResult.CommandResult) =>
+                  Tool.orNone(() => tool.hint?.(params, failed, remark))
                 const result = ToolReturn.fromExit(call, exit, {
                   audience: outer.audience,
                   partial,

@@ -62,7 +62,7 @@ describe("synapse exec tells a person", () => {
       [output, message],
       [
         "bash: gerp: command not found\n[exit 127] did you mean grep?",
-        'Command failed. Bash(command="command:search gerp") finds commands like it; Bash(command="gerp --help") shows how to use gerp, where there is one.'
+        'Command failed. Bash(command="grep --help") shows how to use grep, if gerp was to be that.'
       ]
     )
   })

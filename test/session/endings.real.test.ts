@@ -112,9 +112,10 @@ describe("endings", () => {
 
   keeps("errexit ends the command, and keeps the state", [
     ["set -e; false; echo no", { exitCode: 1, notices: errexitStays }],
-    ["f() { set -e; (sh -c 'kill $$'); echo no; }; f", { exitCode: 143, notices: errexitStays }],
-    ["set -e", {}],
+    ["f() { set -e; (sh -c 'kill $$'); echo no; }; f", { exitCode: 143 }],
     ["true", {}],
+    ["set +e", {}],
+    ["set -e", {}],
     ["exit 3", { exitCode: 3 }],
     ["f() { exit 5; }; { f; }", { exitCode: 5 }],
     ["false", { exitCode: 1, notices: errexitStays }]

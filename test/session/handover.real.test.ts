@@ -64,13 +64,14 @@ describe("after an exit", () => {
     Effect.gen(function* () {
       yield* prepare(subject)
       const there = `${subject.directory}/kept here`
-      yield* subject.run(
+      const { movedTo } = yield* subject.run(
         "mkdir $'a\\nb'; pushd /usr >/dev/null; pushd /tmp >/dev/null; pushd -n \"$PWD/nosuch\"; exit 1"
       )
       assert.deepStrictEqual(
         yield* subject.run("dirs -p -l"),
-        result({ stdout: `/tmp\n/tmp/nosuch\n/usr\n${there}\n`, movedTo: "/tmp" })
+        result({ stdout: `/tmp\n/tmp/nosuch\n/usr\n${there}\n` })
       )
+      assert.strictEqual(movedTo, "/tmp")
       assert.deepStrictEqual(
         yield* subject.run("dirs -c; cd -- /usr; cd - >/dev/null; cd /; dirs -l"),
         result({ stdout: "/\n", movedTo: "/" })
@@ -100,12 +101,34 @@ describe("after an exit", () => {
         stdout: "1\n",
         stderr: "bash: nosuch: command not found\n",
         exitCode: 127,
-        notFound: "nosuch",
-        notices: errexitStays
+        notFound: "nosuch"
       }
     ],
-    ["set +eu", {}]
+    ["set +eu", {}],
+    ["set -e; false", { exitCode: 1, notices: errexitStays }],
+    // bash itself would end with the exit code of the command before.
+    ["sh -c 'exit 5'", { exitCode: 5 }],
+    ["source nosuch", { stderr: "bash: nosuch: No such file or directory\n", exitCode: 1 }],
+    ["set +e", {}]
   ])
+
+  inSession("the directory, which the result tells, and the parts of the last pipeline", (subject) =>
+    Effect.gen(function* () {
+      const { directory } = subject
+      yield* subject.run("mkdir -p 'a b/é'")
+      assert.deepStrictEqual(
+        yield* subject.run("cd 'a b'; exit 3"),
+        result({ exitCode: 3, movedTo: `${directory}/a b` })
+      )
+      assert.deepStrictEqual(
+        yield* subject.run("set -e; cd é; false | cat; sh -c 'exit 2'"),
+        result({ exitCode: 2, movedTo: `${directory}/a b/é`, notices: errexitStays })
+      )
+      assert.deepStrictEqual(yield* subject.run("pwd"), result({ stdout: `${directory}/a b/é\n` }))
+      assert.deepStrictEqual(yield* subject.run("set +e; (exit 4) | cat; exit"), result({ pipeline: [4, 0] }))
+      assert.deepStrictEqual(yield* subject.run("exit 4"), result({ exitCode: 4 }))
+    })
+  )
 
   keeps("tracing, without a word of ours", [
     ["set -x; exit 2", { stderr: "++ exit 2\n", exitCode: 2 }],

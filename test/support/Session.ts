@@ -104,7 +104,9 @@ export const make = BashSession.make(ShellLauncher.plain)
 export const services = (settings: Partial<SessionSettings.Settings> = {}, handlers: ReadonlyArray<Handler> = []) =>
   Layer.merge(Layer.provideMerge(Bridge.layer, withHandlers(handlers)), SessionSettings.layer(settings))
 
+/** A result without what is told late, and without what tests of the advice look at. */
 const withoutLate = ({
+  left: _left,
   notices = [],
   order: _,
   ...result
@@ -224,7 +226,7 @@ export const keeps = (
   )
 
 /** What is told where errexit has ended the shell. */
-export const errexitStays = ["`set -e` is still on: the next failing command ends the shell again."]
+export const errexitStays = ["`set -e` ends the shell at each failure; `set +e` undoes it."]
 
 /** Starts a command, and continues when it has put something out: by then it runs. */
 export const started = ({ run }: Subject, command: string, options?: BashSession.ExecuteOptions) =>

@@ -18,6 +18,11 @@ describe("the denials of a session", () => {
       denials.word("**/.env", text(first, "")),
       "blocked by sandbox policy: /p/.env (rule **/.env, explained before). The command was not run."
     )
+    const rest = "git diff -- ':!/.env' shows the rest."
+    assert.strictEqual(
+      denials.word("**/.env", `${first}\nThe command ran, and was refused this.\n${rest}`),
+      `blocked by sandbox policy: /p/.env (rule **/.env, explained before). ${rest}`
+    )
     const other = "blocked by sandbox policy: /s (rule ~/.ssh: on the blacklist)"
     // What is allowed was said; what else was denied was not.
     assert.strictEqual(denials.word("~/.ssh", text(other, also)), `${other}\nThe command was not run.\n${also}`)

@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as Upstream from "../../src/toolset/Upstream.js"
+
+const plain = { exitCode: 0, stderr: "" }
 
 describe("who failed before the end of a pipeline", () => {
   for (const [command, pipeline, remark] of [
@@ -17,7 +20,10 @@ describe("who failed before the end of a pipeline", () => {
     ["f", undefined, undefined]
   ] as const) {
     it(`${command}: ${JSON.stringify(pipeline)}`, () => {
-      assert.strictEqual(Upstream.remark(command, pipeline === undefined ? {} : { pipeline }), remark)
+      assert.strictEqual(
+        Upstream.remark(command, { ...plain, ...(pipeline === undefined ? {} : { pipeline }) }),
+        remark
+      )
     })
   }
 
@@ -40,11 +46,34 @@ describe("who failed before the end of a pipeline", () => {
     ["pytest | tail", "counted", 1, "[pytest exited 1]"],
     ["curl -s https://example.com; pytest | tail", "named", 1, "[pytest exited 1]"],
     ["curl -s https://example.com\npytest | tail", "named", 1, "[pytest exited 1]"],
-    ["pytest $(curl -s https://example.com) | tail", "counted", 1, "[pytest exited 1]"]
+    ["pytest $(curl -s https://example.com) | tail", "counted", 1, "[pytest exited 1]"],
+    ["docker ps | head -1", "socket", 1, "[docker exited 1: the sandbox refuses unix sockets]"]
   ] as const) {
     it(`${command}: ${code}, ${offline ?? "no packet refused"}`, () => {
       const result = offline === undefined ? {} : { offline }
-      assert.strictEqual(Upstream.remark(command, { ...result, pipeline: [code, 0] }), remark)
+      assert.strictEqual(Upstream.remark(command, { ...plain, ...result, pipeline: [code, 0] }), remark)
     })
   }
+
+  for (const [command, code, stderr, remark] of [
+    ["sudo ls | cat", 127, "bash: sudo: command not found\n", "[sudo exited 127]"],
+    ["sudo -n ls | cat", 1, "sudo: a password is required\n", "[sudo exited 1]"],
+    ["sudo ls x | cat", 2, "sudo: unable to resolve host a\nls: x: No such file\n", "[ls exited 2]"],
+    ["timeout 1 sleep 5 | cat", 124, "", "[sleep exited 124: timeout ended it]"],
+    ["./own | cat", 124, "", "[./own exited 124]"],
+    ["./seg | cat", 139, "", "[./seg exited 139: Segmentation fault]"],
+    ["./seg | cat", 139, "bash: line 1:  5 Segmentation fault  ./seg\n", "[./seg exited 139]"]
+  ] as const) {
+    it(`${command}: ${code}, by name and cause`, () => {
+      assert.strictEqual(Upstream.remark(command, { exitCode: 0, stderr, pipeline: [code, 0] }), remark)
+    })
+  }
+
+  it("is told beside what the exit code means, and with the last part where it means nothing", () => {
+    const beside = (command: string, exitCode: number, pipeline: ReadonlyArray<number>, meaning?: string) =>
+      Upstream.beside(CommandLine.parse(command).tokens, { exitCode, stderr: "", pipeline }, meaning)
+    assert.strictEqual(beside("make | grep x", 1, [2, 1], "no match"), "make exited 2")
+    assert.strictEqual(beside("make | ./filter", 3, [2, 3]), "make exited 2, ./filter exited 3")
+    assert.isUndefined(beside("a | grep x | wc", 1, [0, 1], "no match"))
+  })
 })

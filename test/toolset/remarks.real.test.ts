@@ -9,8 +9,8 @@ const missing = (name: string) =>
   `Bash(command="command:search ${name}") finds commands like it; Bash(command="${name} --help") shows how to use ${name}, where there is one.`
 const foreign = (name: string, own: string) =>
   `Bash(command="${own} --help") shows how to use ${own}, the command here for ${name}.`
-const builtin = (name: string) =>
-  `Bash(command="${name} --help") or Bash(command="help ${name}") shows how to use ${name}.`
+const near = (name: string, meant: string) =>
+  `Bash(command="${meant} --help") shows how to use ${meant}, if ${name} was to be that.`
 const program = (name: string) =>
   `Bash(command="help ${name}") (for the program of that name, Bash(command="${name} --help")) shows how to use ${name}.`
 
@@ -33,7 +33,7 @@ const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
   ["true && gerp x | cat", "[gerp exited 127] did you mean grep?"],
   ["yes | head -n 1", ""],
   ["grep -c nosuch /dev/null | cat", ""],
-  ["f() { return 4; }\nf | cat", "(no output)"],
+  ["f() { return 4; }\nf | cat", "[f exited 4]"],
   ["f | cat; f | cat", "[f exited 4]"],
   ["IFS=3; false | cat", "(no output)"],
   ["unset IFS; false | cat", "[false exited 1]"],
@@ -46,18 +46,18 @@ const rows: ReadonlyArray<Row> = [
     command: "gerp x",
     stderr: "bash: gerp: command not found\n",
     remark: "[exit 127] did you mean grep?",
-    advice: missing("gerp")
+    advice: near("gerp", "grep")
   },
-  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: missing("TodoWirte") },
+  { command: "TodoWirte", remark: "[exit 127] did you mean TodoWrite?", advice: near("TodoWirte", "TodoWrite") },
   { command: "Read a", remark: "[exit 127] here it is: read ./a", advice: foreign("Read", "read") },
   { command: "Read --help", remark: "[exit 127]", advice: foreign("Read", "read") },
   {
     command: 'mcp__gh__list --state "open now"',
     remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
-    advice: missing("mcp__gh__list")
+    advice: near("mcp__gh__list", "mcp:gh:list")
   },
   { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },
-  { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: missing("exprot") },
+  { command: "exprot A=1", remark: "[exit 127] did you mean export?", advice: near("exprot", "export") },
   { command: "no-such-program-here", remark: "[exit 127]", advice: missing("no-such-program-here") },
   // A directory of PATH that may not be read would make it 126.
   {
@@ -92,34 +92,34 @@ const rows: ReadonlyArray<Row> = [
   { command: "cat < scr/main.ts", remark: "[exit 1] did you mean src/main.ts?" },
   { command: "(cd src && cat mian.ts)", remark: "[exit 1] (in @)" },
   { command: "echo hi > /no/such/thing", remark: "[exit 1]" },
-  { command: "read scr/main.ts", remark: "[exit 1] did you mean src/main.ts?", advice: builtin("read") },
+  { command: "read scr/main.ts", remark: "[exit 1] did you mean src/main.ts?", advice: help("read") },
   { command: "source nofile.sh", remark: "[exit 1] (in @)" },
   // The directory.
   { command: "cd src && cat nothing-like-it; r=$?; cd ..; (exit $r)", remark: "[exit 1] (in @)" },
-  { command: "cd /no/such && make", remark: "[exit 1]", advice: builtin("cd") },
-  { command: "cd scr", remark: "[exit 1] did you mean src?", advice: builtin("cd") },
-  { command: "cd src/main.tx", remark: "[exit 1] (in @)", advice: builtin("cd") },
+  { command: "cd /no/such && make", remark: "[exit 1]", advice: help("cd") },
+  { command: "cd scr", remark: "[exit 1] did you mean src?", advice: help("cd") },
+  { command: "cd src/main.tx", remark: "[exit 1] (in @)", advice: help("cd") },
   // Exit codes with a meaning.
   {
     command: "read -p 'sure? ' y",
     remark: "[exit 1] nobody can be asked: read name <<< 'answer'",
-    advice: builtin("read")
+    advice: help("read")
   },
   {
     command: "read -rp x y || false",
     remark: "[exit 1] nobody can be asked: read name <<< 'answer'",
-    advice: builtin("read")
+    advice: help("read")
   },
-  { command: "read -r y </dev/null", remark: "[exit 1]", advice: builtin("read") },
+  { command: "read -r y </dev/null", remark: "[exit 1]", advice: help("read") },
   { command: "grep nope a", remark: "[exit 1] no match", advice: help("grep") },
   { command: "grep -q nope a && echo yes", remark: "[exit 1] no match", advice: help("grep") },
   { command: "grep nope nothing-like-it", remark: "[exit 2] (in @)", advice: help("grep") },
-  { command: "cat a | grep nope", remark: "[exit 1]" },
+  { command: "cat a | grep nope", remark: "[exit 1] no match" },
   { command: "diff a b", remark: "[exit 1] they differ", advice: help("diff") },
   { command: "cmp a b", remark: "[exit 1] they differ", advice: help("cmp") },
   { command: "test -f nope", remark: "[exit 1] false", advice: program("test") },
   { command: "[ -f nope ]", remark: "[exit 1] false", advice: program("[") },
-  { command: "command -v no-such-program-here", remark: "[exit 1] not found", advice: builtin("command") },
+  { command: "command -v no-such-program-here", remark: "[exit 1] not found", advice: help("command") },
   {
     command: "test 1 -eq x",
     stderr: "bash: test: x: integer expression expected\n",

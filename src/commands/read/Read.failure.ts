@@ -40,7 +40,7 @@ export const ofMissing = Effect.fnUntraced(function* (
   otherwise: FileError = error
 ): Effect.fn.Return<never, ExecutionFailed | InvalidUsage> {
   const misread = Range.parseMisread(error.path)
-  if (misread === undefined || !(yield* exists(files, misread.path))) return yield* ofFile(otherwise)
+  if (misread === undefined || !(yield* exists(files, misread.path))) return yield* ofNothing(files, otherwise)
   const { meant, path, written } = misread
   const name = FileFailure.toWord(path)
   return yield* new InvalidUsage({
@@ -52,6 +52,26 @@ export const ofMissing = Effect.fnUntraced(function* (
     ]
   })
 })
+
+/** Makes the error of what is not there: it names the file that is meant by `file_path=…`, or the directory above that is. */
+const ofNothing = Effect.fnUntraced(function* (
+  files: Files,
+  error: FileError
+): Effect.fn.Return<never, ExecutionFailed> {
+  if (error.kind !== "missing") return yield* ofFile(error)
+  const named = parameter.exec(error.path)?.[1]
+  if (named !== undefined && (yield* exists(files, named))) {
+    const advice = [Advice.line`${FileFailure.run("read", named)} reads it.`]
+    return yield* FileFailure.make("read", error.path, error.reason, { advice, cause: error })
+  }
+  let directory = FileFailure.parentOf(error.path)
+  while (directory !== "." && directory !== "/" && !(yield* exists(files, directory)))
+    directory = FileFailure.parentOf(directory)
+  return yield* FileFailure.fromFileError("read", error, directory)
+})
+
+/** Matches a file that is given as the parameter of a tool. */
+const parameter = /^(?:file_?path|filename|file|path)=(.+)$/i
 
 /**
  * Makes the error of numbers or a range (`20-40`) behind a file's name, where no files are named so; undefined for other operands.

@@ -30,6 +30,7 @@ import {
   type Refused,
   refusalIn
 } from "./Wording.js"
+import * as WorkTree from "./WorkTree.js"
 
 /**
  * The output and the surroundings of a command that ran.
@@ -114,7 +115,7 @@ function* denialsIn(
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command)
-      ? yield* ofFiles({ ...outcome, stderr: said }, inReport, FileDenial.make(decision, outcome, options))
+      ? yield* ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
       : []
   const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
@@ -159,9 +160,11 @@ const warning = /^\s*warning: /i
 function* ofFiles(
   outcome: Outcome,
   inReport: boolean,
-  verify: FileDenial.Verify
+  verifyFrom: (surroundings: FileDenial.Surroundings) => FileDenial.Verify
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const lines = outcome.stderr.split("\n")
+  const verify = verifyFrom(outcome)
+  let ofGit: FileDenial.Verify | undefined
   const until = performance.now() + mostTime
   const found = new Map<string, Denial.Denial>()
   let seen = 0
@@ -171,7 +174,9 @@ function* ofFiles(
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
     if (isQuoted(outcome.command, line, refused, inReport)) continue
     if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
-    const denial = yield* ofLine(outcome.command, lines, at, refused, verify)
+    const isGits = WorkTree.isSpokenOf(line, outcome.command)
+    if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: WorkTree.around(outcome) })
+    const denial = yield* ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
     yield
   }
@@ -227,11 +232,14 @@ const acrossLines = (lines: ReadonlyArray<string>, at: number, before: string): 
     : mentionsIn(`${above}\n${before}`, "").filter(({ path }) => path.includes("\n"))
 }
 
+/** Matches a line of a stack trace, which names the program's own files. */
+const stackFrame = /^\s+at\s/
+
 /** Finds names that stand on lines of their own. */
 const neighbours = (lines: ReadonlyArray<string>, at: number): ReadonlyArray<Mention> => {
   const around = [...lines.slice(Math.max(0, at - reach), at).reverse(), ...lines.slice(at + 1, at + 1 + reach)]
   return around
-    .filter((line) => refusalIn(line) === undefined)
+    .filter((line) => refusalIn(line) === undefined && !stackFrame.test(line))
     .flatMap((line) => mentionsIn(line, ""))
     .filter(({ path, sure }) => sure && path.includes("/"))
 }

@@ -9,6 +9,7 @@ import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import { describeSource, type PolicyDecision } from "../policy/PolicyDecision.js"
 import * as RealPath from "../policy/RealPath.js"
+import * as CommandPaths from "./CommandPaths.js"
 import * as Denial from "./Denial.js"
 import type { Mention } from "./Mention.js"
 import type { KernelRefusal } from "./Wording.js"
@@ -20,6 +21,8 @@ import type { KernelRefusal } from "./Wording.js"
  * @category models
  */
 export interface Surroundings {
+  /** The command, whose words tell which of a message's are names. */
+  readonly command: string
   /** The directories that relative names may be relative to. */
   readonly directories: ReadonlyArray<string>
   readonly masks: ReadonlyArray<Mask>
@@ -63,6 +66,9 @@ const isUnmade = (path: string): boolean =>
   HostPath.isMissing(path) &&
   HostPath.isDirectory(Path.posix.dirname(path))
 
+/** Matches words that stand before a message as the name of a program or a file does. */
+const severity = /^(?:abort(?:ed|ing)?|err|error|fail(?:ed|ure)?|fatal|info|note|panic|warning)$/i
+
 /** Matches the names of temporary files, for which the directory is reported. */
 const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
 
@@ -74,7 +80,7 @@ const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
  */
 export const make = (
   { decide, explain, held }: PolicyDecision,
-  { directories, masks }: Surroundings,
+  { command, directories, masks }: Surroundings,
   { oneRefusal = process.platform === "darwin" }: Options = {}
 ): Verify => {
   const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
@@ -92,6 +98,22 @@ export const make = (
       : path.startsWith("/")
         ? [path]
         : directories.map((directory) => `${directory}/${path}`)
+
+  let written: ReadonlySet<string> | undefined
+  const isWritten = (path: string): boolean => {
+    written ??= new Set(CommandPaths.all(command))
+    return written.has(path)
+  }
+
+  /** Tests whether a mention names a file, though there is none of this name; else it may be words of the sentence. */
+  const isNamed = ({ form, path, sure }: Mention): boolean => {
+    if (!/[\p{L}\p{N}]/u.test(path)) return false
+    if (form === "quoted" || isWritten(path)) return sure || form !== undefined
+    if (sure) return !/\s/.test(path) && !severity.test(path)
+    return form === "last" && /^[^\s:]+\.\w+$/.test(path)
+  }
+
+  const isThere = (path: string): boolean => absolute(path).some((each) => !HostPath.isMissing(each))
 
   const maskOver = (real: string): Mask | undefined => {
     for (let path = real; path !== "/"; path = Path.posix.dirname(path)) {
@@ -172,12 +194,13 @@ export const make = (
     *denial(mentions, refusal, write) {
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)
+      const named = mentions.filter((mention) => isNamed(mention) || (mention.sure && isThere(mention.path)))
       return (
         (yield* byRule(sure, write)) ??
-        (yield* anywhere(sure, (path) => blacklisted(path, write))) ??
+        (yield* anywhere(named, (path) => blacklisted(path, write))) ??
         (refusal === "busy" ? yield* anywhere(mentions, pinned) : undefined) ??
-        (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(sure, unwritable) : undefined) ??
-        (refusal === "unopened" ? yield* anywhere(sure, unmade) : undefined) ??
+        (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(named, unwritable) : undefined) ??
+        (refusal === "unopened" ? yield* anywhere(named, unmade) : undefined) ??
         (yield* byRule(unsure, write))
       )
     },

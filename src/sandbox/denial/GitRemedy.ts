@@ -1,14 +1,22 @@
 /**
- * Tells how to add all files but those that the sandbox hides, where `git add` stopped at them.
+ * Tells how git can do what it was asked for with all files but those that the sandbox hides, where it stopped at them.
  *
  * @since 0.1.0
  */
 
-/** Matches the files that git could not add, which it names from the top of the working tree. */
-const unindexed = /^error: unable to index file '([^'\n]*)'$/gm
+/** Matches the files that git could not read, which it names from the top of the working tree. */
+const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
 
-/** Matches `git add` of all that there is. */
-const all = /\bgit add (-A|--all|\.)(?=\s*(?:$|[;&|\n)]|\d?>))/
+/** The end of a command. */
+const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
+
+/** The commands that can leave files out, each with what does so, and what that does. */
+const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
+  [new RegExp(String.raw`\bgit add (?:-A|--all|-u|--update|-p|--patch|\.)${end}`), "adds"],
+  [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
+  [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
+  [new RegExp(String.raw`\bgit stash(?: push)?${end}`), "stashes", "git stash push"]
+]
 
 /** Matches names that have one meaning only in a pathspec and in quotes. */
 const plain = /^[\w.@%+,=/-]+$/
@@ -17,14 +25,25 @@ const plain = /^[\w.@%+,=/-]+$/
 const mostFiles = 5
 
 /**
- * Returns the command that adds the rest; undefined where it is not certain.
+ * Returns the sentence on the command that does the rest; undefined where it is not certain.
  *
  * @since 0.1.0
  */
 export const find = (command: string, stderr: string): string | undefined => {
-  const what = all.exec(command)?.[1]
-  const names = [...new Set(Array.from(stderr.matchAll(unindexed), ([, name = ""]) => name))]
-  if (what === undefined || names.length === 0 || names.length > mostFiles) return undefined
-  if (!names.every((name) => plain.test(name))) return undefined
-  return ["git add", what, "--", ...names.map((name) => `':!/${name}'`)].join(" ")
+  const names = [...new Set(Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? ""))]
+  if (names.length === 0 || names.length > mostFiles || !names.every((name) => plain.test(name))) return undefined
+  const [does, form, ...others] = forms.flatMap(([written, does, form]) => {
+    const found = written.exec(command)?.[0]
+    return found === undefined ? [] : [does, form ?? found]
+  })
+  if (does === undefined || others.length > 0) return undefined
+  return `${[form, "--", ...names.map((name) => `':!/${name}'`)].join(" ")} ${does} the rest.`
 }
+
+/**
+ * Tests whether a line is such a sentence.
+ *
+ * @since 0.1.0
+ * @category guards
+ */
+export const isRemedy = (line: string): boolean => /^git .* (?:adds|shows|stashes) the rest\.$/.test(line)

@@ -9,7 +9,7 @@ import { longestMessage } from "./Wording.js"
 
 /**
  * A name in a message. `sure` is true where it is quoted or set off by colons, so that it is meant as a name; otherwise
- * it may be ordinary words.
+ * it may be ordinary words. `form` tells of one in quotes, and of the last word before the refusal (`output file a.out:`).
  *
  * @since 0.1.0
  * @category models
@@ -17,6 +17,7 @@ import { longestMessage } from "./Wording.js"
 export interface Mention {
   readonly path: string
   readonly sure: boolean
+  readonly form?: "quoted" | "last"
 }
 
 /** Matches names quoted for a shell, as coreutils do: `'n'$'\n''l'`, `"it's"`. */
@@ -44,25 +45,30 @@ const longestName = 4
  */
 export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention> => {
   const found = new Map<string, boolean>()
+  const quoted = new Set<string>()
   const add = (path: string | undefined, sure: boolean) => {
     if (path !== undefined && path !== "" && path !== "." && !path.includes("\0")) {
       if (sure && found.get(path) === false) found.delete(path)
       if (!found.has(path)) found.set(path, sure)
     }
   }
-  add(ofAgent.exec(before)?.[1], true)
+  const addQuoted = (path: string | undefined) => {
+    add(path, true)
+    if (path !== undefined) quoted.add(path)
+  }
+  addQuoted(ofAgent.exec(before)?.[1])
   const near = endOf(before)
   const sides = [near, after.slice(0, longestMessage)]
   for (const side of sides) {
     for (const [written] of side.matchAll(shellQuoted)) {
       const word = new Scanner(written).next()
-      if (word?._tag === "Word") add(word.value, true)
+      if (word?._tag === "Word") addQuoted(word.value)
     }
-    for (const [, single, double] of side.matchAll(escaped)) add(AnsiC.decode(single ?? double ?? ""), true)
-    for (const [, ...quoted] of side.matchAll(typographic)) {
-      const name = quoted.find((part) => part !== undefined)
-      add(name, true)
-      add(name === undefined ? undefined : AnsiC.decode(name), true)
+    for (const [, single, double] of side.matchAll(escaped)) addQuoted(AnsiC.decode(single ?? double ?? ""))
+    for (const [, ...parts] of side.matchAll(typographic)) {
+      const name = parts.find((part) => part !== undefined)
+      addQuoted(name)
+      addQuoted(name === undefined ? undefined : AnsiC.decode(name))
     }
     for (const pattern of greedy) add(pattern.exec(side)?.[1], true)
   }
@@ -85,7 +91,13 @@ export const mentionsIn = (before: string, after: string): ReadonlyArray<Mention
   for (const side of sides) {
     for (const words of wordsIn(side)) add(words, pathOfItsOwn.test(words) && (said.length === 0 || words !== speaker))
   }
-  return [...found].map(([path, sure]) => ({ path, sure })).sort((a, b) => Number(b.sure) - Number(a.sure))
+  const last = /(\S+):\s*$/.exec(near)?.[1]
+  return [...found]
+    .map(([path, sure]): Mention => {
+      const form = quoted.has(path) ? "quoted" : path === last ? "last" : undefined
+      return form === undefined ? { path, sure } : { path, sure, form }
+    })
+    .sort((a, b) => Number(b.sure) - Number(a.sure))
 }
 
 /** Returns the end of a text, without the rest of a word that the cut would leave: it names something else. */

@@ -12,6 +12,7 @@ import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
 import * as Fetching from "./Fetching.js"
 import * as GitRemedy from "./GitRemedy.js"
+import * as HiddenChange from "./HiddenChange.js"
 import * as Wording from "./Wording.js"
 
 /**
@@ -32,6 +33,14 @@ export interface Passed {
   /** True where a part of a pipeline failed, of which another remark tells that it has no network. */
   readonly isPipeline: boolean
 }
+
+/**
+ * A command that failed, and was denied nothing that its messages tell.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type Failed = Pick<Passed, "command" | "directories" | "masks" | "stderr" | "stdout">
 
 /** The most characters of a command, and of standard output, that are examined, from their beginnings. */
 const mostOfCommand = 10_000
@@ -126,7 +135,7 @@ export class PassingDenials {
       const what = `${beginnings.denied}${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)})`
       const parts = [
         this.isBegun ? `${what}.` : `${what}; the command went on without it.`,
-        rest === undefined ? undefined : `${rest} adds the rest.`,
+        rest,
         Explanation.alsoOf(denial, others),
         isNew ? request : undefined
       ]
@@ -135,10 +144,7 @@ export class PassingDenials {
     }
     const offline = this.offline(passed)
     if (offline !== undefined) return offline
-    const mask = this.seemsChanged(passed)
-    if (mask === undefined) return undefined
-    this.told.add(`git ${mask.rule.pattern}`)
-    return `${beginnings.hidden}${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+    return this.ofChanged("git", this.seemsChanged(passed, "git"))
   }
 
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
@@ -151,8 +157,22 @@ export class PassingDenials {
     return `${beginnings.offline}, which ${program ?? "the command"} tried to reach.`
   }
 
+  /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */
+  hidden(failed: Failed): string | undefined {
+    if (failed.masks.length === 0) return undefined
+    const isNamed = !HiddenChange.isRefusal(failed)
+    const kind = isNamed ? "git stopped at" : "git refused for"
+    return this.ofChanged(kind, isNamed ? this.seemsChanged(failed, kind) : HiddenChange.find(failed))
+  }
+
+  private ofChanged(kind: string, mask: Mask | undefined): string | undefined {
+    if (mask === undefined || this.told.has(`${kind} ${mask.rule.pattern}`)) return undefined
+    this.told.add(`git ${mask.rule.pattern}`).add(`${kind} ${mask.rule.pattern}`)
+    return `${beginnings.hidden}${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+  }
+
   /** Finds a hidden file that git tells to be changed. */
-  private seemsChanged({ command, directories, masks, stdout }: Passed): Mask | undefined {
+  private seemsChanged({ command, directories, masks, stdout }: Failed, kind: string): Mask | undefined {
     if (masks.length === 0 || !tellsChanges(command)) return undefined
     const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
     let seen = 0
@@ -162,7 +182,7 @@ export class PassingDenials {
       if (command.includes(said.trim())) continue
       for (const directory of directories) {
         const mask = maskAt.get(Path.posix.resolve(directory, name))
-        if (mask !== undefined && !this.told.has(`git ${mask.rule.pattern}`)) return mask
+        if (mask !== undefined && !this.told.has(`${kind} ${mask.rule.pattern}`)) return mask
       }
     }
     return undefined

@@ -69,6 +69,8 @@ describe("read", () => {
     Effect.gen(function* () {
       const files = MemoryFiles.make({
         "src/d": { kind: "directory", reason: "Is a directory" },
+        "-d": { kind: "directory", reason: "Is a directory" },
+        "a b d": { kind: "directory", reason: "Is a directory" },
         "/secret": { kind: "denied", reason: "Permission denied" },
         "/dev/tty": { kind: "special", reason: "Not a regular file" }
       })
@@ -76,15 +78,20 @@ describe("read", () => {
       assert.deepStrictEqual(yield* failed(Read.make, ["/path/not-exists.txt"], { files }), {
         _tag: "ExecutionFailed",
         exitCode: 1,
-        message: `read: /path/not-exists.txt: No such file or directory\nBash(command="ls /path") shows what there is.`
+        message: `read: /path/not-exists.txt: No such file or directory\nBash(command="ls /") shows what there is.`
       })
       const messages = {
         nope: `read: nope: No such file or directory\nBash(command="ls .") shows what there is.`,
         "/nope": `read: /nope: No such file or directory\nBash(command="ls /") shows what there is.`,
-        "a b/c": `read: a b/c: No such file or directory\nBash(command="ls 'a b'") shows what there is.`,
-        "-x/c": `read: -x/c: No such file or directory\nBash(command="ls ./-x") shows what there is.`,
+        "a b/c": `read: a b/c: No such file or directory\nBash(command="ls .") shows what there is.`,
+        "a b d/c": `read: a b d/c: No such file or directory\nBash(command="ls 'a b d'") shows what there is.`,
+        "a b d/e/c": `read: a b d/e/c: No such file or directory\nBash(command="ls 'a b d'") shows what there is.`,
+        "http://a.b/c": "read: http://a.b/c: No such file or directory",
+        "file_path=src/d": `read: file_path=src/d: No such file or directory\nBash(command="read src/d") reads it.`,
+        "-d/c": `read: -d/c: No such file or directory\nBash(command="ls ./-d") shows what there is.`,
+        "-x/c": `read: -x/c: No such file or directory\nBash(command="ls .") shows what there is.`,
         "a\nb": `read: "a\\nb": No such file or directory\nBash(command="ls .") shows what there is.`,
-        "\udcff/é\udc80": `read: "\\xff/é\\x80": No such file or directory\nBash(command="ls $'\\\\xff'") shows what there is.`,
+        "\udcff/é\udc80": `read: "\\xff/é\\x80": No such file or directory\nBash(command="ls .") shows what there is.`,
         "": "read: '': No such file or directory",
         "src/d": `read: src/d: Is a directory\nBash(command="ls src/d") lists it.`,
         "/secret": "read: /secret: Permission denied",

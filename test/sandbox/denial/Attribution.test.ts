@@ -64,6 +64,44 @@ describe("attribution", () => {
       assert.deepStrictEqual(names(attribute(world, said, { command }), world), [])
     }))
 
+  for (const [command, said, resource] of [
+    ["git config --global a.b c", "error: could not lock config file ROOT/home/.gitconfig: ", "/home/.gitconfig"],
+    ["sed -i s/a/b/ readable.txt", "sed: couldn't open temporary file ./sedmYIEiQ: ", "/elsewhere"],
+    ["gcc a.c", "/usr/bin/ld: cannot open output file a.out: ", "/elsewhere/a.out"],
+    ["tar cf x.tar y", "tar: x.tar: Cannot open: ", "/elsewhere/x.tar"],
+    ["curl -o x http://localhost", "Warning: Failed to open the file x: ", "/elsewhere/x"],
+    ["node w.js", "Error: EROFS: @, open 'x y'\n  errno: -30,\n  code: 'EROFS',\n  path: 'x y'", "/elsewhere/x y"],
+    ["npm init", "npm error code EROFS\nnpm error path ROOT/elsewhere/p.json", "/elsewhere/p.json"],
+    ["echo x > 'a b'", "bash: a b: ", "/elsewhere/a b"],
+    ["./tool", "tool: cannot write its state: ", undefined],
+    ["./tool", "tool: failed: ", undefined],
+    ["./tool", "Error: could not open the lock file: ", undefined]
+  ] as const) {
+    it(`names a path of the message or none where nothing can be written: ${command}, ${said}`, () =>
+      withWorld((world) => {
+        const words = said.includes("@") ? said.replace("@", "read-only file system") : `${said}Read-only file system`
+        const stderr = `${words.replaceAll("ROOT", world.root)}\n`
+        const directories = [`${world.root}/elsewhere`, world.project]
+        const found = names(attribute(world, stderr, { command, directories }), world).map(([, path]) => path)
+        assert.deepStrictEqual(found, resource === undefined ? [] : [resource])
+      }))
+  }
+
+  it("knows that git names files from the top of its working tree", () =>
+    withWorld((world) => {
+      Fs.mkdirSync(`${world.project}/.git`)
+      const directories = [`${world.project}/src`]
+      const of = (command: string, said: string) =>
+        names(attribute(world, `${said}: Permission denied\n`, { command, directories }), world)
+      assert.deepStrictEqual(of("git add -p", 'error: open(".env")'), [["**/.env", "/project/.env"]])
+      assert.deepStrictEqual(of("git hash-object .env", "fatal: could not open '.env' for reading"), [
+        ["**/.env", "/project/src/.env"]
+      ])
+      Fs.writeFileSync(`${world.project}/src/.env`, "")
+      assert.deepStrictEqual(of("git add -p", 'error: open(".env")'), [["**/.env", "/project/.env"]])
+      assert.deepStrictEqual(of("cat .env", "cat: .env"), [["**/.env", "/project/src/.env"]])
+    }))
+
   it("takes no part of a name for a name", () =>
     withWorld((world) => {
       const long = `cat: ''$'${"\\377".repeat(255)}''/.env': Permission denied\n`

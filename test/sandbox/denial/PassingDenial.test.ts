@@ -129,8 +129,18 @@ describe("a denial to a command that went on", () => {
       new PassingDenial.PassingDenials().notice(passed({ command, denials: [denial], stderr }))
     assert.strictEqual(notice("git add -A; git status"), `${reading} git add -A -- ':!/.env' adds the rest.`)
     assert.strictEqual(notice("git add .\ngit status"), `${reading} git add . -- ':!/.env' adds the rest.`)
-    for (const command of ["git add .env", "git commit -am x", "git add . -v", "git add ./src"])
+    assert.strictEqual(notice("git commit -am x"), `${reading} git add -u -- ':!/.env' adds the rest.`)
+    for (const command of ["git add .env", "git commit -m all", "git add . -v", "git add ./src", "git add .; git diff"])
       assert.strictEqual(notice(command), reading, command)
+  })
+
+  it("is told once of what git stopped at, though a status has told it before", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const stdout = "Changes not staged for commit:\n\tmodified:   .env\n"
+    assert.strictEqual(passing.notice(passed({ command: "git status", stdout })), hiding)
+    const stopped = [1, 2].map(() => passing.hidden(passed({ command: "git commit -m x", stdout })))
+    assert.deepStrictEqual(stopped, [hiding, undefined])
+    assert.isUndefined(passing.hidden(passed({ command: "make", stdout })))
   })
 
   it("is looked for in a huge command and in much white space at no more cost than reading them", () => {

@@ -1,0 +1,49 @@
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Os from "node:os"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as HiddenChange from "../../../src/sandbox/denial/HiddenChange.js"
+import { glob } from "../../support/denial/World.js"
+
+const withTree = (body: (top: string, git: (...args: ReadonlyArray<string>) => void) => void) => {
+  const top = Fs.realpathSync(Fs.mkdtempSync(Path.join(Os.tmpdir(), "hidden-change-")))
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" }
+  try {
+    Fs.mkdirSync(`${top}/sub`)
+    for (const name of ["sub/.env", "a.env", ".env"]) Fs.writeFileSync(`${top}/${name}`, "x")
+    const git = (...args: ReadonlyArray<string>) => ChildProcess.execFileSync("git", args, { cwd: top, env })
+    git("init", "-q")
+    body(top, git)
+  } finally {
+    Fs.rmSync(top, { recursive: true, force: true })
+  }
+}
+
+describe("the hidden file that git takes for changed", () => {
+  const stderr = "error: cannot pull with rebase: You have unstaged changes.\n"
+  const failed = (top: string, command = "git pull --rebase") => ({
+    command,
+    directories: [`${top}/sub`],
+    stdout: "",
+    stderr,
+    masks: [{ path: `${top}/.env`, kind: "file", rule: glob("**/.env") } as const]
+  })
+
+  it("is one that the index has", () =>
+    withTree((top, git) => {
+      assert.isUndefined(HiddenChange.find(failed(top)))
+      git("add", "sub", "a.env")
+      assert.isUndefined(HiddenChange.find(failed(top)))
+      git("add", ".env")
+      assert.strictEqual(HiddenChange.find(failed(top))?.path, `${top}/.env`)
+      git("update-index", "--assume-unchanged", ".env")
+      assert.isUndefined(HiddenChange.find(failed(top)))
+    }))
+
+  it("is looked for where git refuses to go on", () => {
+    assert.isTrue(HiddenChange.isRefusal(failed("/p")))
+    assert.isFalse(HiddenChange.isRefusal(failed("/p", "cat log >&2")))
+    assert.isFalse(HiddenChange.isRefusal({ ...failed("/p"), stderr: "fatal: invalid upstream 'x'\n" }))
+  })
+})
