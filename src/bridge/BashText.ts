@@ -191,7 +191,7 @@ commit() {
  * @since 0.1.0
  * @category texts
  */
-export const functions = `__synapse_call() ( { \\builtin set +vxeuCET; \\builtin shopt -u expand_aliases; } 2>/dev/null; \\builtin . @directory@/call "$@" )
+export const functions = `__synapse_call() ( { if [[ \${POSIXLY_CORRECT+\${POSIXLY_CORRECT@a}} != *r* ]]; then __synapse=\${POSIXLY_CORRECT+=$POSIXLY_CORRECT}; POSIXLY_CORRECT=; \\unset -f builtin; if [[ $__synapse ]]; then POSIXLY_CORRECT=\${__synapse#=}; else \\unset -v POSIXLY_CORRECT; fi; fi; \\builtin set +vxeuCET; \\builtin shopt -u expand_aliases; } 2>/dev/null; \\builtin . @directory@/call "$@" )
 `
 
 /**
@@ -210,7 +210,7 @@ export const program = `#!/bin/bash -p
  * @since 0.1.0
  * @category texts
  */
-export const read = `{ \\builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \\builtin set +vxeuET; } 2>/dev/null
+export const read = `{ \\unset -f builtin; \\builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \\builtin set +vxeuET; } 2>/dev/null
 case \${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
 if [[ ! $__synapse_own && $* != -- ]]; then
   if [[ \${FUNCNAME[2]-} == source && \${BASH_SOURCE[2]} == @directory@/* ]]; then
@@ -236,9 +236,12 @@ case $__synapse_own in
   yes) __SYNAPSE_CALL__ ;;
   unclear)
     if [[ $1 == -- ]]; then \\builtin shift; fi
-    __synapse_text='file, or a variable? "read ./%s" shows the file'
-    if [[ -d $1 ]]; then __synapse_text='directory, or a variable? "ls ./%s" lists the directory'; fi
-    \\builtin printf "read: %s: the $__synapse_text, \\"builtin read %s\\" sets the variable\\n" "$1" "$1" "$1" >&2
+    if [[ -d $1 ]]; then
+      __synapse_text="directory, or a variable? \\"ls ./$1\\" lists the directory"
+    else
+      __synapse_text="file, or a variable? \\"read ./$1\\" shows the file"
+    fi
+    \\builtin printf 'read: %s: the %s, "builtin read %s" sets the variable\\n' "$1" "$__synapse_text" "$1" >&2
     \\builtin return 1 ;;
   *) \\builtin read "$@" ;;
 esac
@@ -266,7 +269,14 @@ export const reader = `read() {
  * @since 0.1.0
  * @category texts
  */
-export const rest = `refuse() {
+export const rest = `unsaid() {
+  local error=''
+  failed=1
+  { error=$({ printf . >&40; } 2>&1 46>&- 41<&- 42<&-); } 2>/dev/null 40>&1
+  words "$error"
+  printf '%s: standard output: %s\\n' "$command" "\${said:-Bad file descriptor}" >&2
+}
+refuse() {
   local kind=io
   words "$2"
   case $said in
@@ -572,7 +582,7 @@ undo() {
 export const stub = `callers=("$PATH" "\${3-}" "\${4-}")
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 export LC_ALL=C
-slot=@directory@/slot-$1
+slot=@directory@/slot-$1 command=\${2-}
 exec 41<"$slot-answer" || exit
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
 old='' failed=0
@@ -595,6 +605,7 @@ take() {
 reply() { printf '%s\\0' "$1" "\${2-}" >&46; }
 words() { said=\${1%%$'\\n'*}; said=\${said##*: }; }
 rest() { . @directory@/rest && "$@"; }
+unsaid() { rest unsaid; }
 refuse() { rest refuse "$@"; }
 missing() { rest missing; }
 elsewhere() { rest elsewhere; }
@@ -663,12 +674,19 @@ open() {
     refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
+say() {
+  if (( $1 == 1 )); then
+    { printf %s "$2"; } 2>/dev/null || unsaid
+  else
+    printf %s "$2" >&"$1" 2>/dev/null || failed=1
+  fi
+}
 pour() {
   exec 40<"$slot-down"
   if (( $1 == 44 )); then
     cat <&40 >&44 2>/dev/null 46>&- 41<&- 42<&- &
   else
-    cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+    exec -a "$command" cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
   fi
   poured=$! pumps+=($!)
   exec 40<&-
@@ -685,7 +703,7 @@ several() {
 }
 while next what; do
   case $what in
-    say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
+    say) next to && next text && say "$to" "$text" ;;
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;

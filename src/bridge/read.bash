@@ -8,7 +8,7 @@
 # Where there is something to read, and the name is a file's too, the command may mean either if it has a `read "$file"`:
 # then neither runs, since bash's own would take a line away from a loop over the names of files.
 # shellcheck disable=SC2162
-{ \builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \builtin set +vxeuET; } 2>/dev/null
+{ \unset -f builtin; \builtin local - __synapse_own='' __synapse_word='' __synapse_text=''; \builtin set +vxeuET; } 2>/dev/null
 case ${1-} in -h | --help | --offset* | --limit*) __synapse_own=yes ;; esac
 if [[ ! $__synapse_own && $* != -- ]]; then
   if [[ ${FUNCNAME[2]-} == source && ${BASH_SOURCE[2]} == @directory@/* ]]; then
@@ -38,9 +38,12 @@ case $__synapse_own in
   yes) __SYNAPSE_CALL__ ;;
   unclear)
     if [[ $1 == -- ]]; then \builtin shift; fi
-    __synapse_text='file, or a variable? "read ./%s" shows the file'
-    if [[ -d $1 ]]; then __synapse_text='directory, or a variable? "ls ./%s" lists the directory'; fi
-    \builtin printf "read: %s: the $__synapse_text, \"builtin read %s\" sets the variable\n" "$1" "$1" "$1" >&2
+    if [[ -d $1 ]]; then
+      __synapse_text="directory, or a variable? \"ls ./$1\" lists the directory"
+    else
+      __synapse_text="file, or a variable? \"read ./$1\" shows the file"
+    fi
+    \builtin printf 'read: %s: the %s, "builtin read %s" sets the variable\n' "$1" "$__synapse_text" "$1" >&2
     \builtin return 1 ;;
   *) \builtin read "$@" ;;
 esac

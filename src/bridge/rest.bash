@@ -1,5 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # The functions of the stub that few calls need, sourced by `rest` with the first of them. They use its variables.
+# Tells why standard output can't be written.
+unsaid() {
+  local error=''
+  failed=1
+  { error=$({ printf . >&40; } 2>&1 46>&- 41<&- 42<&-); } 2>/dev/null 40>&1
+  words "$error"
+  printf '%s: standard output: %s\n' "$command" "${said:-Bad file descriptor}" >&2
+}
 refuse() {
   local kind=io
   words "$2"

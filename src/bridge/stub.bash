@@ -9,7 +9,7 @@ callers=("$PATH" "${3-}" "${4-}")
 PATH=/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin
 # Programs that read no locale start in four fifths of the time.
 export LC_ALL=C
-slot=@directory@/slot-$1
+slot=@directory@/slot-$1 command=${2-}
 exec 41<"$slot-answer" || exit
 # It may be closed.
 { exec 42<&0; } 2>/dev/null || exec 42</dev/null
@@ -39,6 +39,7 @@ reply() { printf '%s\0' "$1" "${2-}" >&46; }
 words() { said=${1%%$'\n'*}; said=${said##*: }; }
 # Calls a function of the file `rest`, which takes the place of the one here.
 rest() { . @directory@/rest && "$@"; }
+unsaid() { rest unsaid; }
 refuse() { rest refuse "$@"; }
 missing() { rest missing; }
 elsewhere() { rest elsewhere; }
@@ -114,6 +115,15 @@ open() {
     refuse 'could not be opened' "$(exec cat -- "$1" 2>&1 >/dev/null 46>&- 41<&- 42<&-)"
   fi
 }
+# bash's own message would name this file.
+# shellcheck disable=SC2261
+say() {
+  if (( $1 == 1 )); then
+    { printf %s "$2"; } 2>/dev/null || unsaid
+  else
+    printf %s "$2" >&"$1" 2>/dev/null || failed=1
+  fi
+}
 # What comes down goes there, to its end.
 pour() {
   exec 40<"$slot-down"
@@ -121,7 +131,8 @@ pour() {
     # `written` says what went wrong.
     cat <&40 >&44 2>/dev/null 46>&- 41<&- 42<&- &
   else
-    cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
+    # Its messages are the command's.
+    exec -a "$command" cat <&40 >&"$1" 46>&- 41<&- 42<&- 44>&- &
   fi
   poured=$! pumps+=($!)
   exec 40<&-
@@ -140,7 +151,7 @@ several() {
 }
 while next what; do
   case $what in
-    say) next to && next text && { printf %s "$text" >&"$to" || failed=1; } ;;
+    say) next to && next text && say "$to" "$text" ;;
     pour) next to && pour "$to" ;;
     poured) wait "$poured" 2>/dev/null; reply ok "$?" ;;
     input) cat <&42 >"$slot-input" 46>&- 41<&- 42<&- & pumps+=($!) ;;

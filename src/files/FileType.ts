@@ -25,13 +25,20 @@ export interface FileType {
  */
 export const needed = 16
 
+/**
+ * The name of UTF-16 text.
+ *
+ * @since 0.1.0
+ */
+export const utf16 = "UTF-16 text"
+
 const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^\x89PNG\r\n\x1a\n/, { name: "PNG image", mediaType: "image/png" }],
   [/^\xff\xd8\xff/, { name: "JPEG image", mediaType: "image/jpeg" }],
   // A text may begin with these letters.
   [/^GIF8[79]a(?=[\s\S]*[\0-\x08])/, { name: "GIF image", mediaType: "image/gif" }],
   [/^RIFF[\s\S]{4}WEBP/, { name: "WebP image", mediaType: "image/webp" }],
-  [/^(?:\xff\xfe|\xfe\xff)/, { name: "UTF-16 text", program: "iconv -f UTF-16 -t UTF-8" }],
+  [/^(?:\xff\xfe|\xfe\xff)/, { name: utf16, program: "iconv -f UTF-16 -t UTF-8" }],
   [/^%PDF-/, { name: "PDF document" }],
   [/^\x7fELF/, { name: "ELF program" }],
   [/^\x1f\x8b/, { name: "gzip", program: "zcat" }],

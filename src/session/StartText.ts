@@ -24,7 +24,7 @@ const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string =
   const ours = bridge.onNotFound()
   return (
     // Without the options that would show all this; a shell that calls it is a subshell already.
-    `command_not_found_handle() { { ${first} && { \\builtin local -; \\builtin set +vx; }; } 2>/dev/null; ` +
+    `command_not_found_handle() { { ${first} && { \\unset -f builtin; \\builtin local -; \\builtin set +vx; }; } 2>/dev/null; ` +
     `${ours === "" ? "" : `if ${first}; then ${ours}; fi; `}` +
     `{ ${first} && \\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; } 2>/dev/null; ` +
     `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { hereDocument, quote } from "../../bash/Quote.js"
+import { quote } from "../../bash/Quote.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
 /** The most characters of values that are repeated. */
@@ -19,6 +19,15 @@ export interface Right {
   readonly reason: string
   readonly example: readonly [line: string, ...more: ReadonlyArray<string>]
 }
+
+const patchStart = /^\s*(?:\*\*\* Begin Patch[ \t]*\r?\n|(?:diff --git |--- )[^\n]*\n)/
+
+/**
+ * Tests whether a word is a patch, and not the name of a file.
+ *
+ * @since 0.1.0
+ */
+export const isPatch = (word: string): boolean => patchStart.test(word)
 
 const option = /^--(old|new|file|path)(?:[_-](?:str|string|text|path))?(?:=([\s\S]*))?$/
 
@@ -80,22 +89,14 @@ const call = (
 }
 
 /**
- * Answers words behind `--patch`: the file of a patch, or the patch itself.
+ * Answers `edit --patch fix.diff`.
  *
  * @since 0.1.0
  */
-export const ofPatch = (word: string): Right => {
-  const isPatch = /\n/.test(word) && /^\s*(?:\*\*\* |--- |diff |Index: )/.test(word)
-  const isShown = word.length <= most && !/[^\P{Cc}\n\t]|\p{Cs}/u.test(word)
-  const line =
-    isPatch && isShown
-      ? `edit --patch ${hereDocument(`${word.replace(/^\s*\n|\s+$/g, "")}\n`)}`
-      : `edit --patch < ${isPatch ? "<patch>" : FileFailure.toWord(word)}`
-  return {
-    reason: "--patch takes the patch from standard input, and no words.",
-    example: line.split("\n") as [string, ...Array<string>]
-  }
-}
+export const ofPatchFile = (file: string): Right => ({
+  reason: "--patch takes the patch from standard input, and no file.",
+  example: [`edit --patch < ${FileFailure.toWord(file)}`]
+})
 
 /**
  * Answers `edit a.ts b.ts old new`, where all but the last two words are files: one call for each.

@@ -47,6 +47,12 @@ export class Head {
     return type?.name ?? (BinaryText.find(Buffer.from(bytes).toString()) === undefined ? undefined : "binary file")
   }
 
+  /** True where the file begins as UTF-16 text does, in which no text of another encoding is found. */
+  get isUtf16(): boolean {
+    const [first = new Uint8Array()] = this.chunks
+    return FileType.of(first)?.name === FileType.utf16
+  }
+
   /** Returns a match with some of the bytes around it, where these are held. */
   around(start: number, length: number): Shown.Place {
     const from = Math.max(0, start - Shown.margin)

@@ -11,6 +11,8 @@ import type { FileError, Files } from "../../files/Files.js"
 import { type FileChange, PatchRefused } from "./Edit.change.js"
 import * as Hunks from "./Edit.hunks.js"
 
+const existing = "it exists already: update it instead"
+
 /** The most bytes of all files of a patch, before it is applied. */
 const mostHeld = 64 * 1024 ** 2
 
@@ -114,7 +116,11 @@ export const make = Effect.fnUntraced(function* (
     }
     if ((isNew || target !== file) && target.text !== undefined) {
       if (!leaving.has(target.path) || target.isEarly) {
-        return yield* new PatchRefused({ path: target.path, hunk: 0, reason: "it exists already" })
+        return yield* new PatchRefused({
+          path: target.path,
+          hunk: 0,
+          reason: kind === "add" ? existing : "it exists already"
+        })
       }
       target.isEarly = true
     }

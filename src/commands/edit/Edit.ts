@@ -143,8 +143,9 @@ const patched = (
   const words = wordsOf(params, more)
   const [word] = words
   if (call.stdin !== undefined && !params.all && word === undefined) return Patch.run(call, call.stdin)
-  if (word !== undefined && words.length === 1) {
-    const { example, reason } = Given.ofPatch(word)
+  if (word !== undefined && words.length === 1 && !params.all) {
+    if (Given.isPatch(word)) return Patch.run(call, Stream.make(new TextEncoder().encode(`${word}\n`)))
+    const { example, reason } = Given.ofPatchFile(word)
     return CommandGrammar.misuse(grammar, reason, [example])
   }
   return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
@@ -152,6 +153,8 @@ const patched = (
     ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
   ])
 }
+
+const utf16 = "It is UTF-16 text: convert it first, with iconv -f UTF-16 -t UTF-8"
 
 interface Change {
   readonly old: string
@@ -178,7 +181,7 @@ const replace = Effect.fnUntraced(function* (
   const binary = found.count === 0 ? undefined : head.binary
   if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
   if (found.count === 0) {
-    const nearest = yield* slices.run(head.nearest(old))
+    const nearest = head.isUtf16 ? utf16 : yield* slices.run(head.nearest(old))
     const isNone = nearest === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     const stderr = isNone ? what : `${what}${nearest}\n`

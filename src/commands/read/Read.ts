@@ -177,7 +177,7 @@ const showRange = Effect.fnUntraced(function* (
   const name = FileFailure.printable(path)
   if (window.hasInvisible) shown.note(Advice.line`read: ${name}: invisible characters are shown as <U+...>`)
   if (window.hasCarriageReturns) shown.note(Advice.line`read: ${name}: lines end in CRLF, shown without the CR`)
-  const note = yield* noteOf(files, range, window)
+  const note = yield* noteOf(files, range, window, room === undefined)
   if (note !== undefined) shown.note(Advice.line`read: ${name}: ${note}`)
   return true
 })
@@ -192,8 +192,12 @@ function* pushed(window: LineWindow, chunk: Uint8Array): Slices.Steps<void> {
   }
 }
 
-/** Returns the note about what a window does not show of a file, for standard error: standard output holds the lines. */
-const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, window: LineWindow) {
+/**
+ * Returns the note about what a window does not show of a file, for standard error: standard output holds the lines.
+ *
+ * @param isAway true where the lines go into a pipe, a file or a variable
+ */
+const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, window: LineWindow, isAway: boolean) {
   const { isWritten, limit, offset, path } = range
   const { hasMore, isFull, line } = window
   if (line === offset && !hasMore) {
@@ -202,7 +206,7 @@ const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, wi
     return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
   }
   // All that a range asked for is there.
-  if (!hasMore || (isWritten && limit !== undefined && !isFull)) return undefined
+  if (!hasMore || ((isWritten || isAway) && limit !== undefined && !isFull)) return undefined
   const total = yield* Lines.total(files, path, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
   if (total === undefined) return Advice.line`${lines}, more follow`

@@ -27,6 +27,20 @@ const said = (stdout: string, content: string) => ({
 })
 
 describe("edit", () => {
+  it.effect("says of UTF-16 text what it is, where the old text is not in it", () =>
+    Effect.gen(function* () {
+      const content = "\xff\xfeh\x00i\x00\n\x00"
+      assert.deepStrictEqual(yield* edited(content, ["hi", "ho"]), {
+        exitCode: 1,
+        stderr:
+          "edit: f: the old text was not found; the file is unchanged\nIt is UTF-16 text: convert it first, with iconv -f UTF-16 -t UTF-8\n",
+        stdout: "",
+        content,
+        writes: 0
+      })
+    })
+  )
+
   it.effect("S51: replaces the first occurrence only, and says how many there are", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(

@@ -257,7 +257,7 @@ describe("edit --patch", () => {
     Effect.gen(function* () {
       const files = MemoryFiles.make({ f: "a\nb\n", g: "x" })
       const cases: Readonly<Record<string, string>> = {
-        [envelope("*** Add File: f", "+x")]: "f: no file was changed: it exists already",
+        [envelope("*** Add File: f", "+x")]: "f: no file was changed: it exists already: update it instead",
         [envelope("*** Update File: f", "*** Move to: g")]: "g: no file was changed: it exists already",
         [envelope("*** Update File: h", "@@", "-a", "+b")]: "h: no file was changed: No such file or directory",
         [envelope("*** Delete File: h")]: "h: no file was changed: No such file or directory",
@@ -315,6 +315,16 @@ describe("edit --patch", () => {
         "edit: work/c/d.ts: no file was changed: No such file or directory, but c/d.ts is here: the patch names files from a directory above: cd .. && edit --patch"
       )
       assert.strictEqual(files.get("a")?.toString(), "1\n2\n3\n")
+    })
+  )
+
+  it.effect("takes a patch as its only word, which is no name of a file", () =>
+    Effect.gen(function* () {
+      for (const word of [envelope("*** Update File: f", "-a", "+b").trim(), "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b"]) {
+        const files = MemoryFiles.make({ f: "a\n" })
+        yield* FileCall.run(Edit.make, ["--patch", word], { files })
+        assert.strictEqual(files.get("f")?.toString(), "b\n", word)
+      }
     })
   )
 

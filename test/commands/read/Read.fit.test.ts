@@ -11,7 +11,7 @@ const numbered = (lines: ReadonlyArray<string>, from = 1): string =>
 
 const some = (content: Readonly<Record<string, MemoryFiles.Content>>, args: ReadonlyArray<string>, room?: number) =>
   Effect.map(
-    run(Read.make, args, { files: MemoryFiles.make(content), ...(room === undefined ? undefined : { room }) }),
+    run(Read.make, args, { files: MemoryFiles.make(content), room: room ?? 1_000_000 }),
     ({ exitCode, stderr, stdout }) => ({ exitCode, stderr, stdout })
   )
 

@@ -10,7 +10,11 @@ import { failed, run } from "../../support/commands/FileCall.js"
 /** What `read` makes of one file `f`, read in chunks of these sizes. */
 const read = (content: MemoryFiles.Content, args: ReadonlyArray<string> = [], sizes: ReadonlyArray<number> = [7, 1]) =>
   Effect.map(
-    run(Read.make, ["f", ...args], { files: MemoryFiles.make({ f: content }, sizes) }),
+    run(Read.make, ["f", ...args], {
+      files: MemoryFiles.make({ f: content }, sizes),
+      // A window that was asked for is shown in a result.
+      ...(args.some((arg) => arg.startsWith("--limit")) ? { room: 1_000_000 } : undefined)
+    }),
     ({ exitCode, stderr, stdout }) => ({ exitCode, stderr, stdout })
   )
 
@@ -29,6 +33,19 @@ describe("read", () => {
         yield* read("a\nb\nc\nd\ne\n", ["--limit=3", "--offset=2"]),
         shown("     3\tc\n     4\td\n     5\te\n")
       )
+    })
+  )
+
+  it.effect("S50: says nothing of what follows a window that was asked for, where it goes into a pipe or a file", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ f: numbers(2001) })
+      const said = (...args: ReadonlyArray<string>) =>
+        Effect.map(run(Read.make, ["f", ...args], { files }), ({ stderr }) => stderr)
+      assert.strictEqual(yield* said("--limit", "3"), "")
+      assert.strictEqual(yield* said("--offset", "5", "--limit", "3"), "")
+      // Nobody asked for this end.
+      assert.strictEqual(yield* said(), "read: f: lines 1–2000 of 2001: read f --offset 2000\n")
+      assert.strictEqual(yield* said("--offset", "3000", "--limit", "3"), "read: f: only 2001 lines\n")
     })
   )
 
@@ -204,11 +221,11 @@ describe("read", () => {
           return Stream.fail(new FileError({ path, kind: "special", reason: "not a regular file" }))
         }
       }
-      const first = yield* run(Read.make, ["f", "--offset", "900", "--limit", "10"], { files })
+      const first = yield* run(Read.make, ["f", "--offset", "900", "--limit", "10"], { files, room: 1_000_000 })
       assert.strictEqual(memory.bytesRead(), 4000)
       assert.strictEqual(first.stderr, "read: f: lines 901–910, more follow\n")
       // Deep in the file, the lines before it are not even seen.
-      yield* run(Read.make, ["f", "--offset", "50000", "--limit", "10"], { files })
+      yield* run(Read.make, ["f", "--offset", "50000", "--limit", "10"], { files, room: 1_000_000 })
       assert.strictEqual(memory.bytesRead(), 5000)
       assert.deepStrictEqual(asked, [
         { regular: true, skipLines: 910 },
@@ -223,7 +240,7 @@ describe("read", () => {
     Effect.gen(function* () {
       const chunk = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(1024))
       const files = { ...MemoryFiles.make(), read: () => Stream.repeatValue(chunk) }
-      const { stderr } = yield* run(Read.make, ["f", "--limit", "5"], { files })
+      const { stderr } = yield* run(Read.make, ["f", "--limit", "5"], { files, room: 1_000_000 })
       assert.strictEqual(stderr, "read: f: lines 1–5 of more than 65541: read f --offset 5 --limit 5\n")
     })
   )
