@@ -77,7 +77,8 @@ export const example = (given: unknown): string | undefined => {
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
   const { description, restart, timeout } = object
   const milliseconds = timeout === undefined ? millisecondsOf(object["timeout_ms"]) : millisecondsOf(asSeconds(timeout))
-  const line = commandOf({ ...object, command: object["command"] ?? commandIn(object) })
+  const isGiven = object["command"] !== undefined && object["command"] !== nothing
+  const line = commandOf({ ...object, command: isGiven ? object["command"] : (commandIn(object) ?? object["command"]) })
   if (line === undefined) return undefined
   return JSON.stringify({
     command: line.length > longest ? "<command>" : line,

@@ -5,6 +5,7 @@
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import * as Entities from "./Entities.js"
 import * as FileTool from "./ForeignTool.files.js"
@@ -134,15 +135,24 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   return NoCommand({ reason, meant: block === undefined ? {} : meantBy(block, depth) })
 }
 
-/** Returns what several blocks mean one after the other, without those that may be output. */
+/** Returns what several blocks mean one after the other, without those that may be output; where one is not closed, the first. */
 const meantByAll = (blocks: ReadonlyArray<Markdown.Block>, depth: number): Readonly<Record<string, unknown>> => {
-  const meant = blocks.map((block) => meantBy(block, depth))
-  const commands = meant.flatMap(({ command }) => (typeof command === "string" ? [command.trim()] : []))
-  return commands.length === 0
-    ? {}
-    : commands.length === 1
-      ? (meant.find(({ command }) => command) ?? {})
-      : { command: commands.join("\n") }
+  const all = blocks.map((block) => meantBy(block, depth)).filter(({ command }) => typeof command === "string")
+  const [first = {}] = all
+  const commands = all.map(({ command }) => String(command).trim())
+  return all.length < 2 || !commands.every(isClosed) ? first : { command: commands.join("\n") }
+}
+
+/** Tests whether nothing that follows a command can be taken for a part of it. */
+const isClosed = (command: string): boolean => {
+  const { tokens } = CommandLine.parse(command)
+  const announced = tokens.filter((token) => token._tag === "Operator" && /^\d*<<-?$/.test(token.value))
+  const documents = tokens.filter(({ _tag }) => _tag === "HereDocument")
+  return (
+    announced.length === documents.length &&
+    tokens.every((token) => !("closed" in token) || token.closed) &&
+    !/[\\|&]$/.test(command)
+  )
 }
 
 /** The most characters of a text that is taken apart to show what was meant. */
