@@ -78,7 +78,10 @@ export const example = (given: unknown): string | undefined => {
   const { description, restart, timeout } = object
   const milliseconds = timeout === undefined ? millisecondsOf(object["timeout_ms"]) : millisecondsOf(asSeconds(timeout))
   const isGiven = object["command"] !== undefined && object["command"] !== nothing
-  const line = commandOf({ ...object, command: isGiven ? object["command"] : (commandIn(object) ?? object["command"]) })
+  const line = commandOf({
+    ...object,
+    command: isGiven ? object["command"] : (commandIn({ ...object, command: undefined }) ?? object["command"])
+  })
   if (line === undefined) return undefined
   return JSON.stringify({
     command: line.length > longest ? "<command>" : line,
@@ -93,7 +96,9 @@ const names = new Set("bash bashcommand cmd code command commandline input scrip
 
 /** Returns the command that stands under the name of another tool; undefined where there is none, or more than one. */
 const commandIn = (given: Given): unknown => {
-  const found = Object.entries(given).filter(([name]) => names.has(name.toLowerCase().replace(/[^a-z]/g, "")))
+  const found = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && names.has(name.toLowerCase().replace(/[^a-z]/g, ""))
+  )
   return found.length === 1 ? found[0]?.[1] : undefined
 }
 

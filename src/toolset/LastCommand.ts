@@ -6,7 +6,11 @@
 import * as CommandLine from "../bash/CommandLine.js"
 import type { Word } from "../bash/Token.js"
 
-/** The most characters of a text whose last command is looked at; of longer ones, the parser leaves the end to bash. */
+/**
+ * The most characters of a text whose last command is looked at; of longer ones, the parser leaves the end to bash.
+ *
+ * @since 0.1.0
+ */
 export const longestRead = 100_000
 
 /**
