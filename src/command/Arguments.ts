@@ -49,7 +49,7 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
     const [, name = "", equals] = match ?? []
     const option = known.get(name)
     if (option === undefined) {
-      if (match !== null && word !== "-h") return Either.left(unknown(name, known))
+      if (match !== null && word !== "-h") return Either.left(unknown(name, known, operands.length > 0))
       operands.push(word)
       continue
     }
@@ -78,7 +78,9 @@ export const quoted = (word: string): string => {
   return word.length > 60 ? `${text} …` : text
 }
 
-const unknown = (name: string, known: Options): string => {
+/** @param mayBeOperand true where operands came before: only there, a text may be meant */
+const unknown = (name: string, known: Options, mayBeOperand: boolean): string => {
   const names = known.size === 0 ? "there are none" : `there are ${[...known.keys()].join(", ")}`
-  return `Unknown option ${name.slice(0, 60)}: ${names}. A word that begins with a dash and is no option goes after --.`
+  const operand = mayBeOperand ? " A word that begins with a dash and is no option goes after --." : ""
+  return `Unknown option ${name.slice(0, 60)}: ${names}.${operand}`
 }

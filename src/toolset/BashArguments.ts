@@ -77,7 +77,11 @@ export const example = (given: unknown): string | undefined => {
   const object: Given = Predicate.isReadonlyRecord(prepared) ? prepared : {}
   const { description, restart, timeout } = object
   const milliseconds = timeout === undefined ? millisecondsOf(object["timeout_ms"]) : millisecondsOf(asSeconds(timeout))
-  const line = commandOf(object)
+  const isGiven = object["command"] !== undefined && object["command"] !== nothing
+  const line = commandOf({
+    ...object,
+    command: isGiven ? object["command"] : (commandIn({ ...object, command: undefined }) ?? object["command"])
+  })
   if (line === undefined) return undefined
   return JSON.stringify({
     command: line.length > longest ? "<command>" : line,
@@ -85,6 +89,17 @@ export const example = (given: unknown): string | undefined => {
     ...(milliseconds === undefined ? undefined : { timeout: milliseconds }),
     ...(typeof description === "string" && description.length < longest ? { description } : undefined)
   })
+}
+
+/** The names that other tools have for a command, in lower case and without what is no letter. */
+const names = new Set("bash bashcommand cmd code command commandline input script shell shellcommand".split(" "))
+
+/** Returns the command that stands under the name of another tool; undefined where there is none, or more than one. */
+const commandIn = (given: Given): unknown => {
+  const found = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && names.has(name.toLowerCase().replace(/[^a-z]/g, ""))
+  )
+  return found.length === 1 ? found[0]?.[1] : undefined
 }
 
 /** The most characters of a command that is shown again; in bash, the placeholder of a longer one is a syntax error. */

@@ -30,6 +30,7 @@ import * as Culprit from "./Culprit.js"
 import { Denials } from "./Denials.js"
 import * as Description from "./Description.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
+import * as Endless from "./Endless.js"
 import * as ExtensionName from "./ExtensionName.js"
 import type { Facts } from "./Facts.js"
 import * as ForeignTool from "./ForeignTool.js"
@@ -249,23 +250,38 @@ const run = (
   params: typeof Parameters.Type,
   isOurs: (name: string) => boolean
 ) => {
-  const { command, restart, timeout } = params
+  const { restart, timeout } = params
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
-  return CommandText.CommandText.$match(CommandText.read(command, isOurs), {
-    Command: (text) => noticed(router.route(text.command, { restart, timeout }), notices),
-    Wrapped: (text) => noticed(router.route(text.command, { restart, timeout }), [...notices, text.notice]),
-    NoCommand: ({ meant, reason }) => {
-      const { command: _, ...others } = params
-      return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
-        Effect.fail(
-          audience === undefined
-            ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))
-            : PersonHint.notRun(reason, meant["command"])
-        )
-      )
-    }
+  const route = (command: string, notices: ReadonlyArray<string>) => {
+    const running = noticed(router.route(command, { restart, timeout }), notices)
+    const endless = timeout === undefined ? Endless.find(command) : undefined
+    if (endless === undefined || isOurs(endless.program)) return running
+    const { instead, reason } = endless
+    // A person sees what comes, and ends it by a key.
+    return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+      audience === undefined ? refused(params, reason, instead === undefined ? {} : { command: instead }) : running
+    )
+  }
+  return CommandText.CommandText.$match(CommandText.read(params.command, isOurs), {
+    Command: ({ command }) => route(command, notices),
+    Wrapped: ({ command, notice }) => route(command, [...notices, notice]),
+    NoCommand: ({ meant, reason }) => refused(params, reason, meant)
   })
 }
+
+/** Refuses a text, with the call that was meant. */
+const refused = (
+  { command: _, ...others }: typeof Parameters.Type,
+  reason: string,
+  meant: Readonly<Record<string, unknown>>
+): Effect.Effect<never, CommandError> =>
+  Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+    Effect.fail(
+      audience === undefined
+        ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))
+        : PersonHint.notRun(reason, meant["command"])
+    )
+  )
 
 /** Puts notices before those of a result, or of an error that holds output. */
 const noticed = (

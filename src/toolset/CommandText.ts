@@ -5,7 +5,9 @@
  */
 import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
+import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import * as Entities from "./Entities.js"
 import * as FileTool from "./ForeignTool.files.js"
 import { Given } from "./ForeignTool.given.js"
 import * as FullScreen from "./FullScreen.js"
@@ -71,6 +73,7 @@ const readAt = (text: string, depth: number): CommandText =>
       ofPrompt(text, depth) ??
       ofMarkdown(text, depth) ??
       ofPatch(text) ??
+      ofEntities(text) ??
       ofProse(text) ??
       ofFullScreen(text) ??
       Command({ command: text }))
@@ -102,6 +105,12 @@ const interpreters: ReadonlyArray<readonly [RegExp, string]> = [
 ]
 
 const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
+  const above = Markdown.beforeLoneFence(text)
+  if (above !== undefined) {
+    const isShown = text.length <= longestShown
+    const reason = "its last line is the end of a Markdown fence; give the command alone"
+    return NoCommand({ reason, meant: isShown ? meantBy({ info: "bash", text: above }, depth) : tooLong })
+  }
   if (!Markdown.isMarkdown(text)) return undefined
   const whole = Markdown.whole(text)
   if (whole !== undefined && whole.text.trim() !== "" && (shells.test(whole.info) || sessions.test(whole.info))) {
@@ -119,9 +128,31 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   const isPlain = whole !== undefined && sessions.test(whole.info)
   const reason = isPlain ? "no language is given for its Markdown fence; give the command alone" : markdown
   if (text.length > longestShown) return NoCommand({ reason, meant: tooLong })
-  const found = [whole, Markdown.first(text), Markdown.inline(text)].filter((each) => each !== undefined)
+  const blocks = Markdown.blocks(text)
+  if (blocks.length > 1 && whole === undefined) return NoCommand({ reason, meant: meantByAll(blocks, depth) })
+  const found = [whole, blocks[0], Markdown.inline(text)].filter((each) => each !== undefined)
   const block = found.find((each) => each.text.trim() !== "") ?? found[0]
   return NoCommand({ reason, meant: block === undefined ? {} : meantBy(block, depth) })
+}
+
+/** Returns what several blocks mean one after the other, without those that may be output; where one is not closed, the first. */
+const meantByAll = (blocks: ReadonlyArray<Markdown.Block>, depth: number): Readonly<Record<string, unknown>> => {
+  const all = blocks.map((block) => meantBy(block, depth)).filter(({ command }) => typeof command === "string")
+  const [first = {}] = all
+  const commands = all.map(({ command }) => String(command).trim())
+  return all.length < 2 || !commands.every(isClosed) ? first : { command: commands.join("\n") }
+}
+
+/** Tests whether nothing that follows a command can be taken for a part of it. */
+const isClosed = (command: string): boolean => {
+  const { tokens } = CommandLine.parse(command)
+  const announced = tokens.filter((token) => token._tag === "Operator" && /^\d*<<-?$/.test(token.value))
+  const documents = tokens.filter(({ _tag }) => _tag === "HereDocument")
+  return (
+    announced.length === documents.length &&
+    tokens.every((token) => !("closed" in token) || token.closed) &&
+    !/[\\|&]$/.test(command)
+  )
 }
 
 /** The most characters of a text that is taken apart to show what was meant. */
@@ -147,6 +178,16 @@ const ofPatch = (text: string): CommandText | undefined => {
   if (found === undefined) return undefined
   const isShown = found.isWhole && text.length <= longestShown
   return NoCommand({ reason: PatchText.reason, meant: isShown ? { command: PatchText.toCommand(found.patch) } : {} })
+}
+
+const ofEntities = (text: string): CommandText | undefined => {
+  const found = Entities.find(text)
+  return found === undefined
+    ? undefined
+    : NoCommand({
+        reason: `${found.entity} is HTML, of which bash would run parts; write the character itself`,
+        meant: found.decoded === undefined ? {} : { command: found.decoded }
+      })
 }
 
 const ofProse = (text: string): CommandText | undefined =>

@@ -48,6 +48,17 @@ export const readMany = (given: Given): string => {
  */
 export const remove = (given: Given): string => `rm ${fileOf(given)}`
 
+/**
+ * Writes `view`, which lists a directory as well.
+ *
+ * @since 0.1.0
+ */
+export const view = (given: Given): string => {
+  const file = fileOf(given)
+  const mayBeDirectory = rangeOf(given) === undefined && !/^<|\.\w+'?$/.test(file)
+  return mayBeDirectory ? `[ -d ${file} ] && ls -la ${file} || ${read(given)}` : read(given)
+}
+
 /** Returns the lines from a first to a last one, which others name in many ways; `[5, -1]` goes to the end. */
 const rangeOf = (given: Given): string | undefined => {
   const range = given.any("viewrange", "linerange", "range")
@@ -69,7 +80,7 @@ const rangeOf = (given: Given): string | undefined => {
 export const editor = (given: Given): string | undefined => {
   switch (given.text("command")) {
     case "view":
-      return read(given)
+      return view(given)
     case "create":
       return write(given)
     case "str_replace":
@@ -119,7 +130,7 @@ export const edit = (given: Given): string => editOf(fileOf(given), given)
 const editOf = (file: string, given: Given): string => {
   const old = given.text("oldstring", "oldstr", "oldtext")
   const replacement = given.text("newstring", "newstr", "newtext")
-  if (old === "") return `[ -e ${file} ] || ${writing(file, replacement)}`
+  if (old === "") return `[ ! -s ${file} ] && ${writing(file, replacement)}`
   const texts = [shown(old, "<old>"), shown(replacement, "<new>")]
   const isDashed = [old, replacement].some((text) => text?.startsWith("-") === true)
   return ["edit", ...(given.flag("replaceall") ? ["--all"] : []), ...(isDashed ? ["--"] : []), file, ...texts].join(" ")

@@ -78,6 +78,8 @@ export class Given {
   path(placeholder: string, ...names: ReadonlyArray<string>): string {
     const path = this.text(...names)
     if (path === undefined || path === "" || !isShown(path)) return placeholder
+    // In quotes, the tilde is no home directory.
+    if (/^~\/./.test(path)) return `~/${Quote.word(path.slice(2))}`
     return Quote.word(path.startsWith("-") ? `./${path}` : path)
   }
 }

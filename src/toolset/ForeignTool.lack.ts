@@ -5,6 +5,13 @@
  */
 
 const texts: ReadonlyMap<string, string> = new Map([
+  ["askfollowupquestion", "there is no tool that asks the user; ask in your answer"],
+  ["askuserquestion", "there is no tool that asks the user; ask in your answer"],
+  ["attemptcompletion", "there is no tool that ends the work; give the result as your answer"],
+  ["browseraction", "there is no browser"],
+  ["computer", "there is no screen, no keyboard and no mouse"],
+  ["enterplanmode", "there is no tool for plans; give the plan as your answer"],
+  ["exitplanmode", "there is no tool for plans; give the plan as your answer"],
   ["notebookedit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change"],
   ["notebookread", "there is no tool for notebooks; a notebook is a JSON file, which any program can read"],
   ["websearch", "there is no tool that searches the web"]

@@ -6,7 +6,18 @@
 import * as Quote from "../bash/Quote.js"
 import { type Given, isShown } from "./ForeignTool.given.js"
 
-const directoryOf = (given: Given): string => given.path(".", "path", "dirpath", "directory", "absolutepath")
+const directoryOf = (given: Given): string =>
+  given.path(
+    ".",
+    "path",
+    "dirpath",
+    "directory",
+    "absolutepath",
+    "relativeworkspacepath",
+    "directorypath",
+    "dir",
+    "folder"
+  )
 
 /** The endings of the files of a type, where they are not its name. */
 const endings: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -4,11 +4,12 @@
  *
  * @since 0.1.0
  */
+import * as Quote from "../bash/Quote.js"
 import * as Advice from "../domain/Advice.js"
 import * as BashArguments from "./BashArguments.js"
 import * as ExtensionTool from "./ForeignTool.extension.js"
 import * as FileTool from "./ForeignTool.files.js"
-import { Given } from "./ForeignTool.given.js"
+import { Given, isShown } from "./ForeignTool.given.js"
 import * as SearchTool from "./ForeignTool.search.js"
 import * as ShellWords from "./ShellWords.js"
 
@@ -76,6 +77,13 @@ const editor: Answer = (given) => {
   return line === undefined ? undefined : [Advice.run(line)]
 }
 
+const python: Answer = (given) => {
+  const code = typeof given.params === "string" ? given.params : given.text("code", "script", "input")
+  return code === undefined || code.trim() === "" || !isShown(code)
+    ? Advice.line`${Advice.run("python3 - <<'EOF'\n<code>\nEOF")}`
+    : [Advice.run(`python3 - ${Quote.hereDocument(`${code.replace(/\n$/, "")}\n`)}`)]
+}
+
 const background: Answer = () =>
   Advice.line`${Advice.run("jobs -l")} lists what runs in the background; its output is in the file that it was sent to, or that the result of its call named`
 
@@ -89,7 +97,8 @@ const shellNames =
 const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
   (
     [
-      ["read readfile view viewfile viewimage", command(FileTool.read)],
+      ["read readfile viewfile viewimage", command(FileTool.read)],
+      ["view", command(FileTool.view)],
       ["readmanyfiles", command(FileTool.readMany)],
       ["write writefile writetofile createfile", command(FileTool.write)],
       ["edit editfile replace searchreplace strreplace", command(FileTool.edit)],
@@ -97,6 +106,7 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["applydiff replaceinfile", command(FileTool.searchAndReplace)],
       ["applypatch patch", patch],
       ["grep grepsearch searchfilecontent searchfiles", command(SearchTool.grep)],
+      ["rg ripgrep ag", command(SearchTool.ripgrep)],
       ["glob", command(SearchTool.glob)],
       ["filesearch", command(SearchTool.named)],
       ["deletefile", command(FileTool.remove)],
@@ -110,7 +120,8 @@ const answers: ReadonlyMap<string, Answer> = new Map<string, Answer>(
       ["strreplaceeditor strreplacebasededittool texteditor", editor],
       ["bashoutput getterminaloutput taskoutput", background],
       ["killshell killbash taskstop", kill],
-      [shellNames, shell]
+      [shellNames, shell],
+      ["python pythonrepl executepython runpython codeinterpreter ipython", python]
     ] as const
   ).flatMap(([names, answer]) => names.split(" ").map((name): [string, Answer] => [name, answer]))
 )

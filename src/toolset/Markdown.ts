@@ -21,6 +21,7 @@ export interface Block {
 
 const opening = /^([ \t]*)(`{3,}(?=[^`]*$)|~{3,})(.*)$/
 const fence = /^[ \t]*(?:`{3,}|~{3,})/m
+const lastFence = /^(?:`{3}|~{3})$/
 
 /** Splits a text into lines, without the CR where the first line has one. */
 const linesOf = (text: string): ReadonlyArray<string> => {
@@ -40,19 +41,42 @@ const block = (indentation: string, info: string, lines: ReadonlyArray<string>):
 })
 
 /**
- * Returns the first block of a text, as CommonMark reads it; one that is not closed goes on to the end.
+ * Returns the blocks of a text in their order, as CommonMark reads them; one that is not closed goes on to the end.
  *
  * @since 0.1.0
  * @category parsing
  */
-export const first = (text: string): Block | undefined => {
+export const blocks = (text: string): ReadonlyArray<Block> => {
+  const found: Array<Block> = []
   const lines = linesOf(text)
-  const from = lines.findIndex((line) => opening.test(line))
-  if (from < 0) return undefined
-  const [, indentation = "", opener = "", info = ""] = opening.exec(lines[from] as string) ?? []
-  const inner = lines.slice(from + 1)
-  const end = inner.findIndex((line) => closes(line, opener))
-  return block(indentation, info, end < 0 ? inner : inner.slice(0, end))
+  for (let at = 0; at < lines.length; at++) {
+    const [, indentation = "", opener, info = ""] = opening.exec(lines[at] as string) ?? []
+    if (opener === undefined) continue
+    const inner = lines.slice(at + 1)
+    const end = inner.findIndex((line) => closes(line, opener))
+    const length = end < 0 ? inner.length : end
+    found.push(block(indentation, info, inner.slice(0, length)))
+    at += length + 1
+  }
+  return found
+}
+
+/**
+ * Returns the lines above a closing fence that has no opening one, and is the last line of a text; undefined for any
+ * other text. Fences in here-documents and in quotes are none.
+ *
+ * @since 0.1.0
+ * @category parsing
+ */
+export const beforeLoneFence = (text: string): string | undefined => {
+  const trimmed = text.trimEnd()
+  if (!lastFence.test(trimmed.slice(-3)) || !trimmed.includes("\n")) return undefined
+  const { tokens } = CommandLine.parse(trimmed)
+  const last = tokens.at(-1)
+  const isLast = last?._tag === "Word" && /^(?:`{3,}|~{3,})$/.test(trimmed.slice(last.start))
+  if (!isLast || !LineStart.isFirst(tokens, tokens.length - 1, trimmed)) return undefined
+  const above = text.slice(0, last.start)
+  return fence.test(LineStart.outsideHereDocuments(above)) || above.trim() === "" ? undefined : above.trimEnd()
 }
 
 /**

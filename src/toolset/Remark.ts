@@ -22,6 +22,7 @@ import * as OpenHereDocument from "./OpenHereDocument.js"
 import * as OpenQuote from "./OpenQuote.js"
 import * as StatusMeaning from "./StatusMeaning.js"
 import * as Upstream from "./Upstream.js"
+import * as WayOn from "./WayOn.js"
 
 /**
  * Makes the remark on a result; undefined for a success that changed no directory, hides no failure in a pipeline, and has no
@@ -88,6 +89,8 @@ export const meaningOf = (
   ofStatus: typeof StatusMeaning.of = StatusMeaning.of
 ): string | undefined => {
   const { around, cwd, result } = facts
+  const way = WayOn.of(line, facts)
+  if (way !== undefined) return way
   switch (result.exitCode) {
     case ExitCode.timeout:
       return ofTimeout(line)

@@ -21,8 +21,9 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
   const replaced = tools.flatMap((tool) => Tool.orNone(() => tool.replace?.(call.name, params)) ?? [])[0]
   const correction =
     replaced ??
+    Lack.of(call.name) ??
     (isNamed && known.includes("Bash")
-      ? `${lackOf(call.name)}commands run through the tool Bash: Bash(command="${call.name} <args>")`
+      ? `commands run through the tool Bash: Bash(command="${call.name} <args>")`
       : "call one of the tools that there are.")
   return ToolReturn.fromError(
     call,
@@ -32,11 +33,6 @@ export const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): To
     }),
     { toolName: call.name }
   )
-}
-
-const lackOf = (name: string): string => {
-  const lack = Lack.of(name)
-  return lack === undefined ? "" : `${lack}; `
 }
 
 /** Returns the arguments of a call, or their text where that is not JSON. */

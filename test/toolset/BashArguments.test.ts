@@ -44,6 +44,16 @@ describe("example", () => {
     const cases: ReadonlyArray<readonly [unknown, object | undefined]> = [
       [undefined, undefined],
       [{}, undefined],
+      [{ script: "ls" }, { command: "ls" }],
+      [
+        { input: "ls", restart: true },
+        { command: "ls", restart: true }
+      ],
+      [{ Command: "ls" }, { command: "ls" }],
+      [{ bash_command: "ls" }, { command: "ls" }],
+      [{ script: "a", code: "b" }, undefined],
+      [{ query: "ls" }, undefined],
+      [{ command: "a", input: "b" }, { command: "a" }],
       [
         { cmd: "a", timeout: "2 min", description: "x", other: 1 },
         { command: "a", timeout: 120_000, description: "x" }

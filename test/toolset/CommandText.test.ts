@@ -61,10 +61,14 @@ describe("the text of a command", () => {
     assert.isUndefined(taken(`apply_patch <<'EOF'\n${patch}\nEOF`))
   })
 
-  it("is refused in any other Markdown, with the command of the first fence", () => {
+  it("is refused in any other Markdown, with the commands of its fences", () => {
     const refused: ReadonlyArray<readonly [string, string | undefined]> = [
-      [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls"],
-      [lines("Fbash", "ls", "F", "", "Fbash", "pwd", "F"), "ls"],
+      [lines("Fbash", "ls", "F", "and then", "Fbash", "pwd", "F"), "ls\npwd"],
+      [lines("Fbash", "ls", "F", "", "Fbash", "pwd", "F"), "ls\npwd"],
+      [lines("Fbash", "ls", "F", "It shows:", "F", "a.txt  b.txt", "F"), "ls"],
+      [lines("Fbash", "ls", "F", "Fpython", "print(1)", "F"), "ls\npython3 - <<'EOF'\nprint(1)\nEOF"],
+      [lines("cd x", "ls", "F"), "cd x\nls"],
+      [lines("ls", "~~~", ""), "ls"],
       [lines("This lists:", "Fbash", "ls", "F"), "ls"],
       [lines("# ls", "Fbash", "ls", "F"), "ls"],
       [lines("cd x", "~~~", "ls", "~~~"), "ls"],
@@ -87,6 +91,20 @@ describe("the text of a command", () => {
       [lines("Fbash", "F"), undefined]
     ]
     for (const [text, command] of refused) assert.strictEqual(shown(text), command, text)
+  })
+
+  it("goes to bash where what looks like the end of a fence is text", () => {
+    for (const text of [
+      lines("cat <<'EOF'", "F", "EOF"),
+      lines("echo 'a", "F", "'"),
+      lines("cat <<'EOF'", "Fbash", "F")
+    ])
+      assert.strictEqual(CommandText.read(text)._tag, "Command", text)
+  })
+
+  it("is refused with entities of HTML, with the characters that they stand for", () => {
+    assert.strictEqual(shown("cat a &gt; b"), "cat a > b")
+    assert.strictEqual(shown(lines("Fbash", "cd a &amp;&amp; ls", "F")), "cd a && ls")
   })
 
   it("is refused where it may be output or prose, and none of that is shown as what was meant", () => {

@@ -42,7 +42,7 @@ describe("the command for another agent's tool", () => {
       ["Write", { file_path: "a", content: "\0" }, "write a <content>"],
       ["Edit", { file_path: "a", old_string: "it's", new_string: "$x" }, "edit a 'it'\\''s' '$x'"],
       ["edit", { filePath: "a", oldString: "-a", newString: "b", replaceAll: true }, "edit --all -- a '-a' 'b'"],
-      ["Edit", { file_path: "a", old_string: "", new_string: "x\n" }, "[ -e a ] || write a 'x\n'"],
+      ["Edit", { file_path: "a", old_string: "", new_string: "x\n" }, "[ ! -s a ] && write a 'x\n'"],
       ["Edit", { file_path: "a" }, "edit a <old> <new>"],
       [
         "MultiEdit",
@@ -86,7 +86,8 @@ describe("the command for another agent's tool", () => {
   it("does what the editor with commands would", () => {
     const name = "str_replace_based_edit_tool"
     all([
-      [name, { command: "view", path: "src/x" }, "read src/x"],
+      [name, { command: "view", path: "src/x.c" }, "read src/x.c"],
+      [name, { command: "view", path: "src/x" }, "[ -d src/x ] && ls -la src/x || read src/x"],
       [name, { command: "view", path: "src/x", view_range: [2, 3] }, "read src/x:2-3"],
       [name, { command: "view", path: "src/x", view_range: [5, -1] }, "read src/x:5-"],
       [name, { command: "create", path: "n", file_text: "hi\n" }, "write n <<'EOF'\nhi\nEOF"],

@@ -84,6 +84,11 @@ const forms = [
   "apply_patch '*** Begin Patch\n*** Add File: p.txt\n+new\n*** End Patch'",
   "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: q.txt\n+new\n*** End Patch\nEOF",
   "TodoWrite '[\"Run it\"]'",
+  `TodoWrite "{'todos':[{'content':'Run it'}]}"`,
+  "TodoWrite list",
+  "TodoWrite 'write tests'",
+  "TodoWrite add 'write tests'",
+  `TodoWrite '{"todos":[{"content":"Run it","status":"done"}]}'`,
   'TodoWrite todos=\'[{"content":"It\'\\\'\'s done","status":"done"}]\'',
   "Bash ls",
   "Bash(command='ls src')",
@@ -166,6 +171,31 @@ const unclear = [
   "*** Begin Patch\n*** Update File: a.txt\n"
 ]
 
+/** Calls of other tools, and a part of what the command that is offered prints. */
+const tools: ReadonlyArray<readonly [name: string, given: object, says: string]> = [
+  ["list_dir", { relative_workspace_path: "src" }, "main.ts"],
+  ["view", { path: "src" }, "main.ts"],
+  ["view", { path: "Makefile" }, "all:"],
+  ["view", { path: "a.txt" }, "one"],
+  ["str_replace_based_edit_tool", { command: "view", path: "src" }, "main.ts"],
+  ["Edit", { file_path: "made.txt", old_string: "", new_string: "x" }, "Written"],
+  ["rg", { pattern: "port" }, "config.ts"],
+  ["python", { code: "print(6 * 7)" }, "42"],
+  ["functions.shell", { command: ["bash", "-lc", "ls src"] }, "main.ts"],
+  ["Read", { file_path: "~/x.txt" }, "home"]
+]
+
+/** Calls that are answered with the usage, and the right call. */
+const usages = [
+  "read big.txt --lines 5-7",
+  "read big.txt --start 5 --end 7",
+  "read big.txt -n 3",
+  "edit --patch fix.diff",
+  "edit src/config.ts src/main.ts port PORT",
+  "edit -i 's/one/1/' b.txt",
+  "write --append b.txt more"
+]
+
 describe("what is offered in the place of a wrong call", () => {
   inHouse("is right as it is printed, for the forms of other agents", (house) =>
     Effect.gen(function* () {
@@ -188,6 +218,41 @@ describe("what is offered in the place of a wrong call", () => {
       }
       assert.strictEqual(Fs.readFileSync(`${work}/n.txt`, "utf8"), "-x")
       assert.strictEqual(Fs.readFileSync(`${work}/g.txt`, "utf8"), "ho\nmore\n")
+    })
+  )
+
+  inHouse("is right as it is printed, for tools with names that are not ours", (house) =>
+    Effect.gen(function* () {
+      const { work } = Ground.prepare(`${house.cwd}/ground`)
+      yield* house.run(`cd ${work}; HOME=$PWD/home; mkdir ~; echo home > ~/x.txt`)
+      for (const [name, given, says] of tools) {
+        const said = yield* house.handle(given, "other", name)
+        const call = offered("", said)
+        assert.isDefined(call, `${name}: ${said.output}`)
+        const answer = yield* house.handle(call as object)
+        assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${name}: ${said.output}: ${answer.output}`)
+        assert.include(answer.output, says, name)
+      }
+      const again = offered(
+        "",
+        yield* house.handle({ file_path: "a.txt", old_string: "", new_string: "x" }, "o", "Edit")
+      )
+      assert.strictEqual((yield* house.handle(again as object)).extras.exitCode, 1)
+    })
+  )
+
+  inHouse("is right as it is printed, where a usage shows it", (house) =>
+    Effect.gen(function* () {
+      const { work } = Ground.prepare(`${house.cwd}/ground`)
+      yield* house.run(`cd ${work}; diff -u a.txt b.txt | sed 's/b.txt/a.txt/' > fix.diff`)
+      for (const command of usages) {
+        const { output } = yield* house.handle({ command })
+        const shown = /^Usage: .*\n((?: {2}.*\n)+)Bash/m.exec(output)?.[1] ?? assert.fail(`${command}: ${output}`)
+        const call = { command: shown.trimEnd().replace(/^ {2}/gm, "") }
+        const answer = yield* house.handle(call)
+        assert.isFalse(isWrong(answer, JSON.stringify(call).slice(12)), `${command}: ${output}: ${answer.output}`)
+      }
+      assert.strictEqual(Fs.readFileSync(`${work}/b.txt`, "utf8"), "1\ndeux\nthree\nmore\n")
     })
   )
 

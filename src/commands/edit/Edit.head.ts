@@ -3,11 +3,15 @@
  *
  * @since 0.1.0
  */
+import * as BinaryText from "../../domain/BinaryText.js"
 import type * as Slices from "../../domain/Slices.js"
 import * as FileType from "../../files/FileType.js"
 import * as Matches from "./Edit.matches.js"
 import * as Nearest from "./Edit.nearest.js"
 import * as Shown from "./Edit.shown.js"
+
+/** The number of bytes at the beginning that tell whether a file is text. */
+const examined = 8 * 1024
 
 /**
  * The most bytes of a file that are held in memory: a longer file is read twice, once to find the text, and once to
@@ -34,6 +38,13 @@ export class Head {
     // A chunk may be a small part of a large buffer.
     this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
     this.size += Math.min(chunk.length, room)
+  }
+
+  /** The kind of the file where it is no text; single bytes that are none may stand in a text. */
+  get binary(): string | undefined {
+    const bytes = this.around(0, examined).bytes
+    const type = FileType.of(bytes)
+    return type?.name ?? (BinaryText.find(Buffer.from(bytes).toString()) === undefined ? undefined : "binary file")
   }
 
   /** True where the file begins as UTF-16 text does, in which no text of another encoding is found. */

@@ -6,11 +6,11 @@
  * @since 0.1.0
  */
 import type { Steps } from "../../domain/Slices.js"
+import * as AppliedBefore from "./Edit.applied.js"
 import type { Hunk, Line } from "./Edit.change.js"
 import * as Place from "./Edit.place.js"
+import { exact, loose, matches, stride } from "./Edit.places.js"
 
-/** The number of lines between two places where the work may rest. */
-const stride = 20_000
 /** The most places of a hunk that are named. */
 const mostNamed = 5
 
@@ -67,7 +67,7 @@ export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied 
     const old = hunk.lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))
     const found = yield* locate({ file, from, hunk, old, drift })
     if (typeof found === "string") {
-      const reason = (yield* already(file, hunk, drift)) ?? `does not fit: ${found}`
+      const reason = (yield* AppliedBefore.find(file, hunk, drift)) ?? `does not fit: ${found}`
       misfits.push({ hunk: index + 1, reason })
       continue
     }
@@ -88,16 +88,6 @@ export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied 
   if (misfits.length > 0) return misfits
   yield* copy(file, from, file.length, out)
   return { text: out.join(""), added, removed }
-}
-
-/** Says where the lines are that a hunk leaves, if it was applied before; undefined where they are not, or in several places. */
-function* already(file: ReadonlyArray<string>, { lines, start }: Hunk, drift: number): Steps<string | undefined> {
-  if (!lines.some(({ kind }) => kind === "+")) return undefined
-  const left = lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [loose(text)]))
-  const places = yield* matches(file, left, loose)
-  const at =
-    start !== undefined && places.includes(start + drift) ? start + drift : places.length === 1 ? places[0] : undefined
-  return at === undefined ? undefined : `is applied already: its new text is at line ${at + 1}`
 }
 
 function* copy(file: ReadonlyArray<string>, from: number, to: number, out: Array<string>): Steps<void> {
@@ -163,10 +153,6 @@ function* locate(search: Search): Steps<Found | string> {
   return `${hunk.isLast ? "the end of the file is another; " : ""}${yield* Place.nearest(file, old, from)}`
 }
 
-const exact = (line: string): string => line
-/** A line without its line end. */
-const loose = (line: string): string => line.replace(/\r?\n$/, "")
-
 /**
  * Returns where a hunk of a diff belongs that has less context on one side than on the other, for there the file begins
  * or ends; undefined for others.
@@ -208,33 +194,6 @@ const ambiguous = (places: ReadonlyArray<number>, { anchors }: Hunk): string => 
   const more = places.length > mostNamed ? " and more" : ""
   const how = anchors.length === 0 ? "more lines of context tell which" : "its @@ lines don't tell which"
   return `it matches at lines ${named.join(", ")}${more}: ${how}`
-}
-
-/** Finds all places of the lines, which may overlap, in time proportional to the file (Knuth, Morris and Pratt). */
-function* matches(
-  file: ReadonlyArray<string>,
-  wanted: ReadonlyArray<string>,
-  key: (line: string) => string
-): Steps<ReadonlyArray<number>> {
-  const table = [0]
-  for (let at = 1, length = 0; at < wanted.length; at++) {
-    while (length > 0 && wanted[length] !== wanted[at]) length = table[length - 1] as number
-    if (wanted[length] === wanted[at]) length++
-    table.push(length)
-    if (at % stride === 0) yield
-  }
-  const found: Array<number> = []
-  for (let at = 0, length = 0; at < file.length; at++) {
-    const line = key(file[at] as string)
-    while (length > 0 && wanted[length] !== line) length = table[length - 1] as number
-    if (wanted[length] === line) length++
-    if (length === wanted.length) {
-      found.push(at + 1 - length)
-      length = table[length - 1] as number
-    }
-    if (at % stride === stride - 1) yield
-  }
-  return found
 }
 
 /** Returns the lines that a hunk leaves: the file's own where they stay, and with the file's line ends. */

@@ -56,13 +56,8 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
     grammar,
     ({ more, patch, ...params }, call) => {
-      const [extra] = more
-      if (extra !== undefined && !patch) {
-        return CommandGrammar.misuse(grammar, `${FileFailure.toWord(extra)} is one word too many: it takes one file.`, [
-          ['for f in *.ts; do edit "$f" old new; done']
-        ])
-      }
-      if (patch) return patched(params, call)
+      if (patch) return patched(params, more, call)
+      if (more.length > 0) return tooMany(params, more, call.files)
       for (const name of ["file", "old", "replacement"] as const) {
         if (Option.isNone(params[name])) return CommandGrammar.misuse(grammar, `<${labels[name]}> is missing.`)
       }
@@ -86,7 +81,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     { usesFiles: true }
   )
   const run: CommandHandler["run"] = (call, context) => {
-    const right = Given.ofOptions(call.args)
+    const right = Given.ofOptions(call.args) ?? Given.ofSed(call.args)
     return right === undefined
       ? handler.run(call, context)
       : CommandGrammar.misuse(grammar, right.reason, [right.example])
@@ -111,18 +106,48 @@ const ofLine = (files: CommandCall["files"], path: string, { all, old, replaceme
 
 const labels = { file: "file", old: "old", replacement: "new" }
 
+type Words = {
+  readonly [name in "file" | "old" | "replacement"]: Option.Option<string>
+} & { readonly all: boolean }
+
+/** Returns the words of a call in their order. */
+const wordsOf = ({ file, old, replacement }: Words, more: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [file, old, replacement].flatMap(Option.toArray).concat(more)
+
+/** Answers a call with too many words: several files, or a text without quotes. */
+const tooMany = (params: Words, more: ReadonlyArray<string>, files: CommandCall["files"]) => {
+  const words = wordsOf(params, more)
+  const areFiles = Effect.forEach(words.slice(0, -2).slice(0, mostFiles), (path) =>
+    Stream.runDrain(Stream.take(read(files, path), 1))
+  )
+  return Effect.matchEffect(areFiles, {
+    onFailure: () =>
+      CommandGrammar.misuse(grammar, `${words.length} words are too many: a text with blanks stands in quotes.`, [
+        ["edit a.txt 'the old text' 'the new text'"]
+      ]),
+    onSuccess: () => {
+      const { example, reason } = Given.ofFiles(words, params.all)
+      return CommandGrammar.misuse(grammar, reason, [example])
+    }
+  })
+}
+
+/** The most files that are looked for. */
+const mostFiles = 10
+
 const patched = (
-  {
-    all,
-    file,
-    old
-  }: { readonly all: boolean; readonly file: Option.Option<string>; readonly old: Option.Option<string> },
+  params: Words,
+  more: ReadonlyArray<string>,
   call: CommandCall
 ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
-  if (call.stdin !== undefined && !all && Option.isNone(file)) return Patch.run(call, call.stdin)
-  const given = Option.getOrElse(file, () => "")
-  if (Option.isNone(old) && !all && Given.isPatch(given))
-    return Patch.run(call, Stream.make(new TextEncoder().encode(`${given}\n`)))
+  const words = wordsOf(params, more)
+  const [word] = words
+  if (call.stdin !== undefined && !params.all && word === undefined) return Patch.run(call, call.stdin)
+  if (word !== undefined && words.length === 1 && !params.all) {
+    if (Given.isPatch(word)) return Patch.run(call, Stream.make(new TextEncoder().encode(`${word}\n`)))
+    const { example, reason } = Given.ofPatchFile(word)
+    return CommandGrammar.misuse(grammar, reason, [example])
+  }
   return CommandGrammar.misuse(grammar, "--patch stands alone; the patch, which names its files, is standard input.", [
     ["edit --patch < fix.diff"],
     ["edit --patch <<'EOF'", "*** Begin Patch", "*** Update File: a.txt", "@@", "-old", "+new", "*** End Patch", "EOF"]
@@ -153,6 +178,8 @@ const replace = Effect.fnUntraced(function* (
   const isLf = old.includes("\n") && !old.includes("\r")
   const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
   const path = FileFailure.printable(file)
+  const binary = found.count === 0 ? undefined : head.binary
+  if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
   if (found.count === 0) {
     const nearest = head.isUtf16 ? utf16 : yield* slices.run(head.nearest(old))
     const isNone = nearest === Nearest.none

@@ -17,6 +17,7 @@ import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
 import * as Binary from "./Read.binary.js"
 import * as Failure from "./Read.failure.js"
+import * as Given from "./Read.given.js"
 import { help } from "./Read.help.js"
 import * as Lines from "./Read.lines.js"
 import * as Range from "./Read.range.js"
@@ -74,8 +75,8 @@ const longestNote = 100
  * @since 0.1.0
  * @category constructors
  */
-export const make: Effect.Effect<CommandHandler> = Effect.succeed(
-  CommandGrammar.toHandler(
+export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
+  const handler = CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
       const files = [file, ...more]
@@ -102,7 +103,14 @@ export const make: Effect.Effect<CommandHandler> = Effect.succeed(
     }),
     { usesFiles: true }
   )
-)
+  const run: CommandHandler["run"] = (call, options) => {
+    const right = call.args.some((word) => word.startsWith("-")) ? Given.ofOptions(call.args) : undefined
+    return right === undefined
+      ? handler.run(call, options)
+      : CommandGrammar.misuse(grammar, "the lines stand behind the file, or are --offset and --limit.", [[right]])
+  }
+  return { ...handler, run }
+})
 
 const noteRoom = (files: ReadonlyArray<string>): number =>
   files.reduce((sum, file) => sum + longestNote + 2 * file.length, 0)

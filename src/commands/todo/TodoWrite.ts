@@ -45,6 +45,11 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
 
   const write = Effect.fnUntraced(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
+      const bounds = yield* limits
+      if (Corrected.isText(words)) {
+        const { todos } = yield* store.get
+        return yield* notJson("it is text; the whole list is expected, as JSON", Corrected.ofText(words, todos, bounds))
+      }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
       // The list under its name alone; it is refused as a list, with the call that was meant.
       const text = given.replace(/^todos=(?=\s*\[)/, "")
@@ -52,8 +57,10 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
       if (yield* Slices.run(() => hasTooMuch(text))) {
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
       }
-      const value = yield* toValue(yield* Slices.run(() => JsonText.steps(text)), words.length > 0 && !isQuoted(text))
-      const bounds = yield* limits
+      const parsed = yield* Slices.run(() => JsonText.steps(text))
+      const python = Either.isLeft(parsed) ? Corrected.ofPython(text, bounds) : undefined
+      if (python !== undefined) return yield* notJson("strings of JSON stand in double quotes", python)
+      const value = yield* toValue(parsed, words.length > 0 && !isQuoted(text))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
         notValid(problems, Corrected.of(value, bounds))
       )
@@ -153,6 +160,10 @@ function* hasTooMuch(text: string): Slices.Steps<boolean> {
   }
   return values > mostValues
 }
+
+/** Makes the error about an input that is no JSON, with the call that was meant where it is known. */
+const notJson = (reason: string, corrected: string = grammar.usage): BadInput =>
+  new BadInput({ reason: `Invalid JSON format\n- input: ${reason}\nCorrect: ${corrected}` })
 
 const toValue = (
   parsed: Either.Either<unknown, JsonText.Flaw>,

@@ -294,14 +294,14 @@ describe("edit --patch", () => {
   it.effect("reports all hunks that don't fit, what is applied already, and where the names fit", () =>
     Effect.gen(function* () {
       const files = MemoryFiles.make({ a: "1\n2\n3\n", b: "x\n", "c/d.ts": "1\n" })
-      const hunks = ["@@", "-one", "+1", "@@", "-0", "+2", "@@", "-3", "+4"]
+      const hunks = ["@@", "-one", "+1", " 2", "@@", "-0", "+2", " 3", "@@", "-3", "+4"]
       const text = envelope("*** Update File: a", ...hunks, "*** Update File: b", "-z", "+y", "*** Delete File: n")
       assert.strictEqual(
         yield* refused(files, text),
         [
           "edit: a: no file was changed: hunk 1 of 3 (line 3 of the patch) is applied already: its new text is at line 1",
-          "a: hunk 2 of 3 (line 6 of the patch) is applied already: its new text is at line 2",
-          "b: the hunk (line 13 of the patch) does not fit: none of its lines is in the file",
+          "a: hunk 2 of 3 (line 7 of the patch) is applied already: its new text is at line 2",
+          "b: the hunk (line 15 of the patch) does not fit: none of its lines is in the file",
           "n: No such file or directory"
         ].join("\n")
       )
@@ -328,10 +328,40 @@ describe("edit --patch", () => {
     })
   )
 
+  it.effect("calls applied already only what its line or its context makes sure", () =>
+    Effect.gen(function* () {
+      const files = MemoryFiles.make({ a: "add:\n  a + b\n}\nsub:\n  a - b\n}\n" })
+      const none = "does not fit"
+      const at = (line: number) => `is applied already: its new text is at line ${line}`
+      for (const [hunk, said] of [
+        [["@@ -5,1 +5,1 @@", "-  a % b", "+  a + b"], none],
+        [["@@", "-  a % b", "+  a + b"], none],
+        [["@@ -2,1 +2,1 @@", "-  a % b", "+  a + b"], at(2)],
+        [["@@ -5,2 +5,2 @@", " add:", "-  a % b", "+  a + b"], at(1)],
+        [["@@", " sub:", "-  a % b", "+  a - b", " }"], at(4)],
+        [["@@ -3,1 +3,1 @@", "-)", "+}"], none]
+      ] as const) {
+        const message = yield* refused(files, ["--- a", "+++ a", ...hunk, ""].join("\n"))
+        assert.include(message, said.startsWith("is") ? said : "does not fit", hunk.join("|"))
+        if (!said.startsWith("is")) assert.notInclude(message, "applied", hunk.join("|"))
+      }
+    })
+  )
+
+  it.effect("is told how to take a patch from a file", () =>
+    Effect.gen(function* () {
+      const { message } = yield* FileCall.failed(Edit.make, ["--patch", "my fix.diff"], {})
+      assert.strictEqual(
+        message.split("\n").slice(0, 3).join("\n"),
+        "edit: --patch takes the patch from standard input, and no file.\nUsage: edit <file> <old> <new> [--all] | --patch < <patch>\n  edit --patch < 'my fix.diff'"
+      )
+    })
+  )
+
   it.effect("needs standard input, and nothing else", () =>
     Effect.gen(function* () {
       const usage = "edit: --patch stands alone; the patch, which names its files, is standard input."
-      for (const args of [["--patch"], ["-p", "f"], ["--patch", "--all"]]) {
+      for (const args of [["--patch"], ["-p", "f", "g"], ["--patch", "--all"]]) {
         const stdin = args.length === 1 ? undefined : ["x"]
         const { _tag, message } = yield* FileCall.failed(Edit.make, args, stdin === undefined ? {} : { stdin })
         assert.deepStrictEqual([_tag, message.split("\n")[0]], ["InvalidUsage", usage])

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Corrected from "../../../src/commands/todo/TodoWrite.corrected.js"
 import * as Todo from "../../../src/domain/Todo.js"
-import { write } from "../../support/commands/Todos.js"
+import { before, refused, write } from "../../support/commands/Todos.js"
 
 const of = (input: unknown) => Corrected.of(input, Todo.defaultLimits)
 
-describe("the call for a list of tasks that does not stand under `todos`", () => {
+describe("the call for a list of tasks that is not as it must be", () => {
   it("is made of the values given, whatever their names", () => {
     assert.strictEqual(
       of([{ content: "Run it", status: "done", id: 1 }, "Stop it"]),
@@ -17,6 +17,54 @@ describe("the call for a list of tasks that does not stand under `todos`", () =>
       `TodoWrite <<'EOF'\n{"todos":[{"content":"Don't stop","activeForm":"Going on","status":"in_progress"}]}\nEOF`
     )
   })
+
+  it("is made of a list under its name that lacks something, or has too much", () => {
+    const call = `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
+    for (const item of [
+      { content: "a", status: "done" },
+      { task: "a", status: "completed", id: "1", priority: "high" }
+    ]) {
+      assert.strictEqual(of({ todos: [item] }), call)
+    }
+  })
+
+  it("is made of a list in the quotes of Python", () => {
+    const call = `TodoWrite '{"todos":[{"content":"Run \\"it\\"","activeForm":"Running","status":"pending"}]}'`
+    const python = `{'todos': [{'content': 'Run "it"', "activeForm": 'Running', 'status': 'pending', 'id': None}]}`
+    assert.strictEqual(Corrected.ofPython(python, Todo.defaultLimits), call)
+    for (const text of ["{'todos': f()}", "['a' 'b']", "'a'", '{"a":1']) {
+      assert.isUndefined(Corrected.ofPython(text, Todo.defaultLimits), text)
+    }
+  })
+
+  it("is that of one more task for a text, or of the option that shows the list", () => {
+    const added = (content: string) =>
+      `TodoWrite '{"todos":[${JSON.stringify(before[0])},{"content":"${content}","activeForm":"${content}","status":"pending"}]}'`
+    const ofText = (...words: ReadonlyArray<string>) => Corrected.ofText(words, before, Todo.defaultLimits)
+    assert.strictEqual(ofText("write tests"), added("write tests"))
+    assert.strictEqual(ofText("add", "write tests"), added("write tests"))
+    assert.strictEqual(ofText("add", "tests"), added("tests"))
+    assert.strictEqual(ofText("write", "tests"), added("write tests"))
+    assert.strictEqual(ofText("list"), "TodoWrite --show")
+    for (const words of [["done"], ["add"], ["add", "a b", "c d"], ["a b", "c d"]]) assert.isUndefined(ofText(...words))
+  })
+
+  it.effect("is told where what was given is no JSON", () =>
+    Effect.gen(function* () {
+      const show = "- input: it is text; the whole list is expected, as JSON"
+      assert.deepStrictEqual(
+        yield* write({ args: ["list"] }),
+        refused("Invalid JSON format", show, "Correct: TodoWrite --show")
+      )
+      const { result } = yield* write({ args: ["{'todos':['a']}"] })
+      assert.include(result.stderr, "- input: strings of JSON stand in double quotes\nCorrect: TodoWrite '{")
+      assert.notInclude(result.stderr, "single quotes:")
+      assert.include(
+        (yield* write({ args: ["done"] })).result.stderr,
+        '\nCorrect: TodoWrite \'{"todos":[{"content":"..."'
+      )
+    })
+  )
 
   it("is not made up where the values would be refused", () => {
     for (const input of [
@@ -29,7 +77,8 @@ describe("the call for a list of tasks that does not stand under `todos`", () =>
       Array.from({ length: 51 }, () => "a"),
       ["a".repeat(201)],
       Array.from({ length: 50 }, () => "a".repeat(100)),
-      { todos: ["a"] },
+      { todos: [{ content: "a" }], merge: true },
+      { todos: [{ content: "a", status: "maybe" }] },
       "a"
     ]) {
       assert.isUndefined(of(input), JSON.stringify(input).slice(0, 100))

@@ -82,7 +82,10 @@ describe("the input of TodoWrite", () => {
           ["Invalid JSON format", "- todos[0].content: the name stands here twice"]
         ],
         [`{"todos":[],"__proto__":{"todos":[]}}`, ["Validation failed", '- input: Unrecognized key "__proto__"']],
-        [`{"todos":[{${item},"__proto__":{"x":1}}]}`, ["Validation failed", '- todos.0: Unrecognized key "__proto__"']],
+        [
+          `{"todos":[{${item},"__proto__":{"x":1}}]}`,
+          ["Validation failed", '- todos.0: Unrecognized key "__proto__"', `Correct: TodoWrite '{"todos":[{${item}}]}'`]
+        ],
         [
           `[{${item}}]`,
           [

@@ -16,6 +16,9 @@ import {
   written
 } from "../../support/commands/Todos.js"
 
+const corrected = (status: string) =>
+  `Correct: TodoWrite '{"todos":[{"content":"Run it","activeForm":"Running it","status":"${status}"}]}'`
+
 describe("TodoWrite", () => {
   it.effect("S1: without JSON, it says so and how it is used", () =>
     Effect.gen(function* () {
@@ -64,7 +67,11 @@ describe("TodoWrite", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* writeJson({ todos: [todo({ status: "done" })] }),
-        refused("Validation failed", '- todos.0.status: Expected one of pending, in_progress, completed, got "done"')
+        refused(
+          "Validation failed",
+          '- todos.0.status: Expected one of pending, in_progress, completed, got "done"',
+          corrected("completed")
+        )
       )
     })
   )
@@ -73,7 +80,7 @@ describe("TodoWrite", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(
         yield* writeJson({ todos: [todo({ extra: 1 })] }),
-        refused("Validation failed", '- todos.0: Unrecognized key "extra"')
+        refused("Validation failed", '- todos.0: Unrecognized key "extra"', corrected("pending"))
       )
     })
   )

@@ -23,8 +23,8 @@ export interface Seen {
 export interface House {
   /** The directory that the shell begins in, by its real path. */
   readonly cwd: string
-  /** The answer to a call of the tool Bash with these parameters. Two at once need an id each. */
-  readonly handle: (params: object, id?: string) => Effect.Effect<ToolReturn>
+  /** The answer to a call of the tool Bash, or of another, with these parameters. Two at once need an id each. */
+  readonly handle: (params: object, id?: string, tool?: string) => Effect.Effect<ToolReturn>
   /** Cancels the call of this id; tells whether it was running. */
   readonly cancel: (id: string) => Effect.Effect<boolean>
   /** The streams and the exit code of the answer. */
@@ -77,8 +77,8 @@ const inHouseOf = (
           const sandbox = { home: `${outside}/home`, temporary: outside, enabled }
           yield* Effect.provide(
             Effect.flatMap(Toolset, (toolset) => {
-              const handle = (params: object, id = "1") =>
-                toolset.handle({ id, name: "Bash", arguments: JSON.stringify(params) })
+              const handle = (params: object, id = "1", name = "Bash") =>
+                toolset.handle({ id, name, arguments: JSON.stringify(params) })
               return use({
                 cwd,
                 handle,
