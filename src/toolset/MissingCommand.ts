@@ -90,7 +90,7 @@ export const meant = (line: CommandLine.CommandLine, facts: Facts): string | und
   const { around, commands, result } = facts
   // A command of ours has told it itself.
   if (result.category !== undefined) return undefined
-  const quoted = ofQuotedLine(line, facts) ?? ofAssignment(line)
+  const quoted = ofQuotedLine(line, facts)
   if (quoted !== undefined) return quoted
   const name = result.notFound ?? Hint.missing(line)
   if (name === undefined || name.includes("/")) return undefined
@@ -221,14 +221,6 @@ const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, com
   return isKnown && !/\n/.test(command.value)
     ? `the quotes make one word of it; without them: ${command.value}`
     : undefined
-}
-
-/** Returns how a line is written that sets a variable with blanks around the sign: `x = 5`. */
-const ofAssignment = ({ command, name, simple, text, words }: CommandLine.CommandLine): string | undefined => {
-  const [sign, value, ...others] = words
-  if (!simple || command?.quoted === true || sign?.value !== "=" || value === undefined || others.length > 0)
-    return undefined
-  return /^[A-Za-z_]\w*$/.test(name) ? `no blanks around =: ${name}=${text.slice(value.start, value.end)}` : undefined
 }
 
 /** Matches names of programs that are often not there, and are near to others which do something else. */
