@@ -146,7 +146,7 @@ const rows: ReadonlyArray<Row> = [
   { command: "echo 'it's'", remark: "[exit 2] the ' in it's ends a quote: write it'\\''s, or cat <<'EOF'" },
   { command: "touch don't", remark: "[exit 2] the ' in don't opens a quote: write don\\'t" },
   { command: 'echo "abc', remark: "[exit 2] \"abc has no end: close it, or cat <<'EOF'" },
-  { command: "x = 5", remark: "[exit 127] no blanks around =: x=5", advice: missing("x") },
+  { command: "x = 5", remark: "[exit 127] no blanks around the =: x=5", advice: missing("x") },
   { command: "ls )", remark: "[exit 2]" },
   { command: "(set -u; echo $none)", stderr: "bash: none: unbound variable\n", remark: "[exit 1]" },
   { command: "echo ${none?gone}", remark: "[exit 1]" },
