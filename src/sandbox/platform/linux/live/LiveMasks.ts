@@ -12,6 +12,7 @@ import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Indexes } from "../plan/IndexFile.js"
 import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
+import * as Unworkable from "../plan/Unworkable.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 import * as MaskWatch from "./MaskWatch.js"
 
@@ -89,6 +90,10 @@ export const make = (
     prove: (learn) =>
       Effect.gen(function* () {
         yield* door.verify
+        const late = Unworkable.missed(policy, layout)
+        if (late !== undefined) {
+          return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Unworkable.replaced(late)}` })
+        }
         let since = walked
         let hold = false
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {

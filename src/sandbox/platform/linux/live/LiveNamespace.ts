@@ -18,6 +18,7 @@ import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
 import * as MountTable from "../plan/MountTable.js"
 import * as PlanDirectory from "../plan/PlanDirectory.js"
+import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
@@ -44,6 +45,8 @@ export interface LiveNamespace {
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
   /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
+  /** Fails where the shell that has just started is in another directory than the sandbox is for. */
+  readonly arrive: Effect.Effect<void, ExecutionFailed>
   /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
@@ -189,10 +192,16 @@ export const make = (options: {
     }
     const hidden = [layout.sessions, ...layout.others, plan.path]
     const stray = WritableMounts.stray(layout, hidden, MountTable.read("self"), mounts())
-    return stray === undefined
-      ? Effect.void
-      : fail(`no sandbox: while it was built, ${stray} was replaced, or a link led there; try again when it rests`)
+    return stray === undefined ? Effect.void : fail(`no sandbox: ${Unworkable.replaced(stray)}`)
   }
+
+  const arrive = Effect.suspend(() => {
+    inner ??= SandboxProcess.find(pid)
+    const at = inner === undefined ? undefined : SandboxProcess.shellDirectory(inner)
+    return at === undefined || layout.identity === undefined || at === layout.identity
+      ? Effect.void
+      : fail(`no sandbox: ${Unworkable.replaced(layout.cwd)}`)
+  })
 
   /** Changes the mounts at a path, and nowhere else. */
   const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>, identity?: string) =>
@@ -206,6 +215,7 @@ export const make = (options: {
 
   return {
     verify: Effect.suspend(() => verify()),
+    arrive,
     canChange: level !== "single",
     isMounted,
     areMounted,

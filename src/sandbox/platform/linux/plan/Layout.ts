@@ -5,6 +5,7 @@
  */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
+import * as FileIdentity from "../../../policy/FileIdentity.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -27,6 +28,8 @@ interface Opening {
  */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
+  /** The identity (`FileIdentity`) of that directory, where it can be written: the shell has to be in this one. */
+  readonly identity?: string | undefined
   /** The masks; masked directories that have an opening are not among them. */
   readonly masks: ReadonlyArray<Mask>
   readonly openings: ReadonlyArray<Opening>
@@ -126,11 +129,14 @@ export const make = async (
     ...kept,
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
   ])
+  const directory = policy.whitelist.find(({ path }) => path === policy.cwd)?.real ?? policy.cwd
   return {
     cwd: policy.cwd,
+    identity: roots.some((root) => isWithin(directory, root)) ? (FileIdentity.of(directory) ?? "moved") : undefined,
     roots,
     readonly,
     refused: writable.refused,
+    moved: writable.moved,
     masks,
     openings,
     isReadOnly,
