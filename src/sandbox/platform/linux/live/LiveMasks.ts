@@ -62,7 +62,12 @@ export const make = (
     Effect.tryPromise({
       try: async () => {
         const all = [...roots, ...bound]
-        const area = { roots: all, needed: [...all, cwd, session], hidden: ["/dev", "/proc", sessions, ...others] }
+        const area = {
+          roots: all,
+          needed: [...all, cwd, session],
+          vital: layout.vital,
+          hidden: ["/dev", "/proc", sessions, ...others]
+        }
         const found = await Masks.search(policy, area, indexes, certainty)
         awaited = found.awaited
         return {
@@ -119,6 +124,7 @@ export const make = (
         door,
         policy,
         masks: layout.masks,
+        vital: layout.vital,
         roots: () => [...roots, ...bound],
         awaited: () => awaited,
         ...options

@@ -73,6 +73,9 @@ const kindOf = (path: string): Mask["kind"] =>
  */
 const confining = 250
 
+/** The most paths that an error names. */
+const mostNamed = 3
+
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /**
@@ -131,19 +134,27 @@ export const make = (options: {
 
   const stage = (path: string) => Path.join(plan.path, `bind-${BytePath.encode(path).toString("hex").slice(-200)}`)
 
+  /** Tests whether a path is masked, or in a directory that is: there, no mask can be mounted, and none is needed. */
+  const isHidden = (points: ReadonlySet<string>, path: string): boolean => {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) if (points.has(at)) return true
+    return false
+  }
+
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const table = mounts()
     // The first process in the sandbox has ended, and all the others with it.
     if (inner !== undefined && table.length === 0) return []
     const points = maskedIn(table)
     // A path that is gone, or that is reached by a link now, needs no mask here.
-    return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
+    return masks.filter((mask) => !isHidden(points, mask.path) && realPath(mask.path) === mask.path)
   }
 
   const addMasks: LiveNamespace["addMasks"] = (masks) =>
     Effect.gen(function* () {
       if (masks.length === 0) return
-      const what = `could not mask ${masks.map((mask) => mask.path).join(", ")}`
+      const rest = masks.length > mostNamed ? ` and ${masks.length - mostNamed} others` : ""
+      const named = masks.slice(0, mostNamed).map((mask) => mask.path)
+      const what = `could not mask ${named.join(", ")}${rest}`
       const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
       guarded = true
       if (lost(masks).length === 0) return
@@ -180,7 +191,7 @@ export const make = (options: {
   const areMounted = (masks: ReadonlyArray<Mask>) => {
     if (masks.length === 0) return true
     const points = masked()
-    return masks.every(({ path }) => points.has(path))
+    return masks.every(({ path }) => isHidden(points, path))
   }
 
   const verify = (tries = confining): Effect.Effect<void, ExecutionFailed> => {

@@ -49,6 +49,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly others: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
+  /** The paths without which no command can run: no directory around them is masked whole for what it holds. */
+  readonly vital: ReadonlyArray<string>
 }
 
 const { isWithin } = HostPath
@@ -84,9 +86,11 @@ export const make = async (
   const isReadOnly = policy.shown !== undefined
   const writable = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
   const sessions = Path.dirname(session)
+  const directory = policy.whitelist.find(({ path }) => path === policy.cwd)?.real ?? policy.cwd
   const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
+    vital: [directory, policy.cwd, session, ...needed],
     hidden: ["/dev", "/proc", sessions, ...places]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
@@ -129,7 +133,6 @@ export const make = async (
     ...kept,
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
   ])
-  const directory = policy.whitelist.find(({ path }) => path === policy.cwd)?.real ?? policy.cwd
   return {
     cwd: policy.cwd,
     identity: roots.some((root) => isWithin(directory, root)) ? (FileIdentity.of(directory) ?? "moved") : undefined,
@@ -160,6 +163,7 @@ export const make = async (
     temporary,
     sessions,
     others,
-    session
+    session,
+    vital: area.vital
   }
 }
