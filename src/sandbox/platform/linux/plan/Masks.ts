@@ -177,7 +177,7 @@ const globs = async (
     else {
       const mask = maskOf(path, rule)
       if (mask === undefined) awaited.push(...[LinkTargets.awaited(path, rule) ?? []].flat())
-      else if (!LinkTargets.isHarmful(mask.path, needed)) masks.push(mask)
+      else if (!LinkTargets.isHarmful(mask.path, needed) && !LinkTargets.isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
   return { masks, awaited, calm }
