@@ -95,6 +95,27 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
   }
 
   it.live(
+    "hides a directory whole that holds more secrets than can be masked",
+    () =>
+      inProject({}, (project) =>
+        Effect.gen(function* () {
+          for (let n = 0; n < 4100; n++) {
+            Fs.mkdirSync(`${project}/many/d${n}`, { recursive: true })
+            Fs.writeFileSync(`${project}/many/d${n}/.env`, "SECRET\n")
+          }
+          const seen = yield* execute(
+            "PATH=/usr/bin:/bin; cat many/d7/.e*; cat many/d*/.e*; echo x > made; rm -rf many"
+          )
+          assert.strictEqual(seen.stdout, "")
+          assert.include(seen.stderr, "Permission denied")
+          assert.isTrue(Fs.existsSync(`${project}/made`))
+          assert.strictEqual(Fs.readFileSync(`${project}/many/d7/.env`, "utf8"), "SECRET\n")
+        })
+      ),
+    60_000
+  )
+
+  it.live(
     "hides the sessions of other directories for temporary files",
     () =>
       inProject({}, (project) =>
