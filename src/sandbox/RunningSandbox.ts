@@ -190,7 +190,7 @@ export const make = (
       })
     })
 
-    const launcher: ShellLauncher = ({ directory, environment, shell }) =>
+    const launcher: ShellLauncher = ({ cwd, directory, environment, shell }) =>
       Effect.gen(function* () {
         const scope = yield* Effect.scope
         const begun = yield* begin(platform, { policy, shell, directory, environment })
@@ -206,7 +206,10 @@ export const make = (
           }),
           prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
           // The shell may have taken long to answer.
-          started: Effect.suspend(() => (isDue() ? mend : Effect.void)),
+          started: Effect.zipRight(
+            Effect.suspend(() => (cwd === policy.cwd ? (running?.live?.arrive ?? Effect.void) : Effect.void)),
+            Effect.suspend(() => (isDue() ? mend : Effect.void))
+          ),
           explain: (stderr) => begun.explain?.(stderr)
         }
       })

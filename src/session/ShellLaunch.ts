@@ -40,6 +40,8 @@ export interface LaunchOptions {
   readonly environment: Readonly<Record<string, string>>
   /** The directory that the process starts in. */
   readonly cwd: string
+  /** The directory that the first shell changes to. */
+  readonly entered: string
   /** Lets the first shell read its first lines; fails with what is wrong with it. */
   readonly greet: (shell: Shell.Shell) => Effect.Effect<void, string>
   /** Run as soon as the keeper's process, or what wraps it, is spawned. */
@@ -79,7 +81,7 @@ export const launch = (options: LaunchOptions): Effect.Effect<LaunchedShell, Exe
     const shell = { ...options.shell, args: [...options.shell.args, directory.keeper] }
     let isTrial = false
     const life = Effect.gen(function* () {
-      const launch = yield* launcher({ shell, directory: directory.path, environment })
+      const launch = yield* launcher({ shell, directory: directory.path, cwd: options.entered, environment })
       isTrial = launch.isTrial
       const keeper = yield* Effect.acquireRelease(ShellKeeper.spawn({ launch, directory, cwd, onExit }), (keeper) =>
         Effect.sync(() => keeper.kill())

@@ -19,6 +19,8 @@ export interface LaunchRequest {
   readonly shell: Spawnable
   /** The session's private directory, which the shell must see. */
   readonly directory: string
+  /** The directory that the first shell changes to. */
+  readonly cwd: string
   /** The environment that a shell without a sandbox would get. */
   readonly environment: Readonly<Record<string, string>>
 }

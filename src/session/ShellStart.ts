@@ -105,6 +105,7 @@ export const make = ({
           environment,
           // The directory that the first shell started in may be gone for a later one.
           cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
+          entered: state.cwd,
           greet: greet(directory),
           onSpawned,
           onExit,

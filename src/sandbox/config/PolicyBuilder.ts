@@ -140,6 +140,7 @@ export const merge = (
   runtime: RuntimeRules = {}
 ): Either.Either<SandboxPolicy, SandboxConfigError> => {
   const directory = Path.resolve(cwd)
+  const follow = RealPath.once()
   const { home, homes, program, temporary, userHome, variables } = settings
   const parts: PolicyMerge.Parts = {
     expansion: { cwd: directory, userHome, variables },
@@ -155,9 +156,10 @@ export const merge = (
     home,
     own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)],
     trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf),
-    entered: enteredBy(directory, variables),
+    entered: enteredBy(directory, variables, follow),
+    follow,
     doubt: (path) => {
-      const found = WrittenPlaces.doubt(home, path)
+      const found = WrittenPlaces.doubt(home, path, follow(path))
       return found && { reason: WrittenPlaces.describe(found), real: found.real }
     }
   }
@@ -174,8 +176,12 @@ export const merge = (
 }
 
 /** Returns the path by which the user's shell has entered a directory, where it is another than its real one. */
-const enteredBy = (directory: string, { PWD: path }: Settings["variables"]): string | undefined =>
-  path !== undefined && path !== directory && Path.isAbsolute(path) && RealPath.follow(path).real === directory
+const enteredBy = (
+  directory: string,
+  { PWD: path }: Settings["variables"],
+  follow: typeof RealPath.follow
+): string | undefined =>
+  path !== undefined && path !== directory && Path.isAbsolute(path) && follow(path).real === directory
     ? path
     : undefined
 

@@ -113,11 +113,12 @@ export interface Doubt {
  * Returns the first link on the way to a path that lies in a place which commands could write, and leads out of it;
  * undefined where there is none.
  *
+ * @param followed the path as it was resolved for what is to be done with it
  * @since 0.1.0
  * @category looking
  */
-export const doubt = (home: string, path: string): Doubt | undefined => {
-  const { links, real } = RealPath.follow(path)
+export const doubt = (home: string, path: string, followed = RealPath.follow(path)): Doubt | undefined => {
+  const { links, real } = followed
   for (const link of links) {
     for (let place = Path.dirname(link); place !== "/"; place = Path.dirname(place)) {
       if (isWithin(real, place) || !isKnown(home, place)) continue

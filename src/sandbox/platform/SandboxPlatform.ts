@@ -119,6 +119,8 @@ export interface LiveSandbox {
    * otherwise. Where files were moved meanwhile, scans again; `learn` masks what the scan finds.
    */
   readonly prove: (learn: MaskWatch["learn"] | undefined) => Effect.Effect<void, ExecutionFailed>
+  /** Fails, once the first shell answers and before any command, where it is in another directory than it was to be. */
+  readonly arrive: Effect.Effect<void, ExecutionFailed>
   /** Returns those of the masks that are no longer in place, because the host has replaced the file. */
   readonly lost: (masks: ReadonlyArray<Mask>) => ReadonlyArray<Mask>
   /** Walks all directories that can be written, and returns a mask for each path that the blacklist names by now. */

@@ -41,7 +41,8 @@ export const decode = (bytes: Buffer): string => {
     )
 }
 
-const pieces = /[\udc80-\udcff]+|[^\udc80-\udcff]+/gu
+// Longer ones would exhaust the matcher's stack.
+const pieces = /[\udc80-\udcff]{1,4096}|[^\udc80-\udcff]{1,4096}/gu
 
 /**
  * Encodes a text that may hold paths.

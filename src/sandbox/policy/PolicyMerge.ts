@@ -48,6 +48,8 @@ export interface Parts {
   readonly trusted?: ReadonlyArray<string>
   /** The path by which the user has entered the directory of `expansion.cwd`. */
   readonly entered?: string | undefined
+  /** Resolves a path, each the same way throughout (`RealPath.once`). */
+  readonly follow: typeof RealPath.follow
   /** Finds a link on the way to a path that commands of an earlier session may have made; by default, there is none. */
   readonly doubt?: (path: string) => Doubt | undefined
 }
@@ -79,8 +81,8 @@ export interface Objection {
   readonly remedy: string
 }
 
-const withReal = (rule: Rule): Rule => {
-  const real = rule.kind === "glob" ? RealPath.followPattern(rule.path) : RealPath.follow(rule.path).real
+const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow): Rule => {
+  const real = rule.kind === "glob" ? RealPath.followPattern(rule.path) : follow(rule.path).real
   return real === rule.path ? rule : { ...rule, real }
 }
 
@@ -90,8 +92,8 @@ const withReal = (rule: Rule): Rule => {
  * @since 0.1.0
  * @category constructors
  */
-export const exact = (path: string, source: RuleSource): Rule =>
-  withReal({ pattern: path, path: Path.resolve(path), kind: "path", source })
+export const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
+  withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
 const realOf = (rule: Rule): string => rule.real ?? rule.path
 
@@ -102,9 +104,9 @@ const isSystems = (link: string): boolean => Path.dirname(link) === "/"
  * Returns the reason why a path in the file's whitelist can't be allowed: a symbolic link on the way to it. A sandboxed
  * command may have put that link there after the path was allowed, to lead it anywhere.
  */
-const ledElsewhere = ({ kind, path, source }: Rule): string | undefined => {
+const ledElsewhere = ({ kind, path, source }: Rule, { follow }: Parts): string | undefined => {
   if (source !== "file" || kind === "glob") return undefined
-  const { links, real } = RealPath.follow(path)
+  const { links, real } = follow(path)
   const link = links.find((one) => !isSystems(one))
   return link === undefined
     ? undefined
@@ -124,10 +126,10 @@ const toRules = (
   parts: Parts
 ): Either.Either<ReadonlyArray<Rule>, string> =>
   Either.flatMap(PathEntry.parse(entry, parts.expansion, list), (meanings) => {
-    const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }))
+    const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }, parts.follow))
     const reason = rules.map((rule) =>
       list === "whitelist"
-        ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule) ?? inDoubt(rule, parts))
+        ? (PathEntry.unwritable(realOf(rule)) ?? ledElsewhere(rule, parts) ?? inDoubt(rule, parts))
         : undefined
     )[0]
     return reason === undefined ? Either.right(rules) : Either.left(reason)
@@ -161,8 +163,8 @@ const granting = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
   rules.filter((rule) => PathEntry.unwritable(realOf(rule)) === undefined)
 
 /** Drops the rule for a directory for temporary files that can't be one. It may be the user's own in `/run`. */
-const temporaryOf = (path: string): ReadonlyArray<Rule> =>
-  [exact(path, "tmp")].filter((rule) => !PathEntry.isKernels(realOf(rule)))
+const temporaryOf = ({ follow, temporary }: Parts): ReadonlyArray<Rule> =>
+  [exact(temporary, "tmp", follow)].filter((rule) => !PathEntry.isKernels(realOf(rule)))
 
 /**
  * Makes rules for the trusted paths which a whitelist allows. A path that holds a whole place of the whitelist is left
@@ -245,7 +247,7 @@ export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
     ({ blacklist, whitelist }) => {
       const { cwd } = parts.expansion
       const granted = parts.granted.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
-      const allowed = distinct([...granting([exact(cwd, "cwd")]), ...whitelist, ...temporaryOf(parts.temporary)])
+      const allowed = distinct([...granting([exact(cwd, "cwd", parts.follow)]), ...whitelist, ...temporaryOf(parts)])
       const policy: SandboxPolicy = {
         cwd,
         whitelist: allowed,

@@ -94,6 +94,22 @@ export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Foll
 }
 
 /**
+ * Makes a `follow` that resolves each path once, so that what is tested of a path is true of what is made of it: a command
+ * of another session may exchange a directory for a link between two looks.
+ *
+ * @since 0.1.0
+ * @category following
+ */
+export const once = (): ((path: string) => Followed) => {
+  const known = new Map<string, Followed>()
+  return (path) => {
+    const found = known.get(path) ?? follow(path)
+    known.set(path, found)
+    return found
+  }
+}
+
+/**
  * Resolves the beginning of a pattern, up to its first wildcard.
  *
  * @since 0.1.0

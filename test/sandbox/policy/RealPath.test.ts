@@ -52,6 +52,22 @@ describe("a path", () => {
   )
 })
 
+describe("a path that is resolved once", () => {
+  it.scoped("stays what it was, whatever comes to its place", () =>
+    Effect.gen(function* () {
+      const root = yield* Directory.make
+      Fs.mkdirSync(`${root}/place`)
+      const follow = RealPath.once()
+      const before = follow(`${root}/place`)
+      Fs.rmdirSync(`${root}/place`)
+      Fs.symlinkSync("/etc", `${root}/place`)
+      assert.deepStrictEqual(before, { real: `${root}/place`, links: [] })
+      assert.strictEqual(follow(`${root}/place`), before)
+      assert.strictEqual(RealPath.once()(`${root}/place`).real, "/etc")
+    })
+  )
+})
+
 describe("a pattern", () => {
   it.scoped("is followed as far as it has no wildcards", () =>
     Effect.gen(function* () {

@@ -10,7 +10,8 @@ import * as Directory from "../../../support/sandbox/Directory.js"
 /** A project, and programs that come before the system's: these are not on the PATH. */
 const inProject = (
   programs: Readonly<Record<string, (project: string) => string>>,
-  use: (project: string) => Effect.Effect<void, unknown, SandboxManager>
+  use: (project: string) => Effect.Effect<void, unknown, SandboxManager>,
+  place = ""
 ) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -24,7 +25,9 @@ const inProject = (
       // Not a place that is writable within: programs from there are not taken.
       const sandbox = { home, temporary: project, enabled: true }
       const environment = { PATH: bin }
-      yield* Effect.provide(use(project), Synapse.layer({ cwd: project, environment }, { sandbox }))
+      const cwd = `${project}${place}`
+      Fs.mkdirSync(cwd, { recursive: true })
+      yield* Effect.provide(use(project), Synapse.layer({ cwd, environment }, { sandbox }))
     })
   )
 
@@ -50,6 +53,28 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
     60_000
   )
 
+  for (const [name, target] of Object.entries({ out: "/etc", "within what may be written": "y" })) {
+    it.live(
+      `runs nothing where a link has come to the place of its directory while it started, and leads ${name}`,
+      () =>
+        inProject(
+          {
+            mount: (project) =>
+              `/bin/mkdir -p ${project}/y; /bin/mv ${project}/x ${project}/z 2>/dev/null && /bin/ln -s ${target} ${project}/x; exec /usr/bin/mount "$@"`
+          },
+          (project) =>
+            Effect.gen(function* () {
+              const error = yield* Effect.flip(execute("PATH=/usr/bin:/bin; touch ran"))
+              assert.include(String(error), `${project}/x was replaced, or a link led there`)
+              assert.deepStrictEqual(Directory.list(project), ["x", "y", "z"])
+              assert.deepStrictEqual(Directory.list(`${project}/y`), [])
+            }),
+          "/x"
+        ),
+      60_000
+    )
+  }
+
   for (const [name, text] of Object.entries({
     "runs the shell without one": 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
     "makes another than it was told to":
@@ -68,6 +93,27 @@ describe.skipIf(process.platform !== "linux" || !hasBubblewrap)("a sandbox that 
       60_000
     )
   }
+
+  it.live(
+    "hides a directory whole that holds more secrets than can be masked",
+    () =>
+      inProject({}, (project) =>
+        Effect.gen(function* () {
+          for (let n = 0; n < 4100; n++) {
+            Fs.mkdirSync(`${project}/many/d${n}`, { recursive: true })
+            Fs.writeFileSync(`${project}/many/d${n}/.env`, "SECRET\n")
+          }
+          const seen = yield* execute(
+            "PATH=/usr/bin:/bin; cat many/d7/.e*; cat many/d*/.e*; echo x > made; rm -rf many"
+          )
+          assert.strictEqual(seen.stdout, "")
+          assert.include(seen.stderr, "Permission denied")
+          assert.isTrue(Fs.existsSync(`${project}/made`))
+          assert.strictEqual(Fs.readFileSync(`${project}/many/d7/.env`, "utf8"), "SECRET\n")
+        })
+      ),
+    60_000
+  )
 
   it.live(
     "hides the sessions of other directories for temporary files",

@@ -12,6 +12,7 @@ import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Indexes } from "../plan/IndexFile.js"
 import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
+import * as Unworkable from "../plan/Unworkable.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
 import * as MaskWatch from "./MaskWatch.js"
 
@@ -61,8 +62,12 @@ export const make = (
     Effect.tryPromise({
       try: async () => {
         const all = [...roots, ...bound]
-        const hidden = ["/dev", "/proc", sessions, ...others, ...unsearched]
-        const area = { roots: all, needed: [...all, cwd, session], hidden }
+        const area = {
+          roots: all,
+          needed: [...all, cwd, session],
+          vital: layout.vital,
+          hidden: ["/dev", "/proc", sessions, ...others, ...unsearched]
+        }
         const found = await Masks.search(policy, area, indexes, certainty)
         awaited = found.awaited
         return {
@@ -90,6 +95,10 @@ export const make = (
     prove: (learn) =>
       Effect.gen(function* () {
         yield* door.verify
+        const late = Unworkable.missed(policy, layout)
+        if (late !== undefined) {
+          return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Unworkable.replaced(late)}` })
+        }
         let since = walked
         let hold = false
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {
@@ -115,6 +124,7 @@ export const make = (
         door,
         policy,
         masks: layout.masks,
+        vital: layout.vital,
         roots: () => [...roots, ...bound],
         awaited: () => awaited,
         ...options

@@ -19,6 +19,7 @@ import * as Masks from "../plan/Masks.js"
 import * as MountTable from "../plan/MountTable.js"
 import * as PlanDirectory from "../plan/PlanDirectory.js"
 import * as SystemMounts from "../plan/SystemMounts.js"
+import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
@@ -45,6 +46,8 @@ export interface LiveNamespace {
   readonly areMounted: (masks: ReadonlyArray<Mask>) => boolean
   /** Fails where the processes inside are not confined by a sandbox, or may write elsewhere than they were to. */
   readonly verify: Effect.Effect<void, ExecutionFailed>
+  /** Fails where the shell that has just started is in another directory than the sandbox is for. */
+  readonly arrive: Effect.Effect<void, ExecutionFailed>
   /** True where mounts can be changed; `lost` and `isMounted` work in any case. */
   readonly canChange: boolean
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
@@ -70,6 +73,9 @@ const kindOf = (path: string): Mask["kind"] =>
  * process in the sandbox, which a busy machine may not have run by then.
  */
 const confining = 250
+
+/** The most paths that an error names. */
+const mostNamed = 3
 
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
@@ -129,19 +135,27 @@ export const make = (options: {
 
   const stage = (path: string) => Path.join(plan.path, `bind-${BytePath.encode(path).toString("hex").slice(-200)}`)
 
+  /** Tests whether a path is masked, or in a directory that is: there, no mask can be mounted, and none is needed. */
+  const isHidden = (points: ReadonlySet<string>, path: string): boolean => {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) if (points.has(at)) return true
+    return false
+  }
+
   const lost = <A extends Pick<Mask, "path">>(masks: ReadonlyArray<A>) => {
     const table = mounts()
     // The first process in the sandbox has ended, and all the others with it.
     if (inner !== undefined && table.length === 0) return []
     const points = maskedIn(table)
     // A path that is gone, or that is reached by a link now, needs no mask here.
-    return masks.filter((mask) => !points.has(mask.path) && realPath(mask.path) === mask.path)
+    return masks.filter((mask) => !isHidden(points, mask.path) && realPath(mask.path) === mask.path)
   }
 
   const addMasks: LiveNamespace["addMasks"] = (masks) =>
     Effect.gen(function* () {
       if (masks.length === 0) return
-      const what = `could not mask ${masks.map((mask) => mask.path).join(", ")}`
+      const rest = masks.length > mostNamed ? ` and ${masks.length - mostNamed} others` : ""
+      const named = masks.slice(0, mostNamed).map((mask) => mask.path)
+      const what = `could not mask ${named.join(", ")}${rest}`
       const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
       guarded = true
       if (lost(masks).length === 0) return
@@ -178,7 +192,7 @@ export const make = (options: {
   const areMounted = (masks: ReadonlyArray<Mask>) => {
     if (masks.length === 0) return true
     const points = masked()
-    return masks.every(({ path }) => points.has(path))
+    return masks.every(({ path }) => isHidden(points, path))
   }
 
   const verify = (tries = confining): Effect.Effect<void, ExecutionFailed> => {
@@ -190,10 +204,16 @@ export const make = (options: {
     }
     const hidden = [layout.sessions, ...layout.others, plan.path]
     const stray = WritableMounts.stray(layout, hidden, MountTable.read("self"), mounts())
-    return stray === undefined
-      ? Effect.void
-      : fail(`no sandbox: while it was built, ${stray} was replaced, or a link led there; try again when it rests`)
+    return stray === undefined ? Effect.void : fail(`no sandbox: ${Unworkable.replaced(stray)}`)
   }
+
+  const arrive = Effect.suspend(() => {
+    inner ??= SandboxProcess.find(pid)
+    const at = inner === undefined ? undefined : SandboxProcess.shellDirectory(inner)
+    return at === undefined || layout.identity === undefined || at === layout.identity
+      ? Effect.void
+      : fail(`no sandbox: ${Unworkable.replaced(layout.cwd)}`)
+  })
 
   /** Changes the mounts at a path, and nowhere else. */
   const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>, identity?: string) =>
@@ -207,6 +227,7 @@ export const make = (options: {
 
   return {
     verify: Effect.suspend(() => verify()),
+    arrive,
     canChange: level !== "single",
     isMounted,
     areMounted,

@@ -12,10 +12,13 @@ import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
+import * as MaskFold from "../plan/MaskFold.js"
 import * as Masks from "../plan/Masks.js"
 import { realPath } from "../plan/WriteRoots.js"
 import * as DirectoryWatch from "./DirectoryWatch.js"
@@ -88,6 +91,8 @@ export const make = (options: {
   readonly masks: ReadonlyArray<Mask>
   /** Returns the directories that can be written; none by default. */
   readonly roots?: () => ReadonlyArray<string>
+  /** The paths without which no command can run (`MaskFold`). */
+  readonly vital?: ReadonlyArray<string>
   /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
   readonly awaited?: () => ReadonlyArray<Rule>
   readonly watcher?: DirectoryWatch.Watcher
@@ -97,7 +102,7 @@ export const make = (options: {
 }): Effect.Effect<MaskWatch, never, Scope.Scope> =>
   Effect.gen(function* () {
     const { awaited = () => [], door, exclusive = (change) => change, isGranted = () => false, policy } = options
-    const { onMasked = () => {}, roots = () => [] } = options
+    const { onMasked = () => {}, roots = () => [], vital = [policy.cwd] } = options
     const known = new Map(options.masks.map((mask) => [mask.path, mask]))
     const granted = PathRule.make(policy.granted ?? [])
     const matcher = PathRule.make(policy.blacklist)
@@ -122,20 +127,32 @@ export const make = (options: {
       if (name === null || rule !== undefined || places.concern(directory, name)) Queue.unsafeOffer(events, undefined)
     }
 
-    const lost = () => door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
+    const lost = Effect.try({
+      try: () => {
+        const missing = door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
+        return MaskFold.fold(missing, roots(), vital)
+      },
+      catch: (error) =>
+        new ExecutionFailed({ kind: "sandbox", reason: error instanceof Error ? error.message : String(error) })
+    })
+    /** Keeps directories that are masked whole in the place of what is in them. */
+    const gather = (masks: ReadonlyArray<Mask>) => {
+      const whole = masks.filter(({ reason }) => reason === MaskFold.crowded)
+      if (whole.length === 0) return
+      for (const path of known.keys()) if (whole.some((one) => isWithin(path, one.path))) known.delete(path)
+      for (const mask of whole) add(mask)
+    }
     const refresh = Effect.suspend(() => {
       for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
-      if (lost().length === 0) return Effect.void
-      return exclusive(
-        Effect.suspend(() => {
-          const missing = lost()
-          return Effect.map(door.addMasks(missing), () => {
-            // What is masked because it can't be searched is not what a rule names.
-            for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
-            if (fresh.size > 0) onMasked()
-          })
+      const mask = Effect.flatMap(lost, (missing) =>
+        Effect.map(door.addMasks(missing), () => {
+          gather(missing)
+          // What is masked because it can't be searched is not what a rule names.
+          for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
+          if (fresh.size > 0) onMasked()
         })
       )
+      return Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
     })
 
     const evict = (before?: number) =>

@@ -53,6 +53,23 @@ export const find = (pid: number): number | undefined =>
 export const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(isConfined)
 
 /**
+ * Returns the identity (`FileIdentity`) of the directory that the first shell in the sandbox is in, before any command has
+ * run; undefined where that can't be seen.
+ *
+ * @since 0.1.0
+ */
+export const shellDirectory = (inner: number): string | undefined => {
+  const [keeper = inner] = childrenOf(inner)
+  const [shell = keeper] = childrenOf(keeper)
+  try {
+    const { dev, ino } = Fs.statSync(`/proc/${shell}/cwd`, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}
+
+/**
  * Tests whether the first process in the sandbox has ended, or has left its mounts, which is a part of its end: all
  * others end with it.
  *

@@ -5,6 +5,7 @@
  */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
+import * as FileIdentity from "../../../policy/FileIdentity.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -29,6 +30,8 @@ interface Opening {
  */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
+  /** The identity (`FileIdentity`) of that directory, where it can be written: the shell has to be in this one. */
+  readonly identity?: string | undefined
   /** The masks; masked directories that have an opening are not among them. */
   readonly masks: ReadonlyArray<Mask>
   readonly openings: ReadonlyArray<Opening>
@@ -52,6 +55,8 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly unsearched: ReadonlyArray<string>
   /** The directory of this session, which is visible and read-only. */
   readonly session: string
+  /** The paths without which no command can run: no directory around them is masked whole for what it holds. */
+  readonly vital: ReadonlyArray<string>
 }
 
 const { isWithin } = HostPath
@@ -92,9 +97,11 @@ export const make = async (
   const writable = flaws.length === 0 ? given : { ...given, roots: [] }
   const sessions = Path.dirname(session)
   const unsearched = SystemMounts.unsearched(mounts, writable.roots)
+  const directory = policy.whitelist.find(({ path }) => path === policy.cwd)?.real ?? policy.cwd
   const area = {
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
+    vital: [directory, policy.cwd, session, ...needed],
     hidden: ["/dev", "/proc", sessions, ...places, ...unsearched]
   }
   const all = await Masks.find(policy, area, indexesFor(writable.roots))
@@ -141,9 +148,11 @@ export const make = async (
   return {
     cwd: policy.cwd,
     ...(flaws.length === 0 ? undefined : { flaw: flaws[0] as string }),
+    identity: roots.some((root) => isWithin(directory, root)) ? (FileIdentity.of(directory) ?? "moved") : undefined,
     roots,
     readonly,
     refused: writable.refused,
+    moved: writable.moved,
     masks,
     openings,
     isReadOnly,
@@ -168,6 +177,7 @@ export const make = async (
     sessions,
     others,
     unsearched,
-    session
+    session,
+    vital: area.vital
   }
 }

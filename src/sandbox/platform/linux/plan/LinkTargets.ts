@@ -9,6 +9,7 @@ import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
+import type { Mask } from "../../SandboxPlatform.js"
 
 /** Directories that programs come from: nothing in them is masked because a link leads to it. */
 const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/nix", "/gnu", "/snap"]
@@ -32,6 +33,20 @@ export const isHarmful = (target: string, needed: ReadonlyArray<string>): boolea
   isSystemFile(target) ||
   programs.some((path) => isWithin(target, path)) ||
   [...system, ...needed, process.execPath].some((path) => isWithin(path, target))
+
+/**
+ * Tests whether a link that commands may have made leads to a directory out of what they may write: one link could hide
+ * other projects from every later session. A single file is hidden wherever it lies, as one secret that projects share.
+ *
+ * @since 0.1.0
+ * @category predicates
+ */
+export const isFar = (
+  link: string,
+  { kind, path }: Pick<Mask, "kind" | "path">,
+  roots: ReadonlyArray<string>
+): boolean =>
+  kind === "directory" && roots.some((root) => isWithin(link, root)) && !roots.some((root) => isWithin(path, root))
 
 /**
  * Makes a rule for the place that a dangling link leads to; undefined for one that leads to something.

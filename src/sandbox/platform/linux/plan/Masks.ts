@@ -18,6 +18,7 @@ import * as FileWalk from "./FileWalk.js"
 import * as HardLinks from "./HardLinks.js"
 import type { Indexes } from "./IndexFile.js"
 import * as LinkTargets from "./LinkTargets.js"
+import * as MaskFold from "./MaskFold.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
@@ -34,6 +35,8 @@ export interface Area {
   readonly roots: ReadonlyArray<string>
   /** Paths that are never masked because a link with a blacklisted name leads to them. */
   readonly needed: ReadonlyArray<string>
+  /** Those among them without which no command can run: no directory around them is masked whole (`MaskFold`). */
+  readonly vital?: ReadonlyArray<string>
   /** Directories that the sandbox does not see in any case. */
   readonly hidden: ReadonlyArray<string>
 }
@@ -155,7 +158,9 @@ const globs = async (
     mayChange: (name) => name === sessionsName,
     skip: new Set(area.hidden),
     indexOf: (root) => indexes?.of(root, blacklist),
-    closed: (directory) => masks.push(...closedMask(directory, unsearched(directory), area.roots)),
+    closed: (directory) => {
+      for (const mask of closedMask(directory, unsearched(directory), area.roots)) masks.push(mask)
+    },
     changed: {
       since,
       note: () => {
@@ -172,7 +177,7 @@ const globs = async (
     else {
       const mask = maskOf(path, rule)
       if (mask === undefined) awaited.push(...[LinkTargets.awaited(path, rule) ?? []].flat())
-      else if (!LinkTargets.isHarmful(mask.path, needed)) masks.push(mask)
+      else if (!LinkTargets.isHarmful(mask.path, needed) && !LinkTargets.isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
   return { masks, awaited, calm }
@@ -224,9 +229,11 @@ export const search = async (
   const found = await globs(policy, area, indexes, certainty)
   const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
-  const named = withoutCovered(all, area.hidden)
+  const fold = (masks: ReadonlyArray<Mask>) => MaskFold.fold(masks, area.roots, area.vital ?? area.needed)
+  const named = fold(withoutCovered(all, area.hidden))
   const linked = await HardLinks.find(named, area.roots)
-  return { ...found, awaited, masks: withoutCovered(withAliases([...named, ...linked]), area.hidden) }
+  const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden)
+  return { ...found, awaited, masks: [...fold(masks)] }
 }
 
 /**

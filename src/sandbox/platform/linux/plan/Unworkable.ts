@@ -7,18 +7,31 @@ import { isWithin } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import * as Entries from "./Entries.js"
 import type { Layout } from "./Layout.js"
+import * as WriteRoots from "./WriteRoots.js"
 
 /**
- * Returns why commands can't work in the sandbox's directory, and what helps; undefined where they can. It is in a place
- * of sessions, which every sandbox hides, or below a directory that can't be searched.
+ * Says that a place is not what it was when the policy was built.
+ *
+ * @since 0.1.0
+ */
+export const replaced = (path: string): string =>
+  `while it was built, ${path} was replaced, or a link led there; try again when it rests`
+
+/**
+ * Returns why commands can't work in the sandbox's directory, and what helps; undefined where they can. It, or
+ * another place that commands may write, has been replaced since the policy was built, is in a place of sessions, which
+ * every sandbox hides, or below a directory that can't be searched.
  *
  * @since 0.1.0
  * @category looking
  */
 export const find = (
   policy: SandboxPolicy,
-  { cwd, flaw, masks, others, roots, sessions }: Layout
+  { cwd, flaw, masks, moved, others, roots, sessions }: Layout
 ): string | undefined => {
+  const [gone] = moved
+  // Left out, it would be read as all else is, without its masks.
+  if (gone !== undefined) return replaced(gone.path)
   const place = [sessions, ...others].find((place) => [cwd, ...roots].some((path) => isWithin(path, place)))
   if (place !== undefined) return `${place} is for sessions alone, and can't be worked in`
   if (flaw !== undefined) return `${flaw}; name, or start in, a directory in it`
@@ -32,4 +45,22 @@ export const find = (
       ? "it is another user's: name a directory of your own in TMPDIR"
       : "it is another user's, who could let you (chmod a+rx)"
   return `${path}: ${reason}; ${remedy}, or start elsewhere`
+}
+
+/**
+ * Returns the first entry of the whitelist that is there by now, and that a sandbox was built without; undefined where there
+ * is none. What the blacklist names in it is not masked.
+ *
+ * @since 0.1.0
+ * @category looking
+ */
+export const missed = (
+  policy: Pick<SandboxPolicy, "shown" | "whitelist">,
+  { masks, openings, refused, roots }: Layout
+): string | undefined => {
+  const held = [...roots, ...masks.map(({ path }) => path), ...openings.map(({ mask }) => mask.path)]
+  return (policy.shown ?? policy.whitelist).find((rule) => {
+    const real = refused.includes(rule) ? undefined : WriteRoots.realPath(rule.path)
+    return real !== undefined && !held.some((place) => isWithin(real, place))
+  })?.path
 }

@@ -27,6 +27,8 @@ export interface WriteRoots {
    * changed.
    */
   readonly refused: ReadonlyArray<Rule>
+  /** The entries of these that lead elsewhere, and the sandbox's own directory where it is gone. */
+  readonly moved: ReadonlyArray<Rule>
 }
 
 /**
@@ -101,12 +103,18 @@ const hold = (path: string): string | undefined => {
  */
 export const make = (policy: Pick<SandboxPolicy, "whitelist" | "readonly">): WriteRoots => {
   const refused: Array<Rule> = []
+  const moved: Array<Rule> = []
   const found: Array<string> = []
   const places = policy.whitelist.map((rule) => rule.real ?? rule.path)
   for (const rule of policy.whitelist) {
     const real = realPath(rule.path)
-    if (real === undefined) continue
-    if (real === (rule.real ?? rule.path) && !isLedAstray(rule, places)) found.push(real)
+    if (real === undefined) {
+      if (rule.source === "cwd") moved.push(rule)
+      continue
+    }
+    const isThere = real === (rule.real ?? rule.path)
+    if (!isThere) moved.push(rule)
+    if (isThere && !isLedAstray(rule, places)) found.push(real)
     else refused.push(rule)
   }
   const roots = outermost(found)
@@ -118,5 +126,5 @@ export const make = (policy: Pick<SandboxPolicy, "whitelist" | "readonly">): Wri
     const real = realPath(path) ?? hold(expected)
     if (real !== undefined) readonly.push(real)
   }
-  return { roots, readonly: outermost(readonly), refused }
+  return { roots, readonly: outermost(readonly), refused, moved }
 }
