@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as PolicyText from "../../../src/cli/shell/PolicyText.js"
+import type { Rule, SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
+
+const glob: Rule = { pattern: "**/.env", path: "/**/.env", kind: "glob", source: "default" }
+const path = (pattern: string, more: Partial<Rule> = {}): Rule => ({
+  ...{ pattern, path: pattern, kind: "path", source: "file" },
+  ...more
+})
+
+const policy: SandboxPolicy = {
+  cwd: "/p",
+  whitelist: [path("/p", { source: "cwd" })],
+  blacklist: [glob, path("~/.ssh", { path: "/home/ada/.ssh" })],
+  readonly: [],
+  toolCache: path("/cache", { source: "cache" }),
+  unixSockets: true,
+  environment: ["TOKEN"],
+  allowNetwork: false
+}
+
+describe("the text of a policy", () => {
+  it("claims of patterns no more than what is enforced, and leaves nothing out that commands may do", () => {
+    const text = PolicyText.make({ policy, provider: "local" })
+    assert.notInclude(text, "wherever it is")
+    for (const line of [
+      "Commands run in a sandbox (provider: local), in /p",
+      "  /cache  the caches of tools",
+      "  ~/.ssh (/home/ada/.ssh)  sandbox.json",
+      "  TOKEN",
+      "Everything else can be read. There is no network."
+    ]) {
+      assert.include(text.split("\n"), line)
+    }
+    assert.match(text, /^Patterns .*\bhold\b/m)
+    assert.match(text, /^Unix sockets can be used: /m)
+  })
+
+  it("says the same of the rules in the shell as beside it", () => {
+    const text = PolicyText.make({ policy, provider: "local" })
+    assert.isTrue(text.endsWith(`${PolicyText.rules(policy).join("\n")}.`))
+  })
+})
