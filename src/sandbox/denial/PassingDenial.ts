@@ -60,10 +60,11 @@ export const isLikely = (command: string, { stderr }: { readonly stderr: string 
  */
 export const isOffline = (stderr: string): boolean => Wording.saysUnresolved(stderr) || Wording.saysUnreachable(stderr)
 
-/** Tests whether a denial can be told in passing: of the network, only where a host is named. */
+/** Tests whether a denial can be told in passing: of the network, only where a host or a socket's path is named. */
 const canBeTold = ({ access, how, resource, rule }: Denial.Denial): boolean => {
   const host = Denial.network(how)
-  return how === "verified-text" && (access !== "network" || (rule === host.rule && resource !== host.resource))
+  const isNamed = rule === host.rule ? resource !== host.resource : resource.startsWith("/")
+  return how === "verified-text" && (access !== "network" || isNamed)
 }
 
 /** The beginnings of what is told in passing. */
