@@ -11,14 +11,21 @@
  * @since 0.1.0
  * @category texts
  */
-export const call = `__synapse=
+export const call = `__synapse= __synapse_forged=0
 {
-  { \\builtin read -t 60 -rN1 __synapse <@directory@/tickets && \\builtin printf %s "$__synapse" >&46; } 46<>@directory@/calls ||
-    __synapse=
+  {
+    while \\builtin read -t 60 -rN1 __synapse && [[ ! -p @directory@/slot-"$__synapse"-ask ]]; do
+      __synapse= __synapse_forged=$((__synapse_forged + 1))
+      (( __synapse_forged < 100000 )) || \\builtin break
+    done <@directory@/tickets
+    [[ $__synapse ]] && \\builtin printf %s "$__synapse" >&46
+  } 46<>@directory@/calls || __synapse=
 } 2>/dev/null
 if [[ ! $__synapse ]]; then
   if [[ ! -p @directory@/calls || ! -p @directory@/tickets ]]; then
     \\builtin printf '%s: not run: a command has deleted the pipes of Synapse; the next call has new ones\\n' "$1" >&2
+  elif (( __synapse_forged )); then
+    \\builtin printf '%s: not run: a command writes into the pipes of Synapse: try again when it has ended\\n' "$1" >&2
   elif { { :; } 46</dev/null; } 2>/dev/null; then
     \\builtin printf '%s: not run: too many commands of Synapse at once: try again\\n' "$1" >&2
   else

@@ -3,14 +3,22 @@
 # Sourced by a subshell, so that nothing of it stays; a shell that is killed shows no more of it than one line. Descriptor
 # 46 is `ask`, the highest that a call uses: where it can be opened, all can. `@directory@` stands for the session's
 # directory, quoted.
-__synapse=
+__synapse= __synapse_forged=0
 {
-  { \builtin read -t 60 -rN1 __synapse <@directory@/tickets && \builtin printf %s "$__synapse" >&46; } 46<>@directory@/calls ||
-    __synapse=
+  {
+    # What names no slot is no ticket: a command has written it into the pipe.
+    while \builtin read -t 60 -rN1 __synapse && [[ ! -p @directory@/slot-"$__synapse"-ask ]]; do
+      __synapse= __synapse_forged=$((__synapse_forged + 1))
+      (( __synapse_forged < 100000 )) || \builtin break
+    done <@directory@/tickets
+    [[ $__synapse ]] && \builtin printf %s "$__synapse" >&46
+  } 46<>@directory@/calls || __synapse=
 } 2>/dev/null
 if [[ ! $__synapse ]]; then
   if [[ ! -p @directory@/calls || ! -p @directory@/tickets ]]; then
     \builtin printf '%s: not run: a command has deleted the pipes of Synapse; the next call has new ones\n' "$1" >&2
+  elif (( __synapse_forged )); then
+    \builtin printf '%s: not run: a command writes into the pipes of Synapse: try again when it has ended\n' "$1" >&2
   elif { { :; } 46</dev/null; } 2>/dev/null; then
     \builtin printf '%s: not run: too many commands of Synapse at once: try again\n' "$1" >&2
   else

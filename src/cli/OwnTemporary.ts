@@ -1,5 +1,5 @@
 /**
- * Tells of the directories for temporary files that a sandbox has of its own, in place of the system's.
+ * Tells of the directories for temporary and running things that a sandbox has of its own, in place of the system's.
  *
  * @since 0.1.0
  */
@@ -8,7 +8,10 @@ import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 
-const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp"]
+const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp", "/run", "/dev/shm"]
+
+/** The programs of NixOS, which a sandbox shows. */
+const shownInRun = /^\/run\/(?:current-system|booted-system|opengl-driver)(?:\/|$)/
 
 /**
  * Returns the directory that holds a path, where the sandbox has one of its own in its place; undefined elsewhere, and
@@ -24,6 +27,7 @@ export const find = (
   skills: string
 ): string | undefined => {
   if (access === "read" && isWithin(verdict.real, RealPath.follow(skills).real)) return undefined
+  if (shownInRun.test(verdict.real)) return undefined
   if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) return undefined
   const roots = whitelist.map(({ path, real = path }) => real)
   return places.find((place) => {

@@ -64,8 +64,12 @@ export const program = (args: ReadonlyArray<string>): Effect.Effect<number, neve
     )
   })
 
-/** Says which word is not UTF-8: node has put other characters into it, and another command would run. */
+/**
+ * Says which word is not UTF-8: node has put other characters into it, and another command would run. The paths of
+ * `synapse sandbox` are read again as the bytes that they were (`RawWord`).
+ */
 const garbledWord = (args: ReadonlyArray<string>): string | undefined => {
+  if (args[0] === "sandbox") return undefined
   const place = args.findIndex((word) => word.includes("\ufffd")) + 1
   if (place === 0) return undefined
   try {

@@ -24,12 +24,13 @@ import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
-import { type Rule, type SandboxPolicy, writable } from "../sandbox/policy/SandboxPolicy.js"
 import { complain, end, print } from "./Answer.js"
+import * as Enforced from "./Enforced.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
-import * as OwnTemporary from "./OwnTemporary.js"
+import * as RawWord from "./RawWord.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import type { Stdio } from "./Stdio.js"
+import * as PolicyText from "./shell/PolicyText.js"
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
 
@@ -61,23 +62,6 @@ const inspect = Effect.gen(function* () {
 })
 
 /**
- * Formats a heading, and below it the rules as they are written, the paths that they lead to where these differ, and
- * their sources.
- */
-const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
-  const rows = rules.map(({ path, pattern, real, source }) => {
-    const place = real ?? path
-    const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
-    return [
-      isSaid ? Name.ofEntry(pattern) : `${Name.ofEntry(pattern)} (${Name.ofEntry(place)})`,
-      PolicyDecision.describeSource(source)
-    ] as const
-  })
-  const width = Math.max(...rows.map(([what]) => what.length))
-  return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
-}
-
-/**
  * Prints the policy for the current directory, with the source of every rule.
  *
  * @since 0.1.0
@@ -86,27 +70,16 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
-    const { blacklist, cwd, environment = [], readonly, unixSockets } = found.policy
     const text = json
       ? JSON.stringify(found)
       : [
-          `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(cwd)}`,
+          `The sandbox is ${found.enabled ? `on (provider: ${found.provider})` : "OFF: nothing of this is enforced"}, in ${Name.of(found.policy.cwd)}`,
           `Rules of your own are in ${found.file}`,
-          ...section("Read and write:", writable(found.policy)),
-          ...section("Never read or written:", blacklist),
-          ...(blacklist.some(isAnywhere) ? ["", named] : []),
-          ...section("Never written:", readonly),
-          ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
-          "",
-          ...(unixSockets === true ? [socketsRisk] : []),
-          `Everything else can be read. There is no network${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
+          `${PolicyText.rules(found.policy).join("\n")}${asksForNetwork(found.file) ? ": `allowNetwork: true` has no effect" : ""}.`
         ].join("\n")
     yield* print("stdout", text)
     return ExitCode.success
   }).pipe(run)
-
-const socketsRisk =
-  "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
 
 /** Tests whether the file asks for a network, which no sandbox has. */
 const asksForNetwork = (file: string): boolean =>
@@ -115,25 +88,9 @@ const asksForNetwork = (file: string): boolean =>
     () => false
   )
 
-/** Tests whether a rule is a pattern for files in any directory. */
-const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
-
-/** The limit of patterns on Linux, where nothing can be hidden that was not looked for. */
-const named =
-  process.platform === "darwin"
-    ? "Patterns hold in every directory."
-    : "Patterns (**/…) hold where commands may write. Elsewhere they refuse commands that name such a file, and hide none."
-
-/** Tests whether a rule denies a path only to commands that name it, because it lies where nothing is looked for. */
-const isByName = ({ whitelist }: SandboxPolicy, { real, rule }: { readonly real: string; readonly rule?: Rule }) =>
-  process.platform !== "darwin" &&
-  rule !== undefined &&
-  isAnywhere(rule) &&
-  !whitelist.some(({ path, real: at = path }) => real === at || real.startsWith(`${at}/`))
-
-/** Expands a `~` that the shell has left in a path because it was quoted. */
-const expandHome = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
-  Effect.map(SandboxSettings.SandboxSettings, ({ userHome }) => path.replace(/^~(?=\/|$)/, () => userHome))
+/** Expands the `~` and the variables that the shell has left in a path because they were quoted. */
+const expand = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
+  Effect.map(SandboxSettings.SandboxSettings, (settings) => SandboxEntry.expand(RawWord.of(path), settings))
 
 /** Formats a verdict in a few words. */
 const why = (verdict: PolicyDecision.Verdict): string => {
@@ -151,29 +108,24 @@ const why = (verdict: PolicyDecision.Verdict): string => {
  */
 export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
   Effect.gen(function* () {
-    const text = yield* expandHome(given.path)
+    const text = yield* expand(given.path)
     const path = Path.resolve(text)
     const access = given.write ? "write" : "read"
     const { enabled, home, policy } = yield* inspect
     const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
-    const own = enabled ? OwnTemporary.find(policy, decided, access, homeDirectory(home)) : undefined
-    const verdict = own === undefined ? decided : { ...decided, allowed: false, own }
+    const enforced = enabled ? yield* Enforced.find(policy, decided, access, homeDirectory(home)) : {}
+    const verdict = { ...decided, ...enforced.verdict } as PolicyDecision.Verdict
     const real = decided.real === path ? "" : ` (${Name.of(decided.real)})`
-    const missing = own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
+    const missing = enforced.verdict?.own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
     const place = `${Name.of(path)}${real}${missing}`
-    const reason = own === undefined ? why(decided) : OwnTemporary.describe(own, access)
+    const reason = enforced.reason ?? why(verdict)
     yield* print(
       "stdout",
       given.json
         ? JSON.stringify({ path, access, ...verdict })
         : `${verdict.allowed ? "allowed" : "denied"} to ${access} ${place}: ${reason}`
     )
-    if (enabled && !decided.allowed && own === undefined && !given.json && isByName(policy, decided)) {
-      yield* print(
-        "stdout",
-        "It lies where commands can't write: the rule refuses those that name it, and hides it from no other."
-      )
-    }
+    if (enforced.remark !== undefined && !given.json) yield* print("stdout", enforced.remark)
     if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
@@ -186,7 +138,7 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
  */
 export const allow = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const text = yield* expandHome(given.path)
+    const text = yield* expand(given.path)
     const reason = SandboxEntry.notAPath(text)
     if (reason !== undefined) return yield* complain(`${JSON.stringify(given.path)} can't be allowed: ${reason}.`)
     const path = Path.resolve(text)
@@ -219,7 +171,7 @@ export const allow = (given: { readonly path: string }) =>
  */
 export const deny = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const entry = SandboxEntry.toEntry(given.path)
+    const entry = SandboxEntry.toEntry(RawWord.of(given.path))
     const settings = yield* SandboxSettings.SandboxSettings
     const cwd = process.cwd()
     if (SandboxEntry.covers(entry, cwd, { ...settings, cwd })) {
@@ -235,6 +187,9 @@ export const deny = (given: { readonly path: string }) =>
     }
     const isNew = yield* (yield* SandboxConfig.SandboxConfig).addBlacklist(entry)
     yield* print("stdout", `${isNew ? "denied" : "denied already"}: ${Name.ofEntry(entry)}`)
+    const unset = SandboxEntry.unset(entry, settings)
+    if (unset !== undefined)
+      yield* print("stderr", `synapse: ${unset} is not set: the rule means such a name until it is`)
     return ExitCode.success
   }).pipe(run)
 
@@ -249,7 +204,7 @@ export const forget = (given: { readonly path: string }) =>
     const cwd = process.cwd()
     const settings = yield* SandboxSettings.SandboxSettings
     const config = yield* SandboxConfig.SandboxConfig
-    const gone = yield* config.forget(given.path, cwd)
+    const gone = yield* config.forget(RawWord.of(given.path), cwd)
     for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${list}`)
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))

@@ -28,6 +28,36 @@ export const indifferent = (path: string): string | undefined => {
     : undefined
 }
 
+const ofHome = /^~(?=\/|$)/
+const variable = /\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g
+
+type Known = Pick<PathEntry.Expansion, "userHome" | "variables">
+
+/**
+ * Expands a path as an entry of a list is expanded: `~`, and the variables that are set, unless a file of that name is
+ * there.
+ *
+ * @since 0.1.0
+ */
+export const expand = (text: string, { userHome, variables }: Known): string => {
+  const path = text.replace(ofHome, () => userHome)
+  return isThere(path)
+    ? path
+    : path.replace(variable, (written, plain?: string, braced?: string) => variables[plain ?? braced ?? ""] || written)
+}
+
+/**
+ * Finds a variable in an entry that is not set, and stays as it is written.
+ *
+ * @since 0.1.0
+ */
+export const unset = (entry: string, { variables }: Pick<Known, "variables">): string | undefined => {
+  for (const [written, plain, braced] of entry.replace(/\\./gsu, "").matchAll(variable)) {
+    if ((variables[plain ?? braced ?? ""] ?? "") === "") return written
+  }
+  return undefined
+}
+
 /**
  * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
  * wildcards, and a relative path becomes relative to the current directory.
@@ -36,7 +66,10 @@ export const indifferent = (path: string): string | undefined => {
  */
 export const toEntry = (text: string): string => {
   const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
-  const means = !isThere(text) && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1)
+  // Any command can make a file of that name: `~` is the home, as it is where a path is allowed.
+  const means =
+    ofHome.test(text) ||
+    (!isThere(text) && (/^[~!]|\$[A-Za-z_{]/.test(text) || PathGlob.hasWildcard(text) || alternatives > 1))
   if (!means) return text.trim() === "" ? text : PathGlob.escape(Path.resolve(text))
   const isRelative = text.includes("/") && !/^(?:[/~$!{]|\*\*\/)/.test(text)
   return isRelative ? `${PathGlob.escape(process.cwd())}/${text}` : text

@@ -75,6 +75,25 @@ describe("the pipes of a session", () => {
   }
 
   it.live(
+    "take for a ticket only what names a slot",
+    () =>
+      withSession(
+        ({ run }) =>
+          Effect.gen(function* () {
+            yield* run("fail 0")
+            const forge = `head -c 50000 /dev/zero | tr '\\0' '%' 1<>"$t"; printf '\\033sk/' 1<>"$t"`
+            const { exitCode, stderr, stdout } = yield* run(
+              `for t in "$TMPDIR"/synapse-own/session-*/tickets; do cat <"$t" >/dev/null & p=$!; sleep .1; kill $p; ${forge}; done; (sleep .3; printf %s 012345 1<>"$t") & fail 3 said`
+            )
+            assert.deepStrictEqual({ exitCode, stderr, stdout }, { exitCode: 3, stderr: "", stdout: "said" })
+          }),
+        { timeout: 60_000 },
+        Handlers.all
+      ),
+    120_000
+  )
+
+  it.live(
     "take a state that has no end for none",
     () =>
       withSession(

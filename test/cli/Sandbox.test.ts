@@ -144,6 +144,55 @@ describe("synapse sandbox", () => {
     })
   )
 
+  it.scoped("allow, deny and explain read a word alike, whatever commands have made", () =>
+    Effect.gen(function* () {
+      const home = yield* Directory.make
+      const cwd = process.cwd()
+      const literal = `${cwd}/~`
+      const of = (variables: ReadonlyArray<readonly [string, string]>, ...args: ReadonlyArray<string>) =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => {
+            const before = { ...process.env }
+            for (const [name, value] of variables) process.env[name] = value
+            return before
+          }),
+          () => sandbox(home, ...args),
+          (before) =>
+            Effect.sync(() => {
+              process.env = before
+            })
+        )
+      const inData = [["SYNAPSE_TEST_DATA", "/data"]] as const
+      assert.include((yield* of(inData, "allow", "$SYNAPSE_TEST_DATA/x"))[1], "allowed: /data/x")
+      assert.include((yield* of(inData, "explain", "--write", "${SYNAPSE_TEST_DATA}/x/y"))[1], " /data/x/y ")
+      assert.deepStrictEqual(yield* of(inData, "deny", "$SYNAPSE_TEST_DATA/y"), [
+        0,
+        "denied: $SYNAPSE_TEST_DATA/y\n",
+        ""
+      ])
+      assert.deepStrictEqual(yield* sandbox(home, "deny", "$SYNAPSE_TEST_NONE/y"), [
+        0,
+        "denied: $SYNAPSE_TEST_NONE/y\n",
+        "synapse: $SYNAPSE_TEST_NONE is not set: the rule means such a name until it is\n"
+      ])
+      Fs.mkdirSync(`${literal}/secret`, { recursive: true })
+      yield* Effect.ensuring(
+        Effect.gen(function* () {
+          assert.deepStrictEqual(yield* sandbox(home, "deny", "~/secret"), [0, "denied: ~/secret\n", ""])
+          assert.strictEqual((yield* sandbox(home, "deny", "./~/secret"))[1], `denied: ${literal}/secret\n`)
+          assert.match((yield* sandbox(home, "explain", "~/secret"))[1], /: rule ~\/secret: /)
+        }),
+        Effect.sync(() => Fs.rmSync(literal, { recursive: true }))
+      )
+      assert.deepStrictEqual(filesystem(home).blacklist, [
+        "$SYNAPSE_TEST_DATA/y",
+        "$SYNAPSE_TEST_NONE/y",
+        "~/secret",
+        `${literal}/secret`
+      ])
+    })
+  )
+
   it.scoped("allow, deny and forget change the file", () =>
     Effect.gen(function* () {
       const home = yield* Directory.make

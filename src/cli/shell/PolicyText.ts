@@ -3,21 +3,61 @@
  *
  * @since 0.1.0
  */
-import * as ForeignText from "../../domain/ForeignText.js"
+import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
-import { type Rule, writable } from "../../sandbox/policy/SandboxPolicy.js"
+import { type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
 import type { InForce } from "../../sandbox/SandboxManager.js"
 
-const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> =>
-  rules.length === 0
-    ? []
-    : [
-        "",
-        heading,
-        ...rules.map(
-          ({ pattern, source }) => `  ${ForeignText.word(pattern, 300)}  (${PolicyDecision.describeSource(source)})`
-        )
-      ]
+/**
+ * Formats a heading, and below it the rules as they are written, the paths that they lead to where these differ, and
+ * their sources.
+ */
+const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<string> => {
+  const rows = rules.map(({ path, pattern, real, source }) => {
+    const place = real ?? path
+    const isSaid = place === pattern || place === `/${pattern}` || place === `/**/${pattern}`
+    const shown = isSaid ? Name.ofEntry(pattern) : `${Name.ofEntry(pattern)} (${Name.ofEntry(place)})`
+    return [shown, PolicyDecision.describeSource(source)] as const
+  })
+  const width = Math.max(...rows.map(([what]) => what.length))
+  return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
+}
+
+/**
+ * Tests whether a rule is a pattern for files in any directory.
+ *
+ * @since 0.1.0
+ */
+export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
+
+/** The limit of patterns on Linux, where nothing can be hidden that was not looked for. */
+const named =
+  process.platform === "darwin"
+    ? "Patterns hold in every directory."
+    : "Patterns (**/…) hold where commands may write. Elsewhere they refuse commands that name such a file, and hide none."
+
+const socketsRisk =
+  "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
+
+/**
+ * Returns the lines for the rules of a policy.
+ *
+ * @since 0.1.0
+ */
+export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
+  const { blacklist, environment = [], granted = [], readonly, unixSockets } = policy
+  return [
+    ...section("Read and write:", writable(policy)),
+    ...section("Never read or written:", blacklist),
+    ...(blacklist.some(isAnywhere) ? ["", named] : []),
+    ...section("Allowed to be read all the same:", granted),
+    ...section("Never written:", readonly),
+    ...(environment.length === 0 ? [] : ["", "Variables that are let through:", `  ${environment.join(" ")}`]),
+    "",
+    ...(unixSockets === true ? [socketsRisk] : []),
+    "Everything else can be read. There is no network"
+  ]
+}
 
 /**
  * Returns the text; undefined stands for no sandbox.
@@ -26,12 +66,7 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
  */
 export const make = (inForce: InForce | undefined): string => {
   if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
-  const { blacklist, granted = [], readonly } = inForce.policy
-  return [
-    "Commands run in a sandbox. They can read everything that is not denied here. There is no network.",
-    ...section("Read and write:", writable(inForce.policy)),
-    ...section("Never read or written, wherever it is:", blacklist),
-    ...section("Never written:", readonly),
-    ...section("Allowed to be read all the same:", granted)
-  ].join("\n")
+  const { policy, provider } = inForce
+  const lines = [`Commands run in a sandbox (provider: ${provider}), in ${Name.of(policy.cwd)}`, ...rules(policy)]
+  return `${lines.join("\n")}.`
 }

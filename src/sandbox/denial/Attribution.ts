@@ -19,9 +19,11 @@ import type * as Denial from "./Denial.js"
 import * as FileDenial from "./FileDenial.js"
 import { type Mention, mentionsIn } from "./Mention.js"
 import * as NetworkDenial from "./NetworkDenial.js"
-import { isOnlyPrinted, isQuoted, isReport, spokenIn } from "./Quotation.js"
+import { isOnlyPrinted, isQuoted, isReport, spokenIn, spokenOnStdout } from "./Quotation.js"
+import * as RefusalLines from "./RefusalLines.js"
 import * as SocketDenial from "./SocketDenial.js"
 import {
+  isAgents,
   isOpening,
   isWrite,
   type KernelRefusal,
@@ -111,7 +113,7 @@ function* denialsIn(
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const output = merged.slice(-mostExamined)
-  const spoken = output === "" ? "" : spokenIn(command, output)
+  const spoken = output === "" ? spokenOnStdout(command, stdout.slice(-mostExamined)) : spokenIn(command, output)
   const said = spoken === "" ? stderr : `${stderr}\n${spoken}`
   const files =
     mentionsRefusal(said) && !isOnlyPrinted(command)
@@ -168,7 +170,8 @@ function* ofFiles(
   const until = performance.now() + mostTime
   const found = new Map<string, Denial.Denial>()
   let seen = 0
-  for (const [at, line] of lines.entries()) {
+  for (const at of RefusalLines.inOrder(lines, outcome.masks, mostLines)) {
+    const line = lines[at] ?? ""
     const refused = refusalIn(line)
     if (refused === undefined) continue
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
@@ -183,15 +186,21 @@ function* ofFiles(
   return [...found.values()].slice(0, mostDenials)
 }
 
+/** Matches the beginning of a message of who makes a file by moving one to its name. */
+const moving = /can't create file /i
+
 function* ofLine(
   command: string,
   lines: ReadonlyArray<string>,
   at: number,
-  { after, before, refusal }: Refused,
+  { after, before, refusal: said }: Refused,
   verify: FileDenial.Verify
 ): Slices.Steps<Denial.Denial | undefined> {
+  const refusal = said === "link" && moving.test(before) ? "readonly" : said
   const write = isWrite(refusal, before)
-  const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write)
+  // A name with a newline in it begins in the line above.
+  const byRules = isAgents(before) || isAgents(lines[at - 1] ?? "")
+  const look = (mentions: ReadonlyArray<Mention>) => verify.denial(mentions, refusal, write, byRules)
   const own = mentionsIn(before, after)
   const likely = yield* look(own)
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.

@@ -35,11 +35,15 @@ export interface Surroundings {
  * @category models
  */
 export interface Verify {
-  /** Finds the denial that the names in a message stand for. */
+  /**
+   * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
+   * refuses no more than what the masks hide.
+   */
   readonly denial: (
     mentions: ReadonlyArray<Mention>,
     refusal: KernelRefusal,
-    write: boolean
+    write: boolean,
+    byRules?: boolean
   ) => Steps<Denial.Denial | undefined>
   /**
    * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
@@ -123,13 +127,18 @@ export const make = (
     return undefined
   }
 
+  let byRulesAlone = oneRefusal
   const blacklisted = (path: string, write: boolean): Denial.Denial | undefined => {
     const access = write ? "write" : "read"
     const verdict = explain(path, "/", "read")
     const { real } = verdict
-    if (!verdict.allowed) return Denial.make(verdict, real, access, "verified-text")
-    // A hard link, or the same files mounted elsewhere: its name falls under no rule.
     const mask = maskOver(real)
+    if (!verdict.allowed) {
+      // Nothing hides it from commands: whoever says so has not been refused by the sandbox.
+      const isOpen = mask === undefined && !byRulesAlone && !HostPath.isMissing(real)
+      return isOpen ? undefined : Denial.make(verdict, real, access, "verified-text")
+    }
+    // A hard link, or the same files mounted elsewhere: its name falls under no rule.
     if (mask === undefined) return undefined
     const why = mask.reason ?? "the same as what the rule names, under another name"
     return Denial.make({ rule: mask.rule, reason: `${why}: neither read nor written` }, real, access, "verified-text")
@@ -191,7 +200,8 @@ export const make = (
   }
 
   return {
-    *denial(mentions, refusal, write) {
+    *denial(mentions, refusal, write, byRules = false) {
+      byRulesAlone = oneRefusal || byRules
       const sure = mentions.filter((mention) => mention.sure)
       const unsure = mentions.filter((mention) => !mention.sure)
       const named = mentions.filter((mention) => isNamed(mention) || (mention.sure && isThere(mention.path)))

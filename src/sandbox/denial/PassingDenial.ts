@@ -86,9 +86,11 @@ const isNameless = ({ how, resource, rule }: Denial.Denial): boolean => {
   return rule === host.rule && resource === host.resource
 }
 
-/** Tests whether a denial can be told in passing, by its name. */
+/** Tests whether a denial can be told in passing, by its name: that of a host, a path, or the path of a socket. */
 const canBeTold = (denial: Denial.Denial): boolean =>
-  denial.how === "verified-text" && denial.rule !== Denial.unixSockets && !isNameless(denial)
+  denial.how === "verified-text" &&
+  (denial.rule !== Denial.unixSockets || denial.resource.startsWith("/")) &&
+  !isNameless(denial)
 
 /** The beginnings of what is told in passing. */
 const beginnings = {

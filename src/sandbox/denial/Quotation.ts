@@ -29,6 +29,18 @@ const reports =
  */
 export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some((text) => reports.test(text))
 
+/** Matches the name of an exception, before its own message. */
+const exception = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)(?: \[\w+\])?: /
+
+/** Tests whether the command itself raises an exception with the words of a refusal, so that nothing needs to have refused. */
+const isRaised = (command: string, said: string, words: string): boolean => {
+  const message = said.replace(exception, "")
+  if (message === said) return false
+  if (message.length > 8 && command.includes(message)) return true
+  const literal = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  return words !== "" && new RegExp(`\\b(?:raise|throw)\\b[^\\n;]{0,80}["'\`]${literal}`, "i").test(command)
+}
+
 /**
  * Tests whether a line only quotes a refusal.
  *
@@ -38,11 +50,13 @@ export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some
 export const isQuoted = (
   command: string,
   line: string,
-  { before }: Pick<Refused, "before">,
+  { after, before }: Pick<Refused, "before"> & Partial<Pick<Refused, "after">>,
   inReport: boolean
 ): boolean => {
   const said = line.trim()
   if (said.length > 8 && command.includes(said)) return true
+  const words = after === undefined ? "" : line.slice(before.length, line.length - after.length)
+  if (said.length <= longestMessage && isRaised(command, said, words)) return true
   const near = before.slice(-longestMessage)
   if (quoted.test(near)) return true
   const [, name] = inReport ? (speaker.exec(near) ?? []) : []
@@ -107,6 +121,20 @@ export const spokenIn = (command: string, output: string): string =>
           return name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))
         })
         .join("\n")
+
+/** Matches what zip says on standard output, and nowhere else: the system's words, and the name in the next line. */
+const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
+
+/**
+ * Returns the messages that programs of a command write to standard output, though nothing sends their errors there.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const spokenOnStdout = (command: string, stdout: string): string =>
+  command.length <= mostExamined && mentions(command, "zip") && !showing.test(command)
+    ? (stdout.match(ofZip)?.join("\n") ?? "")
+    : ""
 
 /** Tests whether a command names a program. */
 const mentions = (command: string, name: string): boolean => command.split(/[^\w.+-]+/).includes(name)

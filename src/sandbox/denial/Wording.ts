@@ -94,6 +94,14 @@ export const isWrite = (refusal: KernelRefusal, before: string): boolean => {
   return writing.test(near.replace(/'[^']*'|"[^"]*"|\S*\/\S*/g, "")) && !/for reading/.test(near)
 }
 
+/**
+ * Tests whether a message is of the agent's own commands, which refuse by the rules what nothing hides.
+ *
+ * @since 0.1.0
+ * @category reading
+ */
+export const isAgents = (before: string): boolean => speaker.test(before)
+
 /** Matches the messages of programs that open a file to write it, and make it where it is missing. */
 const opening = /^(?:(?:bash|write|tee): |touch: cannot touch |cp: cannot create regular file |dd: failed to open )/
 

@@ -1,23 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as PolicyText from "../../../src/cli/shell/PolicyText.js"
-import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
-import { glob, path } from "../../support/denial/World.js"
+import type { Rule, SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
+
+const glob: Rule = { pattern: "**/.env", path: "/**/.env", kind: "glob", source: "default" }
+const path = (pattern: string, more: Partial<Rule> = {}): Rule => ({
+  ...{ pattern, path: pattern, kind: "path", source: "file" },
+  ...more
+})
 
 const policy: SandboxPolicy = {
-  cwd: "/project",
-  whitelist: [path("/project", "cwd")],
-  blacklist: [glob("**/.env")],
+  cwd: "/p",
+  whitelist: [path("/p", { source: "cwd" })],
+  blacklist: [glob, path("~/.ssh", { path: "/home/ada/.ssh" })],
   readonly: [],
-  allowNetwork: false,
-  toolCache: path("/home/tool-cache/1", "cache")
+  toolCache: path("/cache", { source: "cache" }),
+  unixSockets: true,
+  environment: ["TOKEN"],
+  allowNetwork: false
 }
 
-describe("what a person is told of the policy", () => {
-  it("names all places that may be written, the caches of tools too", () =>
-    assert.deepStrictEqual(PolicyText.make({ policy, provider: "local" }).split("\n").slice(1, 5), [
-      "",
-      "Read and write:",
-      "  /project  (the working directory)",
-      "  /home/tool-cache/1  (the caches of tools)"
-    ]))
+describe("the text of a policy", () => {
+  it("claims of patterns no more than what is enforced, and leaves nothing out that commands may do", () => {
+    const text = PolicyText.make({ policy, provider: "local" })
+    assert.notInclude(text, "wherever it is")
+    for (const line of [
+      "Commands run in a sandbox (provider: local), in /p",
+      "  /cache  the caches of tools",
+      "  ~/.ssh (/home/ada/.ssh)  sandbox.json",
+      "  TOKEN",
+      "Everything else can be read. There is no network."
+    ]) {
+      assert.include(text.split("\n"), line)
+    }
+    assert.match(text, /^Patterns .*\bhold\b/m)
+    assert.match(text, /^Unix sockets can be used: /m)
+  })
+
+  it("says the same of the rules in the shell as beside it", () => {
+    const text = PolicyText.make({ policy, provider: "local" })
+    assert.isTrue(text.endsWith(`${PolicyText.rules(policy).join("\n")}.`))
+  })
 })

@@ -183,6 +183,68 @@ describe("attribution", () => {
       assert.deepStrictEqual(attribute(world, "touch: cannot touch 'a.txt': Read-only file system"), [])
     }))
 
+  it("takes no text for a denial where nothing hides what it names", () =>
+    withWorld((world) => {
+      const error = "Error: EACCES: permission denied, open '.env'"
+      const elsewhere = [`${world.root}/elsewhere`]
+      Fs.writeFileSync(`${world.root}/elsewhere/.env`, "x")
+      assert.deepStrictEqual(attribute(world, error, { directories: elsewhere }), [])
+      assert.deepStrictEqual(attribute(world, error, { masks: [] }), [])
+      assert.strictEqual(attribute(world, error).length, 1)
+      // The agent's own commands keep to the rules.
+      const read = "read: .env: Permission denied"
+      assert.deepStrictEqual(names(attribute(world, read, { directories: elsewhere }), world), [
+        ["**/.env", "/elsewhere/.env"]
+      ])
+    }))
+
+  it("takes no exception for a denial that the command itself raises", () =>
+    withWorld((world) => {
+      const readonly = "OSError: [Errno 30] Read-only file system: '../elsewhere/readable.txt'"
+      for (const [command, text] of [
+        [
+          `node -e 'throw new Error("EACCES: permission denied, open .env")'`,
+          "Error: EACCES: permission denied, open .env"
+        ],
+        [`python3 -c 'raise OSError(30,"Read-only file system","../elsewhere/readable.txt")'`, readonly],
+        [
+          "python3 - <<E\nraise PermissionError(13, 'Permission denied', '.env')\nE",
+          "PermissionError: [Errno 13] Permission denied: '.env'"
+        ]
+      ] as const) {
+        assert.deepStrictEqual(attribute(world, text, { command }), [], command)
+        assert.strictEqual(attribute(world, text, { command: "python3 x.py" }).length, 1, text)
+      }
+      const reraised = `python3 -c 'try: open("../elsewhere/readable.txt", "w")\nexcept OSError as e: raise e'`
+      assert.strictEqual(attribute(world, readonly, { command: reraised }).length, 1)
+    }))
+
+  it("finds what is hidden among any number of other refusals", () =>
+    withWorld((world) => {
+      const others = Array.from({ length: 300 }, (_, at) => `tar: ./own${at}: Cannot open: Permission denied\n`).join(
+        ""
+      )
+      const denials = attribute(world, `${others}tar: ./.env: Cannot open: Permission denied\n${others}`)
+      assert.deepStrictEqual(names(denials, world), [["**/.env", "/project/.env"]])
+    }))
+
+  it("reads what zip says on standard output, and no other program's words there", () =>
+    withWorld((world) => {
+      const stdout =
+        "zip I/O error: Read-only file system\nzip error: Could not create output file (../elsewhere/new.zip)\n"
+      const of = (command: string) => names(attribute(world, "", { command, stdout }), world)
+      assert.deepStrictEqual(of("zip -q ../elsewhere/new.zip a.txt"), [["not whitelisted", "/elsewhere/new.zip"]])
+      assert.deepStrictEqual(of("./build"), [])
+      assert.deepStrictEqual(of("cat zip.log; zip -v"), [])
+    }))
+
+  it("names the place where a file that was made beside could not be moved to", () =>
+    withWorld((world) => {
+      const moved = "patch: **** Can't create file ../elsewhere/new : Invalid cross-device link"
+      assert.deepStrictEqual(names(attribute(world, moved), world), [["not whitelisted", "/elsewhere/new"]])
+      assert.deepStrictEqual(attribute(world, "patch: **** Can't create file new : Invalid cross-device link"), [])
+    }))
+
   it("names each denial once, and not more than can be read", () =>
     withWorld((world) => {
       assert.strictEqual(attribute(world, "cat: .env: Permission denied\n".repeat(1000)).length, 1)

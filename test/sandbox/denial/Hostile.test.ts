@@ -7,6 +7,7 @@ import { mentionsIn } from "../../../src/sandbox/denial/Mention.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import { hostsIn, isWrite } from "../../../src/sandbox/denial/Wording.js"
 import * as RealPath from "../../../src/sandbox/policy/RealPath.js"
+import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
 /** Runs work, and counts the places where it may rest. */
@@ -35,7 +36,8 @@ describe("preflight of a huge command", () => {
     }))
 
   it("knows that a path may be too long for any file, and nests no deeper than it can", () =>
-    withWorld(({ policy, project }) => {
+    withWorld((world) => {
+      const { policy, project } = world
       const preflight = Preflight.make(policy)
       assert.isUndefined(preflight(`cat ${"a/".repeat(60_000)}.env`, { cwd: project })[0])
       const nested = Array.from({ length: 12 }).reduce<string>(
@@ -48,9 +50,10 @@ describe("preflight of a huge command", () => {
 
 describe("attribution of huge messages", () => {
   it("rests between any two names", () =>
-    withWorld(({ policy, project }) => {
+    withWorld((world) => {
+      const { policy, project } = world
       const attribute = Attribution.steps(policy)
-      const outcome = { command: "tool", directories: [project], masks: [] }
+      const outcome = { command: "tool", directories: [project], masks: masksOf(world) }
       const { rests, value } = counted(
         attribute({
           ...outcome,
@@ -65,10 +68,11 @@ describe("attribution of huge messages", () => {
     }))
 
   it("reads of a long line what is near the refusal", () =>
-    withWorld(({ policy, project }) => {
+    withWorld((world) => {
+      const { policy, project } = world
       const attribute = Attribution.make(policy)
       const rulesOf = (stderr: string, command = "tool") =>
-        attribute({ command, directories: [project], masks: [], stderr }).map(({ rule }) => rule)
+        attribute({ command, directories: [project], masks: masksOf(world), stderr }).map(({ rule }) => rule)
       for (const long of ["a", " ", "a.", "'", '"', "/", "(", ": ", "a://", "x://x", "Error ", "\\", "‘"]) {
         const text = long.repeat(Math.ceil(1_000_000 / long.length))
         assert.deepStrictEqual(rulesOf(`${text}: cat: .env: Permission denied\n`), ["**/.env"], long)
@@ -83,10 +87,11 @@ describe("attribution of huge messages", () => {
     }))
 
   it("finds a path among any number of words of the command", () =>
-    withWorld(({ policy, project }) => {
+    withWorld((world) => {
+      const { policy, project } = world
       const attribute = Attribution.make(policy)
       const rulesOf = (command: string) =>
-        attribute({ command, directories: [project], masks: [], stderr: "tool: Permission denied\n" }).map(
+        attribute({ command, directories: [project], masks: masksOf(world), stderr: "tool: Permission denied\n" }).map(
           ({ rule }) => rule
         )
       assert.deepStrictEqual(rulesOf(`tool ${"x ".repeat(100)}.env`), ["**/.env"])

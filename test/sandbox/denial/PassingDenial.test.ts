@@ -80,6 +80,12 @@ describe("a denial to a command that went on", () => {
     assert.deepStrictEqual(told("pip install x | tail", "verified-text", true), [undefined, undefined])
   })
 
+  it("is told of a unix socket that a message names", () => {
+    const passing = new PassingDenial.PassingDenials()
+    const told = passing.notice(passed({ denials: [Denial.socket("/tmp/tmux-0/q")] }))
+    assert.match(told ?? "", /^Blocked by the sandbox: reaching \/tmp\/tmux-0\/q \(rule no unix sockets\); /)
+  })
+
   for (const [what, stdout] of Object.entries({
     "git status": "Changes not staged for commit:\n\tmodified:   .env\n",
     "git status of what seems to be gone": "Changes not staged for commit:\n\tdeleted:    .env\n",

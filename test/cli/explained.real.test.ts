@@ -1,0 +1,3 @@
+import { explained } from "./explained.suite.js"
+
+explained("synapse sandbox explain")

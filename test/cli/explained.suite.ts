@@ -1,0 +1,72 @@
+/** What `synapse sandbox explain` says is what commands meet. */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import * as Temporary from "../support/Temporary.js"
+
+const program = Path.resolve("dist/bin/synapse.cjs")
+
+/** A word of a shell, in which it may be no UTF-8. */
+const rows: ReadonlyArray<readonly [word: string, says: RegExp]> = [
+  ["d/x", /^denied to read \S*\/d\/x: rule \*\*\/\.env: the same as what the rule names, under another name: /],
+  ["hard", /^denied to read \S*\/hard: rule \*\*\/\.env: the same as /],
+  ["plain", /^allowed to read /],
+  ["/run/lock", /^denied to read \/run\/lock.*: in the sandbox, \/run is its own, empty at first: what it holds /],
+  ["--write /run/x", /^denied to write \/run\/x: in the sandbox, \/run is its own, .* goes with the session$/m],
+  ["--write /dev/shm/x", /^denied to write \/dev\/shm\/x: in the sandbox, \/dev\/shm is its own/],
+  ["--write /tmp/synapse-$UID", /^denied to write \/tmp\/synapse-\d+.*: \S+ is for the private files of sessions/],
+  ["~/.synapse/run/x", /^denied to read .*is for the private files of sessions, and no sandbox shows it$/m],
+  ["closed/x", /^denied to read .*: (?:the rights of the file, or of a directory around it, |.*it can't be searched )/],
+  ["--write closed", /^denied to write .*: (?:the rights of the file|.*it can't be searched )/],
+  ["--write q/.envrc", /^denied to write .*\nNothing is there: the rule refuses commands that name it, and hides /],
+  ["--write new/.env", /^denied to write .*\nNothing is there: /],
+  ["--write q/.env", /^denied to write [^\n]*\n$/],
+  ["--write vault/new", /^denied to write [^\n]*\n$/],
+  [
+    "--write /nonexistent/x",
+    /^denied to write .*: rule \/nonexistent: \/nonexistent is not there: it can be written once /
+  ],
+  ["$'p\\xff/.env'", /^denied to read .*: rule \*\*\/\.env: on the blacklist/],
+  ["$'h\\xff'", /^denied to read .*: the same as what the rule names/]
+]
+
+export const explained = (title: string): void => {
+  describe(title, () => {
+    it("says what is enforced", () =>
+      Temporary.using(async (made) => {
+        const root = Fs.realpathSync(made)
+        const [home, project] = [`${root}/home`, `${root}/project`]
+        for (const each of [`${home}/.synapse`, `${project}/q`, `${project}/d`, `${project}/vault`]) {
+          Fs.mkdirSync(each, { recursive: true })
+        }
+        for (const name of ["d/x", ".env", "plain", "vault/key"]) Fs.writeFileSync(`${project}/${name}`, "x")
+        Fs.symlinkSync("../d/x", `${project}/q/.env`)
+        Fs.symlinkSync("nowhere", `${project}/q/.envrc`)
+        Fs.linkSync(`${project}/.env`, `${project}/hard`)
+        Fs.mkdirSync(`${project}/closed`, { mode: 0o755 })
+        Fs.writeFileSync(
+          `${home}/.synapse/sandbox.json`,
+          JSON.stringify({ policy: { filesystem: { whitelist: ["/nonexistent"], blacklist: [`${project}/vault`] } } })
+        )
+        const shell = (script: string) =>
+          ChildProcess.spawnSync("bash", ["-c", script], {
+            cwd: project,
+            encoding: "utf8",
+            env: { ...process.env, HOME: home, PWD: project, SYNAPSE_HOME: `${home}/.synapse` }
+          })
+        const byte = shell("mkdir $'p\\xff' && touch $'p\\xff/.env' && ln .env $'h\\xff'").status === 0
+        Fs.chmodSync(`${project}/closed`, 0)
+        try {
+          for (const [word, says] of rows) {
+            if (word.includes("\\xff") && !byte) continue
+            const { status, stderr, stdout } = shell(`${process.execPath} ${program} sandbox explain ${word}`)
+            assert.match(stdout, says, `${word}: ${stderr}`)
+            assert.strictEqual(status, stdout.startsWith("allowed") ? 0 : 1, word)
+          }
+        } finally {
+          Fs.chmodSync(`${project}/closed`, 0o755)
+        }
+      }))
+  })
+}
