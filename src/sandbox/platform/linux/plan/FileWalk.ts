@@ -11,7 +11,7 @@ import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
 import { type Directory, DirectoryIndex, type Kind, type Read } from "./DirectoryIndex.js"
 import * as Entries from "./Entries.js"
-import { type Held, HeldDirectories } from "./HeldDirectory.js"
+import { type Held, HeldDirectories, holdAt } from "./HeldDirectory.js"
 
 /**
  * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
@@ -140,15 +140,15 @@ const walk = async (
   search: Search,
   held: HeldDirectories | undefined
 ): Promise<Array<Match>> => {
-  const { changed, closed, findEntry, indexOf, skip, vanished } = search
+  const { changed, closed, findEntry, skip, vanished } = search
   const gone = () => vanished?.()
   /** The directories in the one that was read last that were not there before, by their names. */
   const fresh = new Map<string, Held | undefined>()
   const matches: Array<Match> = []
   const read = reader(search, held && ((parent, name) => fresh.set(name, held.hold(join(parent, name), gone))))
   let until = performance.now() + slice
-  for (const root of roots) {
-    const index = indexOf?.(root) ?? new DirectoryIndex({ name: root })
+  const walkIn = async (root: string, base: string): Promise<void> => {
+    const index = search.indexOf?.(root) ?? new DirectoryIndex({ name: root })
     const paths = [root]
     const directories: Array<Directory> = [index.root]
     const holds: Array<Held | undefined> = [held?.hold(root, gone)]
@@ -167,7 +167,7 @@ const walk = async (
     for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
       const directory = directories.pop() ?? { name: root }
       const hold = holds.pop()
-      const reached = hold?.path ?? path
+      const reached = hold?.path ?? (root === "/" ? path : base + path.slice(root.length))
       for (const unused of fresh.values()) unused?.close()
       fresh.clear()
       const listing = index.list(path, directory, read, changed, reached)
@@ -189,6 +189,15 @@ const walk = async (
         await turn()
         until = performance.now() + slice
       }
+    }
+  }
+  for (const root of roots) {
+    // A command of another session may exchange the root for a link, which leads to where nothing is named.
+    const found = root === "/" ? undefined : holdAt(root, gone)
+    try {
+      await walkIn(root, found?.path ?? root)
+    } finally {
+      found?.close()
     }
   }
   return matches

@@ -32,6 +32,34 @@ export interface Held {
 }
 
 /**
+ * Holds a directory that must be the one of this real path; undefined where it is none. `gone` is called where a link leads
+ * elsewhere by now: what is there says nothing of the directory.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const holdAt = (path: string, gone: () => void): Held | undefined => {
+  let descriptor: number
+  try {
+    descriptor = Fs.openSync(BytePath.toHost(path), justThePath | Fs.constants.O_DIRECTORY)
+  } catch {
+    return undefined
+  }
+  const reached = `/proc/self/fd/${descriptor}`
+  const close = () => Fs.closeSync(descriptor)
+  try {
+    if (BytePath.readLink(reached) === path) {
+      return { path: `${reached}/.`, isRemoved: () => Fs.fstatSync(descriptor).nlink === 0, close }
+    }
+    gone()
+  } catch {
+    // Without /proc, paths are all there is.
+  }
+  close()
+  return undefined
+}
+
+/**
  * The directories that a walk holds.
  *
  * @since 0.1.0

@@ -27,3 +27,20 @@ describe("a link with a name that the blacklist forbids", () => {
     })
   )
 })
+
+describe("a root that a link has come to the place of", () => {
+  it.scoped("is not calm, though nothing is named where the link leads", () =>
+    Effect.gen(function* () {
+      const base = yield* Directory.make
+      Fs.mkdirSync(`${base}/outside`)
+      Fs.symlinkSync("outside", `${base}/root`)
+      const area = { roots: [`${base}/root`], needed: [], hidden: [] }
+      const search = () =>
+        Effect.promise(() => Masks.search({ blacklist }, area, undefined, { since: Date.now() + 1000 }))
+      assert.strictEqual((yield* search()).calm, "moving")
+      Fs.unlinkSync(`${base}/root`)
+      Fs.mkdirSync(`${base}/root`)
+      assert.strictEqual((yield* search()).calm, "still")
+    })
+  )
+})
