@@ -99,7 +99,9 @@ describe("attribution", () => {
       ])
       Fs.writeFileSync(`${world.project}/src/.env`, "")
       assert.deepStrictEqual(of("git add -p", 'error: open(".env")'), [["**/.env", "/project/.env"]])
-      assert.deepStrictEqual(of("cat .env", "cat: .env"), [["**/.env", "/project/src/.env"]])
+      const masks = masksOf(world).flatMap((mask) => [mask, { ...mask, path: `${world.project}/src/.env` }])
+      const said = attribute(world, "cat: .env: Permission denied\n", { command: "cat .env", directories, masks })
+      assert.deepStrictEqual(names(said, world), [["**/.env", "/project/src/.env"]])
     }))
 
   it("takes no part of a name for a name", () =>
