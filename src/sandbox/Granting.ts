@@ -6,6 +6,7 @@
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Function from "effect/Function"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type { SandboxConfig } from "./config/SandboxConfig.js"
@@ -98,10 +99,12 @@ export const make = ({ config, current, directory, grants, home, planner }: Gran
       ? use
       : Effect.zipRight(
           Effect.forEach(grants, prepare, { discard: true }),
-          withGrants(turn, grants, use, ({ resource }) =>
-            retire(
-              backend,
-              `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
+          (turn.alone ?? Function.identity)(
+            withGrants(turn, grants, use, ({ resource }) =>
+              retire(
+                backend,
+                `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
+              )
             )
           )
         )

@@ -269,7 +269,8 @@ export const make = (
                 Effect.suspend(() =>
                   isOver ? BashSession.turnOver() : Effect.zipRight(started(execute), running.grant(grant))
                 ),
-              revoke: running.revoke
+              revoke: running.revoke,
+              alone: running.alone
             }),
             Effect.sync(() => {
               isOver = true

@@ -15,6 +15,7 @@ import {
   type Mask,
   type MaskWatch,
   SandboxPlatform,
+  type Stopped,
   type Wrapped
 } from "./platform/SandboxPlatform.js"
 import * as HostPath from "./policy/HostPath.js"
@@ -63,6 +64,8 @@ export interface RunningSandbox {
    * ExecutionFailed where only a new sandbox could have it.
    */
   readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
+  /** Runs with the processes stopped that the sandbox has by now, besides its shell; the next `notice` tells of them. */
+  readonly alone: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
   /** Revokes a grant; does nothing where the sandbox has no such grant. */
   readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
 }
@@ -97,6 +100,11 @@ const ahead = 0.75
 /** The most sentences that wait for the next result. */
 const mostNotices = 5
 
+/** The processes of a sandbox that has none besides its shell. */
+const nobody: Stopped = { count: 0, goOn: () => {} }
+
+const stoppedMeanwhile = "Background processes were stopped meanwhile: what was allowed once is not theirs."
+
 const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
 
 /**
@@ -128,7 +136,7 @@ export const make = (
     let running: Running | undefined
     let withheld: ReadonlyArray<string> = []
     let isTold = false
-    let evictions: ReadonlyArray<string> = []
+    let notices: ReadonlyArray<string> = []
 
     const isGranted = (now: Running | undefined, path: string) =>
       now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
@@ -224,14 +232,14 @@ export const make = (
       evict: (before) =>
         Effect.suspend(() =>
           Effect.map(running?.watch?.evict(before) ?? Effect.succeed([]), (said) => {
-            evictions = [...evictions, ...said].slice(-mostNotices)
+            notices = [...notices, ...said].slice(-mostNotices)
           })
         ),
       isEvictionDue: () => running?.watch?.isEvictionDue() === true,
       notice: () => {
-        if (evictions.length > 0) {
-          const said = evictions.join(" ")
-          evictions = []
+        if (notices.length > 0) {
+          const said = notices.join(" ")
+          notices = []
           return said
         }
         if (isTold || running?.watch?.isPolling() !== true) return undefined
@@ -269,6 +277,15 @@ export const make = (
               Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
             )
         }),
+      alone: (use) =>
+        Effect.acquireUseRelease(
+          Effect.suspend(() => running?.live?.stopOthers ?? Effect.succeed(nobody)),
+          ({ count }) => {
+            if (count > 0) notices = [...notices, stoppedMeanwhile].slice(-mostNotices)
+            return use
+          },
+          ({ goOn }) => Effect.sync(goOn)
+        ),
       revoke: (grant) =>
         mounting.withPermits(1)(
           Effect.suspend(() => {

@@ -76,6 +76,8 @@ export interface SandboxTurn {
   readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
   /** Revokes a grant. */
   readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
+  /** Runs with all that runs in the background stopped, so that it has no part in grants that are revoked afterwards. */
+  readonly alone?: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
 }
 
 /**

@@ -24,6 +24,58 @@ export const grants = (title: string, ground: string): void => {
       )
     )
 
+    it.live("allow_once: is for the command alone, and what runs in the background is stopped until it has ended", () =>
+      sandboxed(
+        ({ execute }, { outside, project }) =>
+          Effect.gen(function* () {
+            const loop = `while :; do echo >>ticks; cat "$e" >>seen; echo x >>"$o"; done`
+            Fs.writeFileSync(`${outside}/new`, "", { mode: 0o666 })
+            yield* execute(`o=${outside}/new e=.en; e+=v; for _ in 1 2 3; do (${loop}) 2>/dev/null & done; sleep .2`)
+            const granted = yield* execute("cat .env; sleep .3")
+            assert.strictEqual(granted.stdout, "TOKEN=1\n")
+            assert.include((granted.notices ?? []).join(), "Background processes were stopped meanwhile")
+            const before = Fs.statSync(`${project}/ticks`).size
+            const write = `echo y >>${outside}/new && sleep .3`
+            assert.include((yield* execute(write)).notices?.join(), "once, for this command: run it again")
+            assert.strictEqual((yield* execute(write)).exitCode, 0)
+            yield* execute("sleep .3; kill %1 %2 %3 2>/dev/null || kill $!")
+            assert.strictEqual(Fs.readFileSync(`${outside}/new`, "utf8"), "y\n")
+            assert.isAbove(Fs.statSync(`${project}/ticks`).size, before)
+            assert.notInclude(Fs.readFileSync(`${project}/seen`, "utf8"), "TOKEN")
+          }),
+        allowing("allow_once", "allow_once")
+      )
+    )
+
+    it.live("allow_once: what was let go on meanwhile is stopped again", () =>
+      sandboxed(
+        ({ execute }) =>
+          Effect.gen(function* () {
+            yield* execute("sleep 60 & disown")
+            const { stdout } = yield* execute(
+              "kill -CONT $!; cat .env; sleep .3; grep -c '^State:.*stopped' /proc/$!/status"
+            )
+            assert.strictEqual(stdout, "TOKEN=1\n1\n")
+            assert.strictEqual((yield* execute("grep -c '^State:.*stopped' /proc/$!/status; kill $!")).stdout, "0\n")
+          }),
+        allowing("allow_once")
+      )
+    )
+
+    it.live("allow_once: lets what runs in the background go on also where the command is cancelled", () =>
+      sandboxed(
+        ({ execute }, { project }) =>
+          Effect.gen(function* () {
+            yield* execute("(while :; do echo >>ticks; sleep .01; done) & sleep .1")
+            yield* Effect.timeout(execute("cat .env; sleep 60"), "500 millis").pipe(Effect.ignore)
+            const before = Fs.statSync(`${project}/ticks`).size
+            yield* execute("sleep .3")
+            assert.isAbove(Fs.statSync(`${project}/ticks`).size, before)
+          }),
+        allowing("allow_once")
+      )
+    )
+
     it.live("are given by no turn that is over", () =>
       sandboxed(({ execute, getSandbox }, { project }) =>
         Effect.gen(function* () {

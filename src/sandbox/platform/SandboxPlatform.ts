@@ -105,6 +105,18 @@ export interface MaskWatch {
 }
 
 /**
+ * Processes that were stopped.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface Stopped {
+  readonly count: number
+  /** Lets them go on. */
+  readonly goOn: () => void
+}
+
+/**
  * A running sandbox. Its changes leave the shell and the shell's state as they are; a change that is not possible fails
  * with ExecutionFailed (kind `sandbox`), and the sandbox has to be built anew for it.
  *
@@ -139,6 +151,11 @@ export interface LiveSandbox {
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /**
+   * Stops the processes of the sandbox that run by now, besides the shell: what is allowed for one command is not theirs.
+   * Not there where nothing can be allowed while it runs.
+   */
+  readonly stopOthers?: Effect.Effect<Stopped, ExecutionFailed>
   /**
    * Opens the meter of the sandbox's network, which the caller has to close; undefined where the system counts nothing.
    */

@@ -81,13 +81,55 @@ export const stopAll = (
   return undefined
 }
 
+/** The processes that `stopOthers` keeps stopped: one that is about to stop is stopped by `stopAll` once more. */
+const held = new Set<number>()
+
 /**
  * Lets the processes go on that `stopAll` has stopped.
  *
  * @since 0.1.0
  */
 export const goOn = (stopped: ReadonlySet<number>): void => {
-  for (const pid of stopped) send(pid, "SIGCONT")
+  for (const pid of stopped) if (!held.has(pid)) send(pid, "SIGCONT")
+}
+
+/** Milliseconds between two looks at processes that are to stay stopped. */
+const relook = 10
+
+/**
+ * Stops all processes of a sandbox but the keeper of its shells and the shells, and keeps them stopped, also where a signal
+ * that they have arranged for lets one of them go on. Returns how many there are, and the function that lets them go on;
+ * undefined where they can't be stopped.
+ *
+ * @since 0.1.0
+ */
+export const stopOthers = (inner: number): { readonly count: number; readonly goOn: () => void } | undefined => {
+  const shells = new Set(shellsOf(inner))
+  const first = stopAll(inner, (pid) => shells.has(pid))
+  if (first === undefined) return undefined
+  const stopped = new Set<number>()
+  const hold = (pid: number) => {
+    stopped.add(pid)
+    held.add(pid)
+  }
+  for (const pid of first) hold(pid)
+  const again = () => {
+    for (const pid of [...stopped].flatMap((one) => [one, ...below(one)])) {
+      const state = ProcessFiles.stat(pid)?.state
+      if (state === undefined || /^[TtZX]$/.test(state)) continue
+      send(pid, "SIGSTOP")
+      hold(pid)
+    }
+  }
+  const timer = stopped.size === 0 ? undefined : setInterval(again, relook).unref()
+  return {
+    count: stopped.size,
+    goOn: () => {
+      clearInterval(timer)
+      for (const pid of stopped) held.delete(pid)
+      goOn(stopped)
+    }
+  }
 }
 
 /**

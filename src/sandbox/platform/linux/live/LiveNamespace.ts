@@ -12,7 +12,7 @@ import * as Directories from "../../../../files/Directories.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
-import type { Mask } from "../../SandboxPlatform.js"
+import type { Mask, Stopped } from "../../SandboxPlatform.js"
 import * as Probe from "../check/Probe.js"
 import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
@@ -59,6 +59,8 @@ export interface LiveNamespace {
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Stops what is not the shell; returns what lets it go on (`SandboxPlatform.LiveSandbox`). */
+  readonly stopOthers: Effect.Effect<Stopped, ExecutionFailed>
   /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
   readonly evict: (masks: ReadonlyArray<Mask>, before?: number) => Effect.Effect<ReadonlyArray<string>>
 }
@@ -236,6 +238,14 @@ export const make = (options: {
       inner ??= SandboxProcess.find(pid)
       return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
     },
+    stopOthers: Effect.suspend(() => {
+      inner ??= SandboxProcess.find(pid)
+      if (inner === undefined) return fail("the sandbox has ended")
+      const stopped = Eviction.stopOthers(inner)
+      return stopped === undefined
+        ? fail("the background processes of the sandbox can't be stopped for it")
+        : Effect.succeed(stopped)
+    }),
     addMasks,
     removeMask: (path, identity) => {
       const what = `could not take the mask from ${path}`
