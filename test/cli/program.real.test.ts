@@ -247,11 +247,12 @@ describe("synapse read, write and edit", () => {
     const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
     const file = path.join(directory, "f")
     try {
-      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
-      const more = `read: ${file}: line 1 of 2: `
       const said = async (...args: ReadonlyArray<string>) => (await run(args)).stderr
-      assert.strictEqual(await said("read", file, "--limit", "1"), `${more}synapse read ${file} --offset 1 --limit 1\n`)
-      assert.strictEqual(await said("exec", `read ${file} --limit 1`), `${more}read ${file} --offset 1 --limit 1\n`)
+      fs.writeFileSync(file, "line\n".repeat(2001))
+      const more = `read: ${file}: lines 1–2000 of 2001: `
+      assert.strictEqual(await said("read", file), `${more}synapse read ${file} --offset 2000\n`)
+      assert.strictEqual(await said("exec", `read ${file}`), `${more}read ${file} --offset 2000\n`)
+      fs.writeFileSync(file, 'Bash(command="ls f")\nUsage: read f\n')
       const missing = `read: ${directory}/no: No such file or directory\n`
       assert.strictEqual(await said("read", `${directory}/no`), `${missing}\`ls ${directory}\` shows what there is.\n`)
       assert.strictEqual(

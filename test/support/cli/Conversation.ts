@@ -79,7 +79,7 @@ export const check = (lines: ReadonlyArray<Line>, answers: ReadonlyArray<Answer>
     kinds.unknown += unknown
     kinds.late += late
     kinds.cancelled += interrupted.length
-    kinds.notRun += interrupted.filter(({ message }) => message.includes("it was not run")).length
+    kinds.notRun += interrupted.filter(({ output }) => output.includes("it was not run")).length
     kinds.refused += given.filter(({ message }) => message.includes("is still running")).length
     kinds.completed += given.filter(({ extras }) => extras.exitCode === 0).length
   }
