@@ -37,7 +37,7 @@ export class Lines {
       lines.push(this.flush())
       start = end + 1
     }
-    if (start < chunk.length) this.add(chunk.slice(start))
+    if (start < chunk.length) this.add(Uint8Array.from(chunk.subarray(start)))
     return lines
   }
 

@@ -119,7 +119,7 @@ export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect
       onOutput: (stream, chunk) => {
         if (!hasBegun) return writeNow(stream, chunk)
         return new Promise((taken) => {
-          Queue.unsafeOffer(heard, { _tag: "Output", stream, chunk: chunk.slice(), taken })
+          Queue.unsafeOffer(heard, { _tag: "Output", stream, chunk: Uint8Array.from(chunk), taken })
         })
       },
       onSubAgent: (event) => {

@@ -33,7 +33,7 @@ export const read = (
     0,
     (size) => size <= limit,
     (size, chunk) => {
-      chunks.push(chunk.slice())
+      chunks.push(Uint8Array.from(chunk))
       return size + chunk.length
     }
   ).pipe(

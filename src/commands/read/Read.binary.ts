@@ -67,7 +67,7 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
       0,
       (size) => size <= mostCounted * megabyte,
       (size, chunk) => {
-        if (size <= ImageSize.largestImage * megabyte) chunks.push(chunk.slice())
+        if (size <= ImageSize.largestImage * megabyte) chunks.push(Uint8Array.from(chunk))
         return size + chunk.length
       }
     ),

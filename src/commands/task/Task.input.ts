@@ -28,7 +28,7 @@ const read = (stdin: NonNullable<CommandCall["stdin"]>): Effect.Effect<string | 
     0,
     (size) => size <= most,
     (size, chunk) => {
-      chunks.push(chunk.slice())
+      chunks.push(Uint8Array.from(chunk))
       return size + chunk.length
     }
   ).pipe(Effect.map((size) => (size > most ? undefined : Buffer.concat(chunks).toString())))

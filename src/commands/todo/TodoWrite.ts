@@ -128,7 +128,7 @@ const readAll = Effect.fnUntraced(function* (stdin: NonNullable<CommandCall["std
     0,
     (size) => size <= limit,
     (size, chunk) => {
-      chunks.push(chunk.slice())
+      chunks.push(Uint8Array.from(chunk))
       return size + chunk.length
     }
   )

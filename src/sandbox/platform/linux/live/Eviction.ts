@@ -6,6 +6,7 @@
  */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
+import * as GlobalValue from "effect/GlobalValue"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as Name from "../../../policy/Name.js"
@@ -82,7 +83,7 @@ export const stopAll = (
 }
 
 /** The processes that `stopOthers` keeps stopped: one that is about to stop is stopped by `stopAll` once more. */
-const held = new Set<number>()
+const held = GlobalValue.globalValue("synapse/Eviction/held", () => new Set<number>())
 
 /**
  * Lets the processes go on that `stopAll` has stopped.
