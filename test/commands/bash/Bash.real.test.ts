@@ -20,9 +20,9 @@ describe("bash in the shell", () => {
       const { stdout, ...ended } = yield* run("bash    --help")
       assert.deepStrictEqual(ended, { exitCode: 0, stderr: "" })
       assert.match(stdout ?? "", /^bash - run a command in this session\n/)
-      const { extras, isError, message } = yield* handle({ command: "bash" })
+      const { extras, isError, output } = yield* handle({ command: "bash" })
       assert.deepStrictEqual([isError, extras.exitCode, extras.failureCategory], [true, 1, "invalid_usage"])
-      assert.match(message, /^Usage: bash <command>\n/)
+      assert.match(output, /^Usage: bash <command>/)
     })
   )
 

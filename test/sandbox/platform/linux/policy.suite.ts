@@ -217,7 +217,7 @@ export const sandboxed = (title: string, level: Launch.Level | undefined): void 
       {
         prepare: ({ project }) => Fs.symlinkSync("/etc", `${project}/out`),
         policy: ({ project }) => ({
-          whitelist: [rule(project, "cwd"), rule(`${project}/out`), rule(`${project}/not/there`)]
+          whitelist: [rule(project, "cwd"), { ...rule(`${project}/out`), real: "/etc" }, rule(`${project}/not/there`)]
         })
       },
       ({ project, run, wrapped }) =>
