@@ -33,6 +33,9 @@ const perCommand = async (of: House, command: string) => {
   return ((performance.now() - start) * 1000) / commands
 }
 
+/** Commands until the engine has compiled what runs each of them. */
+const warming = 3000
+
 const compare = async (free: House, held: House, command: string) => {
   await Table.print(
     [
@@ -105,6 +108,7 @@ const tree = (name: string) => {
 try {
   const free = house("command", false)
   const held = house("command", true)
+  for (const one of [free, held, free, held]) await one.run("true", warming / 2)
   for (const command of ["true", "/bin/true", "ls -la /usr"]) await compare(free, held, command)
   await Promise.all([free.dispose(), held.dispose()])
 
