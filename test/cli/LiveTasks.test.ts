@@ -21,7 +21,7 @@ describe("live tasks", () => {
           write: (stream, chunk) => {
             if (stream === "stdout") written += typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()
           },
-          read: Effect.succeed(undefined),
+          read: Effect.sync(() => undefined),
           pull: async () => undefined,
           hasInput: () => false,
           isTerminal: () => false
