@@ -12,7 +12,9 @@ const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
 
 /** The commands that can leave files out, each with what does so, and what that does. */
 const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
-  [new RegExp(String.raw`\bgit add (?:-A|--all|-u|--update|-p|--patch|\.)${end}`), "adds"],
+  [new RegExp(String.raw`\bgit add (?:-A|--all|-u|--update|\.)${end}`), "adds"],
+  // By patches, it asks; nobody is there to answer.
+  [new RegExp(String.raw`\bgit add (?:-p|--patch)${end}`), "adds", "git add -u"],
   [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
   [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
   [new RegExp(String.raw`\bgit stash(?: push)?${end}`), "stashes", "git stash push"]

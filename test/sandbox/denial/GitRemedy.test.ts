@@ -10,7 +10,7 @@ const stopped = {
 describe("what git can do with all but a hidden file", () => {
   for (const [stderr, excluded] of Object.entries(stopped)) {
     for (const [command, remedy] of [
-      ["git add -p </dev/null", "git add -p -- @ adds the rest."],
+      ["git add -p </dev/null", "git add -u -- @ adds the rest."],
       ["git add -A && git commit -m x", "git add -A -- @ adds the rest."],
       ["git commit --all -m x", "git add -u -- @ adds the rest."],
       ["git commit -qam x", "git add -u -- @ adds the rest."],

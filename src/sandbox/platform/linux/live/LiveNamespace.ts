@@ -76,6 +76,9 @@ const kindOf = (path: string): Mask["kind"] =>
  */
 const confining = 250
 
+/** The most times that masks are mounted which other programs' doings keep from their places. */
+const mostTries = 5
+
 /** The most paths that an error names. */
 const mostNamed = 3
 
@@ -152,7 +155,10 @@ export const make = (options: {
     return masks.filter((mask) => !isHidden(points, mask.path) && realPath(mask.path) === mask.path)
   }
 
-  const addMasks: LiveNamespace["addMasks"] = (masks) =>
+  const tryMasks = (
+    masks: ReadonlyArray<Pick<Mask, "path" | "kind">>,
+    tries: number
+  ): Effect.Effect<void, ExecutionFailed> =>
     Effect.gen(function* () {
       if (masks.length === 0) return
       const rest = masks.length > mostNamed ? ` and ${masks.length - mostNamed} others` : ""
@@ -160,11 +166,16 @@ export const make = (options: {
       const what = `could not mask ${named.join(", ")}${rest}`
       const mounted = yield* Effect.either(mountAll(what, PlanDirectory.maskTable(plan, masks, !guarded)))
       guarded = true
-      if (lost(masks).length === 0) return
+      const left = lost(masks)
+      if (left.length === 0) return
       // A restart may end the sandbox meanwhile: the next one has its own masks.
       if (inner !== undefined && SandboxProcess.hasEnded(inner)) return
+      // One that was gone when it was to be masked, and is there again, was made anew meanwhile.
+      if (tries > 1) return yield* tryMasks(left, tries - 1)
       return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
     })
+
+  const addMasks: LiveNamespace["addMasks"] = (masks) => tryMasks(masks, mostTries)
 
   const makeStage = (what: string, path: string) =>
     Effect.try({
