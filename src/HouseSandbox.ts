@@ -1,8 +1,4 @@
-/**
- * The sandbox of a house: the manager over the platform of this machine, and its configuration.
- *
- * @since 0.1.0
- */
+/** The sandbox of a house: the manager over the platform of this machine, and its configuration. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
@@ -39,12 +35,7 @@ const layerPlatform = Layer.unwrapEffect(
   })
 )
 
-/**
- * A layer of the manager, which is the only way to the shell, over the providers of a house.
- *
- * @since 0.1.0
- * @internal
- */
+/** A layer of the manager, which is the only way to the shell, over the providers of a house. */
 export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "platform" | "providers">) =>
   SandboxManager.layer.pipe(
     Layer.provide(LocalSandboxProvider.layer),
@@ -55,9 +46,6 @@ export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "pl
 
 /**
  * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
- *
- * @since 0.1.0
- * @internal
  */
 export const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
   PolicyBuilder.layer.pipe(

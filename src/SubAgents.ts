@@ -1,8 +1,4 @@
-/**
- * The sub-agents of a house: their manager, and the houses of their own that they work in.
- *
- * @since 0.1.0
- */
+/** The sub-agents of a house: their manager, and the houses of their own that they work in. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -28,12 +24,7 @@ import type { SandboxManager } from "./sandbox/SandboxManager.js"
 import { SessionSettings } from "./session/SessionSettings.js"
 import type { ShellBridge } from "./session/ShellBridge.js"
 
-/**
- * The parts of a house that those of sub-agents are made of too, each time anew.
- *
- * @since 0.1.0
- * @internal
- */
+/** The parts of a house that those of sub-agents are made of too, each time anew. */
 export interface Parts {
   /** The tools; where nothing may be written, without commands that do what a sandbox does not see. */
   readonly tools: (isReadOnly: boolean) => Layer.Layer<Tools, ConfigError, SandboxManager | Extensions>
@@ -90,12 +81,7 @@ const liveModels = async (settings: SandboxSettings["Type"]): Promise<Layer.Laye
   return layer.pipe(Layer.provide(layerFromEnv), Layer.provide(Layer.succeed(SandboxSettings, settings)))
 }
 
-/**
- * A layer which runs sub-agents. It loads the models and the loop with the first task.
- *
- * @since 0.1.0
- * @internal
- */
+/** A layer which runs sub-agents. It loads the models and the loop with the first task. */
 export const layer = (
   parts: Parts
 ): Layer.Layer<

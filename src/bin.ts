@@ -1,8 +1,4 @@
-/**
- * The program `synapse`: runs the command line, and decides how the process ends.
- *
- * @since 0.1.0
- */
+/** The program `synapse`: runs the command line, and decides how the process ends. */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Cause from "effect/Cause"

@@ -14,19 +14,23 @@ const sources: Readonly<Record<string, string>> = Object.fromEntries(
     .map((file) => [file.split(path.sep).join("/"), fs.readFileSync(path.join(src, file), "utf8")])
 )
 
+const manifest = fs.readFileSync(path.join(root, "package.json"), "utf8")
+const isPublic = (file: string): boolean => manifest.includes(`"./dist/${file.replace(/\.ts$/, ".js")}"`)
+
 describe("the house", () => {
   it("keeps its rules", () => {
     assert.isAbove(Object.keys(sources).length, 5)
-    assert.deepStrictEqual(violations(sources), [])
+    assert.isTrue(isPublic("Synapse.ts"))
+    assert.deepStrictEqual(violations(sources, isPublic), [])
   })
 
   it("has the version of package.json", () => {
-    assert.strictEqual(Version.current, JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8")).version)
+    assert.strictEqual(Version.current, JSON.parse(manifest).version)
   })
 })
 
-/** What the checker says of one file. */
-const said = (file: string, text: string): ReadonlyArray<string> => violations({ [file]: text })
+/** What the checker says of one public file. */
+const said = (file: string, text: string): ReadonlyArray<string> => violations({ [file]: text }, () => true)
 
 describe("the checker of floors", () => {
   /** Every room that may hold files, with its place in each house that it lies in. */
@@ -159,6 +163,23 @@ describe("the checker of floors", () => {
   })
 })
 
+describe("the checker of doors", () => {
+  it("lets only a room and the rooms in it import what is internal to it", () => {
+    const internal = (from: string, to: string) => said(from, `import * as B from "${to}"`)
+    assert.deepStrictEqual(internal("session/A.ts", "./internal/B.js"), [])
+    assert.deepStrictEqual(internal("session/internal/A.ts", "../B.js"), [])
+    assert.deepStrictEqual(internal("sandbox/A.ts", "./platform/internal/B.js"), [
+      "sandbox/A.ts:1: imports sandbox/platform/internal/B.ts, which is internal"
+    ])
+    assert.deepStrictEqual(internal("sandbox/A.ts", "../session/internal/B.js"), [
+      "sandbox/A.ts:1: imports session/internal/B.ts, which is internal"
+    ])
+    assert.deepStrictEqual(internal("Synapse.ts", "./session/internal/B.js"), [
+      "Synapse.ts:1: imports session/internal/B.ts, which is internal"
+    ])
+  })
+})
+
 describe("the checker of style", () => {
   it("asks for namespaces of Effect's modules", () => {
     const text = [
@@ -268,6 +289,17 @@ describe("the checker of docstrings", () => {
       missing("a", 4)
     )
     assert.deepStrictEqual(saidOf(header, "/** @since 0.1.0 */ export const a = 1"), missing("a", 2).slice(0, 1))
+  })
+
+  it("refuses tags on what is not public", () => {
+    assert.deepStrictEqual(
+      violations({ "domain/A.ts": "/** A thing.\n@since 0.1.0 */\nexport const a = 1" }, () => false),
+      ["domain/A.ts:3: the docstring of a has @since, which is for public modules"]
+    )
+    assert.deepStrictEqual(
+      violations({ "domain/A.ts": "export const a = 1" }, () => false),
+      []
+    )
   })
 
   it("refuses docstrings that begin like a question", () => {

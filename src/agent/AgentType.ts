@@ -1,18 +1,9 @@
-/**
- * Types of sub-agents: those that Synapse brings, and those that a markdown file defines.
- *
- * @since 0.1.0
- */
+/** Types of sub-agents: those that Synapse brings, and those that a markdown file defines. */
 
 import type { SubAgentType } from "../extension/SubAgentManager.js"
 import type * as FrontMatter from "../extension/skill/FrontMatter.js"
 
-/**
- * A type of sub-agents, with what its sub-agents begin with.
- *
- * @since 0.1.0
- * @category models
- */
+/** A type of sub-agents, with what its sub-agents begin with. */
 export interface AgentType extends SubAgentType {
   /** Text that is added to the system prompt. */
   readonly instructions: string
@@ -44,20 +35,11 @@ const reading =
   "You only search and read: the sandbox lets you write nowhere but under $TMPDIR, which is yours alone, empty, and goes with you. " +
   "Use grep, find, git log, git diff and read; don't try to change anything."
 
-/**
- * Returns the instructions of all sub-agents of a type.
- *
- * @since 0.1.0
- */
+/** Returns the instructions of all sub-agents of a type. */
 export const instructionsOf = ({ instructions, isReadOnly }: AgentType): string =>
   [answering, ...(isReadOnly ? [reading] : []), ...(instructions === "" ? [] : [instructions])].join("\n\n")
 
-/**
- * The types that Synapse brings; no file replaces them.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The types that Synapse brings; no file replaces them. */
 export const all: ReadonlyArray<AgentType> = [
   builtIn("explore", "A sub-agent that searches and reads; it can't write.", true, ""),
   builtIn("general", "A sub-agent for a task of several steps, with the same rights as you.", false, ""),
@@ -96,8 +78,6 @@ const listOf = (text: string | undefined): ReadonlyArray<string> =>
  * Makes a type of a file. What it says narrows the rights of its sub-agents, and never widens them.
  *
  * @param file the name of the file, without its ending
- * @since 0.1.0
- * @category constructors
  */
 export const ofFile = (
   file: string,

@@ -1,8 +1,4 @@
-/**
- * Makes the tools of sub-agents in houses of their own, under policies that allow no more than their parent's.
- *
- * @since 0.1.0
- */
+/** Makes the tools of sub-agents in houses of their own, under policies that allow no more than their parent's. */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -21,14 +17,9 @@ import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
 import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { AgentTools, type Rights, type Tools } from "./AgentTools.js"
+import { AgentTools, type Rights, type Tools } from "./internal/AgentTools.js"
 
-/**
- * The settings of a sub-agent's house.
- *
- * @since 0.1.0
- * @category models
- */
+/** The settings of a sub-agent's house. */
 export interface HouseSettings {
   readonly session: SessionSettings.Settings
   readonly sandbox: SandboxSettings.Settings
@@ -40,12 +31,7 @@ export interface HouseSettings {
   readonly permission: Context.Tag.Service<Permission.Permission>
 }
 
-/**
- * Makes the house of a sub-agent, which shares nothing with others.
- *
- * @since 0.1.0
- * @category models
- */
+/** Makes the house of a sub-agent, which shares nothing with others. */
 export type MakeHouse = (
   settings: HouseSettings
 ) => Layer.Layer<CommandRegistry | SandboxManager | Toolset, ConfigError>
@@ -90,12 +76,7 @@ const enter = (manager: Context.Tag.Service<SandboxManager>, cwd: string): Effec
         })
   )
 
-/**
- * A layer which makes the tools of sub-agents in houses that `house` makes.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which makes the tools of sub-agents in houses that `house` makes. */
 export const layer = (
   house: MakeHouse
 ): Layer.Layer<

@@ -1,8 +1,4 @@
-/**
- * Tells whether a model's provider is set, without loading anything of it: lists name what needs one only then.
- *
- * @since 0.1.0
- */
+/** Tells whether a model's provider is set, without loading anything of it: lists name what needs one only then. */
 import * as Fs from "node:fs"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -23,7 +19,6 @@ const isSet = (name: string): Effect.Effect<boolean> =>
  * Tests whether the environment names a provider or holds a key of one, or there is a `settings.json`.
  *
  * @param home the directory of Synapse's own files
- * @since 0.1.0
  */
 export const isProviderSet = (home: string): Effect.Effect<boolean> =>
   Effect.map(

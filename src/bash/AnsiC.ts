@@ -1,8 +1,4 @@
-/**
- * Decodes the escapes of bash's `$'…'`.
- *
- * @since 0.1.0
- */
+/** Decodes the escapes of bash's `$'…'`. */
 
 const single: Readonly<Record<string, string>> = {
   a: "\x07",
@@ -26,23 +22,14 @@ const escape =
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/**
- * A decoded text.
- *
- * @since 0.1.0
- * @category models
- */
+/** A decoded text. */
 export interface Decoded {
   readonly text: string
   /** True where bash gets the same bytes everywhere: they are UTF-8, and no escape depends on the locale. */
   readonly exact: boolean
 }
 
-/**
- * Decodes the text between `$'` and `'` as bash does. A NUL ends it, as in bash.
- *
- * @since 0.1.0
- */
+/** Decodes the text between `$'` and `'` as bash does. A NUL ends it, as in bash. */
 export const read = (text: string): Decoded => {
   if (!text.includes("\\")) return { text, exact: true }
   // Octal and hexadecimal escapes are bytes, and several of them may be one character.
@@ -73,11 +60,7 @@ export const read = (text: string): Decoded => {
   return decoded(bytes, everywhere)
 }
 
-/**
- * Decodes the text between `$'` and `'`, and returns the text alone.
- *
- * @since 0.1.0
- */
+/** Decodes the text between `$'` and `'`, and returns the text alone. */
 export const decode = (text: string): string => read(text).text
 
 const byteOf = (octal: string | undefined, hex: string): number =>

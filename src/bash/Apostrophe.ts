@@ -1,15 +1,8 @@
-/**
- * Finds the apostrophe that bash took for a quote, where a text can't be parsed for it.
- *
- * @since 0.1.0
- */
+/** Finds the apostrophe that bash took for a quote, where a text can't be parsed for it. */
 import * as CommandLine from "./CommandLine.js"
 
 /**
  * An apostrophe in a word, as in `it's`. `written` is the word as it stands there, `correct` as bash would take it.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Apostrophe {
   readonly written: string
@@ -23,8 +16,6 @@ const inWord = /[\p{L}\d]{1,40}'\p{L}{1,40}/gu
 /**
  * Returns the apostrophe whose correction makes a text complete; undefined where the text is complete, or where it is
  * not for one apostrophe alone.
- *
- * @since 0.1.0
  */
 export const find = (text: string): Apostrophe | undefined => {
   if (isComplete(text)) return undefined

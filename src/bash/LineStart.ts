@@ -1,7 +1,5 @@
 /**
  * Finds the lines of a command text at which bash begins a command, rather than reading the text of a here-document.
- *
- * @since 0.1.0
  */
 import * as CommandLine from "./CommandLine.js"
 import type { Token } from "./Token.js"
@@ -9,8 +7,6 @@ import type { Token } from "./Token.js"
 /**
  * Tests whether a token is the first of its line, and the line continues no other. Newlines within a quoted word begin
  * no line.
- *
- * @since 0.1.0
  */
 export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string): boolean => {
   const before = tokens[at - 1]
@@ -20,11 +16,7 @@ export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string):
   return before === undefined || before._tag === "Newline" || before._tag === "HereDocument"
 }
 
-/**
- * Returns a text without the here-documents that are closed in it.
- *
- * @since 0.1.0
- */
+/** Returns a text without the here-documents that are closed in it. */
 export const outsideHereDocuments = (text: string): string => {
   const pieces: Array<string> = []
   let from = 0

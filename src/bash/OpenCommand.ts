@@ -1,16 +1,7 @@
-/**
- * Finds the compound commands that a text begins and does not end: bash names none of them.
- *
- * @since 0.1.0
- */
+/** Finds the compound commands that a text begins and does not end: bash names none of them. */
 import { isRedirection, type Token } from "./Token.js"
 
-/**
- * A compound command without an end.
- *
- * @since 0.1.0
- * @category models
- */
+/** A compound command without an end. */
 export interface OpenCommand {
   /** The word that begins it: `if`, `{`. */
   readonly word: string
@@ -37,8 +28,6 @@ const between = new Set(["then", "else", "elif", "do", "!", "time"])
 /**
  * Returns the compound commands that are open at the end of a text which bash has read to its end, the innermost last;
  * undefined where the tokens alone do not tell.
- *
- * @since 0.1.0
  */
 export const find = (text: string, tokens: ReadonlyArray<Token>): ReadonlyArray<OpenCommand> | undefined => {
   // bash takes that end for the test's first word.

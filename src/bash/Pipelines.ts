@@ -1,17 +1,9 @@
-/**
- * Finds the pipeline of a command text that `PIPESTATUS` tells of: the one that ran last in the shell itself.
- *
- * @since 0.1.0
- */
-import { isRedirection, type Token, type Word } from "./Token.js"
-import { unwrapped } from "./Wrapper.js"
+/** Finds the pipeline of a command text that `PIPESTATUS` tells of: the one that ran last in the shell itself. */
 
-/**
- * A part of a pipeline: its program, undefined where it has none, as `(…)`, and what runs that, as `timeout`.
- *
- * @since 0.1.0
- * @category models
- */
+import { unwrapped } from "./internal/Wrapper.js"
+import { isRedirection, type Token, type Word } from "./Token.js"
+
+/** A part of a pipeline: its program, undefined where it has none, as `(…)`, and what runs that, as `timeout`. */
 export interface Part {
   readonly program: string | undefined
   readonly wrappers: ReadonlyArray<string>
@@ -227,7 +219,6 @@ class PipelineReader {
  * not tell for sure which one it was.
  *
  * @param exitCode the exit code of the whole text
- * @since 0.1.0
  */
 export const last = (
   tokens: ReadonlyArray<Token>,

@@ -1,27 +1,13 @@
-/**
- * Quotes words for a shell.
- *
- * @since 0.1.0
- */
+/** Quotes words for a shell. */
 import * as Invisible from "../domain/Invisible.js"
 
-/**
- * Quotes a text, so that a shell reads it as one word.
- *
- * @since 0.1.0
- * @category quoting
- */
+/** Quotes a text, so that a shell reads it as one word. */
 export const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Matches words that a shell takes as they are, wherever they stand in a command. */
 const plain = /^[\w./:@%+,-]+$/
 
-/**
- * Writes a text as one word for a shell, quoted only where it must be.
- *
- * @since 0.1.0
- * @category quoting
- */
+/** Writes a text as one word for a shell, quoted only where it must be. */
 export const word = (text: string): string => (plain.test(text) ? text : quote(text))
 
 /** Escapes a character as bash reads it in `$'…'`; a lone surrogate stands for a byte that is not UTF-8 (`BytePath`). */
@@ -36,21 +22,13 @@ const escaped = (character: string): string => {
 /** Escapes all that would begin another line, move a cursor, change the direction, or not be seen. */
 const shown = (text: string): string => Invisible.replace(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
-/**
- * Writes a text as one word for bash, on one line on which all of it is seen; quoted where it must be.
- *
- * @since 0.1.0
- * @category quoting
- */
+/** Writes a text as one word for bash, on one line on which all of it is seen; quoted where it must be. */
 export const line = (text: string): string =>
   shown(text) === text ? word(text) : `$'${shown(text.replace(/[\\']/g, "\\$&"))}'`
 
 /**
  * Writes the lines of a here-document around a text that ends with a line break, with `EOF` as its delimiter, or a
  * longer one where a line of the text is that.
- *
- * @since 0.1.0
- * @category quoting
  */
 export const hereDocument = (text: string): string => {
   let delimiter = "EOF"

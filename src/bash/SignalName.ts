@@ -1,8 +1,4 @@
-/**
- * Names the signal that an exit code above 128 stands for.
- *
- * @since 0.1.0
- */
+/** Names the signal that an exit code above 128 stands for. */
 
 /** The words of the system for signals that programs rarely use as exit codes of their own, by exit code. */
 const words: Readonly<Record<number, string>> = {
@@ -24,7 +20,5 @@ const words: Readonly<Record<number, string>> = {
 /**
  * Returns the words for the signal that ended a command with this exit code; undefined where the code can as well be the
  * program's own, as 129 is git's for wrong usage.
- *
- * @since 0.1.0
  */
 export const ofExitCode = (exitCode: number): string | undefined => words[exitCode]

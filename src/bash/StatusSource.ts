@@ -1,17 +1,9 @@
-/**
- * Finds the commands that the exit status of a command text can come from.
- *
- * @since 0.1.0
- */
-import { isRedirection, type Token, type Word } from "./Token.js"
-import { programOf } from "./Wrapper.js"
+/** Finds the commands that the exit status of a command text can come from. */
 
-/**
- * The name of the program that decides a pipeline's status; undefined where it has none: for `(…)`, `if …`, `a=1`.
- *
- * @since 0.1.0
- * @category models
- */
+import { programOf } from "./internal/Wrapper.js"
+import { isRedirection, type Token, type Word } from "./Token.js"
+
+/** The name of the program that decides a pipeline's status; undefined where it has none: for `(…)`, `if …`, `a=1`. */
 export type Decider = string | undefined
 
 const opening = new Set(["if", "for", "while", "until", "select", "{"])
@@ -27,7 +19,6 @@ const leaving = new Set(["exit", "return", "exec", "set", "trap"])
  * text is no complete command, or too complex to tell.
  *
  * @param mayLeave true where the text may have ended with any of its lists
- * @since 0.1.0
  */
 export const deciders = (tokens: ReadonlyArray<Token>, mayLeave = false): ReadonlyArray<Decider> | undefined => {
   const reader = new StatusReader(mayLeave)

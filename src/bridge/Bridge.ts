@@ -1,36 +1,484 @@
-/**
- * Makes the commands of the registry callable anywhere in a shell line.
- *
- * @since 0.1.0
- */
+/** Makes the commands of the registry callable anywhere in a shell line. */
+
+import * as Arr from "effect/Array"
+import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
-import type { CommandRegistry } from "../command/CommandRegistry.js"
+import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
+import * as Stream from "effect/Stream"
+import { quote } from "../bash/Quote.js"
+import type { CommandCall, Handler, Program } from "../command/CommandHandler.js"
+import { isLineHandler } from "../command/CommandHandler.js"
+import { CommandRegistry } from "../command/CommandRegistry.js"
+import * as ReservedName from "../command/ReservedName.js"
+import * as UnknownCommand from "../command/UnknownCommand.js"
+import * as Advice from "../domain/Advice.js"
+import type { CommandError, FailureCategory } from "../domain/CommandError.js"
+import { CommandNotFound } from "../domain/CommandError.js"
+import * as CommandExit from "../domain/CommandExit.js"
+import type { CommandInput } from "../domain/CommandInput.js"
+import * as CommandListener from "../domain/CommandListener.js"
+import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as FileFailure from "../files/FileFailure.js"
+import type { Files } from "../files/Files.js"
+import { FileError } from "../files/Files.js"
+import { FileTurns } from "../files/FileTurns.js"
 import * as Nesting from "../session/Nesting.js"
+import type { OutputFiles } from "../session/OutputFiles.js"
+import type { CallEnding, Surroundings } from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
-import * as CallRunner from "./CallRunner.js"
-import * as CallServer from "./CallServer.js"
-import * as CommandLookup from "./CommandLookup.js"
-import * as Stub from "./Stub.js"
+import type { BridgeCall } from "./internal/BridgeCall.js"
+import type { BridgeCommands } from "./internal/BridgeCommands.js"
+import type { CallRequest } from "./internal/CallRequest.js"
+import * as CallServer from "./internal/CallServer.js"
+import { Gone } from "./internal/FifoSink.js"
+import type { FifoSource } from "./internal/FifoSource.js"
+import * as FileContent from "./internal/FileContent.js"
+import * as Stub from "./internal/Stub.js"
+import { Refused } from "./internal/StubDialog.js"
+
+/** Returns the standard input of a call; it is opened when it is read. */
+const standardInput = (call: BridgeCall): CommandInput =>
+  Stream.unwrapScoped(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.catchAll(
+          Effect.try(() => call.input()),
+          () => Effect.interrupt
+        ),
+        (source) => Effect.sync(() => source.close())
+      ),
+      bytes
+    )
+  )
+
+const bytes = (source: FifoSource): Stream.Stream<Uint8Array> =>
+  Stream.repeatEffectChunkOption(
+    Effect.flatMap(
+      Effect.promise(() => source.next()),
+      (chunks) => (chunks === undefined ? Effect.fail(Option.none()) : Effect.succeed(Chunk.unsafeFromArray(chunks)))
+    )
+  )
+
+/** Converts a refusal into a FileError; where the caller has ended, interrupts the command, for nobody waits for it. */
+const toFileError =
+  (path: string) =>
+  (error: Refused | Gone): Effect.Effect<never, FileError> =>
+    error instanceof Refused
+      ? new FileError({ path, kind: kinds.find((kind) => kind === error.kind) ?? "io", reason: error.reason })
+      : Effect.interrupt
+
+/** The most characters of names that are asked about at once: they must have room in a pipe. */
+const mostAsked = 2000
+
+function* groups(paths: ReadonlyArray<string>): Generator<ReadonlyArray<string>> {
+  let group: Array<string> = []
+  let size = 0
+  for (const path of paths) {
+    if (size + path.length > mostAsked && group.length > 0) {
+      yield group
+      group = []
+      size = 0
+    }
+    group.push(path)
+    size += path.length
+  }
+  if (group.length > 0) yield group
+}
+
+const kinds = ["missing", "directory", "denied", "special", "io", "partial"] as const
+
+/** Makes the files of a call; `turns` are those of all calls. */
+const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
+  /** The number of calls of `exclusive` that run. Within one, a write takes no further turn: it could wait for its own. */
+  let held = 0
+  /** The content of the file that this call has the turn of; undefined once that was read or written. */
+  let seen: { readonly path: string; readonly content: Uint8Array } | undefined
+
+  /** Runs an effect in the turns of files, which whoever waits for them gives up when its caller ends. */
+  const inTurn = <A, E>(paths: ReadonlyArray<string>, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
+    held > 0 ? effect : Effect.flatMap(namesOf(paths), (names) => turns.takeAll(names, effect))
+
+  /** Returns the names of the turns of files, in the one order in which all take theirs. Only so many are asked at once. */
+  const namesOf = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
+    const pathOf = new Map<string, string>()
+    for (const some of groups(paths)) {
+      const all = yield* ask(some[0] as string, () => call.turns(some))
+      for (const [index, names] of all.entries()) {
+        const path = some[index] as string
+        const other = names.map((name) => pathOf.get(name)).find((known) => known !== undefined)
+        if (other !== undefined) return yield* new FileError({ path, kind: "io", reason: `the same file as ${other}` })
+        for (const name of names) pathOf.set(name, path)
+      }
+    }
+    return [...pathOf.keys()].sort()
+  })
+
+  /** Runs an effect in the turn of a file, which it reads first: with one question instead of two, where nobody else has a turn. */
+  const looking = <A, E>(path: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E | FileError> =>
+    Effect.suspend(() => {
+      const before = turns.size === 0 ? turns.asked : undefined
+      return Effect.flatMap(
+        ask(path, () => call.look(path)),
+        ({ content, names }) => {
+          const ordered = [...names].sort()
+          const noted = Effect.suspend(() => {
+            // Who had a turn meanwhile may have changed it since it was read.
+            const isCurrent = before !== undefined && turns.asked === before + ordered.length
+            seen = isCurrent && content !== undefined ? { path, content } : undefined
+            return effect
+          })
+          return turns.takeAll(ordered, noted)
+        }
+      )
+    })
+
+  const ask = <A>(path: string, question: () => Promise<A>) =>
+    Effect.catchAll(
+      Effect.tryPromise({ try: question, catch: (error) => (error instanceof Refused ? error : new Gone()) }),
+      toFileError(path)
+    )
+
+  const discarded = (file?: FileContent.FileContent) => Effect.promise(() => call.discard(file).catch(() => {}))
+
+  return {
+    read: (path, options = {}) =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const known = seen?.path === path && options.regular === true && !options.skipLines ? seen.content : undefined
+          seen = undefined
+          const source = known ?? (yield* ask(path, () => call.read(path, options)))
+          if (source instanceof Uint8Array) return source.length === 0 ? Stream.empty : Stream.succeed(source)
+          let isEnded = false
+          const end = Effect.suspend(() => {
+            if (isEnded) return Effect.void
+            isEnded = true
+            source.close()
+            return ask(path, () => call.endRead())
+          })
+          yield* Effect.addFinalizer(() => Effect.ignore(end))
+          return Stream.concat(bytes(source), Stream.execute(end))
+        })
+      ),
+    write: (path, content, { mode = "" } = {}) => {
+      seen = undefined
+      if (content instanceof Uint8Array && FileContent.goesWith(path, content)) {
+        const replaced = ask(path, () => call.replace(path, mode, content))
+        return inTurn([path], Effect.uninterruptible(Effect.tapError(replaced, () => discarded())))
+      }
+      const chunks = content instanceof Uint8Array ? Stream.succeed(content) : content
+      return Effect.acquireUseRelease(
+        ask(path, () => call.begin(path, mode)),
+        (file) =>
+          // Not `runForEachWhile`, which keeps all chunks in memory until its end in effect 3.22.
+          Stream.takeUntilEffect(chunks, (chunk) => ask(path, async () => !(await file.write(chunk)))).pipe(
+            Stream.runDrain,
+            Effect.zipRight(ask(path, () => file.complete())),
+            Effect.zipRight(inTurn([path], Effect.uninterruptible(ask(path, () => call.commit(file)))))
+          ),
+        (file, exit) => (Exit.isSuccess(exit) ? Effect.void : discarded(file))
+      )
+    },
+    writeAll: (changes) => {
+      const paths = changes.map(({ path }) => path)
+      const ready = Effect.forEach(
+        changes,
+        ({ content, mode = "", path }) =>
+          ask(path, () => (content === undefined ? call.doom(path) : call.stage(path, mode, content))),
+        { discard: true }
+      )
+      const apply = Effect.catchAll(
+        ask("", () => call.apply()),
+        ({ kind, reason }) => {
+          const [, index, what] = /^(\d+)\/(.*)$/s.exec(reason) ?? []
+          return new FileError({ path: paths[Number(index)] ?? "", kind, reason: what ?? reason })
+        }
+      )
+      return Effect.onExit(Effect.zipRight(ready, inTurn(paths, Effect.uninterruptible(apply))), (exit) =>
+        Exit.isSuccess(exit) ? Effect.void : discarded()
+      )
+    },
+    exit: (path) =>
+      Effect.map(
+        ask(path, () => call.exit(path)),
+        (link) => (link === "" ? undefined : link)
+      ),
+    mode: (path) => ask(path, () => call.mode(path)),
+    exclusive: (paths, effect) => {
+      const holding = Effect.suspend(() => {
+        held++
+        return Effect.ensuring(
+          effect,
+          Effect.sync(() => void held--)
+        )
+      })
+      return typeof paths === "string" && held === 0 ? looking(paths, holding) : inTurn([paths].flat(), holding)
+    }
+  }
+}
 
 /**
- * A layer of the bridge to the commands of the registry, as they are registered at the time of each call.
+ * Makes the commands of the registry callable, as they are registered at the time of each call.
  *
- * @since 0.1.0
- * @category layers
+ * @param within marks the effect of a call, for `Nesting`
  */
+const make = Effect.fnUntraced(function* (
+  within: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
+  const registry = yield* CommandRegistry
+  const runtime = yield* Effect.runtime()
+  const audience = yield* FiberRef.get(Advice.audience)
+  const turns = new FileTurns()
+  const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
+  const images = new Images()
+  let last: Callable | undefined
+
+  const callable = (): Callable => {
+    const handlers = registry.list()
+    if (last?.handlers !== handlers) {
+      const [exact, prefixed] = Arr.partition(
+        handlers.filter((handler) => !isLineHandler(handler)),
+        ({ name }) => name.endsWith("*")
+      )
+      last = { handlers, names: exact.map(({ name }) => name), prefixed }
+    }
+    return last
+  }
+
+  return {
+    names: () => callable().names,
+    prefixed: () => callable().prefixed,
+    run: (call, request, around, output) => {
+      const fiber = Runtime.runFork(runtime)(
+        Effect.locally(
+          within(
+            run(
+              registry.find(request.name),
+              call,
+              toCommandCall(call, request, around, { output, turns }),
+              registry.listed()
+            )
+          ),
+          CommandListener.current,
+          CommandListener.ofProgress(around.listener ?? {})
+        )
+      )
+      void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))
+      fiber.addObserver((exit) => {
+        const {
+          category,
+          exitCode,
+          images: shown = [],
+          stderr,
+          stdout
+        } = ending(request, exit, around.listener?.audience ?? audience)
+        ended.push({ exitCode, category, mark: request.mark })
+        const left = shown.filter((image) => !images.add(image)).map(({ path }) => leftOut(request, path))
+        void call.finish(stdout, stderr + left.join(""), exitCode)
+      })
+    },
+    takeEnding: (mark) => {
+      // What another line has left in the background ends at any time.
+      const isOwn = (call: Pick<CallRequest, "mark">) =>
+        mark === undefined || call.mark === undefined || call.mark === mark
+      const [only, more] = ended.splice(0).filter(isOwn)
+      return only === undefined || more !== undefined ? undefined : { exitCode: only.exitCode, category: only.category }
+    },
+    takeImages: () => images.take()
+  }
+})
+
+/** The handlers of the registry that a shell can call, as of one moment. */
+interface Callable {
+  readonly handlers: ReadonlyArray<Handler>
+  readonly names: ReadonlyArray<string>
+  readonly prefixed: ReadonlyArray<Handler>
+}
+
+const run = (
+  handler: Handler | undefined,
+  caller: BridgeCall,
+  call: CommandCall,
+  known: ReadonlyArray<Handler>
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
+  handler === undefined || isLineHandler(handler)
+    ? UnknownCommand.of(
+        call.name,
+        known.map(({ name }) => name)
+      )
+    : Effect.tapDefect(
+        Effect.suspend(() =>
+          handler.program === undefined
+            ? handler.run(call, {})
+            : Effect.flatMap(handler.program(call), (program) =>
+                program === undefined ? handler.run(call, {}) : become(caller, call.name, program)
+              )
+        ),
+        (cause) => CommandExit.logDefect(call.name, cause)
+      )
+
+/** Makes the caller become a program. It has an end of its own then, and this result is for nobody. */
+const become = (
+  caller: BridgeCall,
+  name: string,
+  program: Program
+): Effect.Effect<CommandResult.CommandResult, CommandError> =>
+  Effect.flatMap(
+    Effect.promise(
+      (): Promise<Refused | undefined> =>
+        caller.become(program).then(
+          () => undefined,
+          (error: unknown) => {
+            if (error instanceof Refused) return error
+            throw error
+          }
+        )
+    ),
+    (refused) => (refused === undefined ? Effect.succeed(CommandResult.make()) : notBecome(name, program, refused))
+  )
+
+const notBecome = (
+  name: string,
+  { file, names }: Program,
+  { kind, reason }: Refused
+): Effect.Effect<CommandResult.CommandResult, CommandError> => {
+  if (kind === "denied") {
+    const stderr = `${name}: ${FileFailure.printable(reason)}: Permission denied\n`
+    return Effect.succeed(CommandResult.make({ exitCode: ExitCode.blocked, stderr }))
+  }
+  if (reason !== "") {
+    return new CommandNotFound({
+      command: name,
+      reason: `${name}: commands do not see ${FileFailure.printable(reason)}: it is gone, or the sandbox hides it, which has a /tmp and a /var/tmp of its own.`
+    })
+  }
+  return new CommandNotFound({
+    command: name,
+    reason: `${name}: there is no ${names.map(FileFailure.printable).join(" and no ")} here${
+      file === undefined ? "" : `, which runs ${FileFailure.printable(file)}`
+    }.`
+  })
+}
+
+const toCommandCall = (
+  call: BridgeCall,
+  request: CallRequest,
+  { input, room }: Surroundings,
+  { output, turns }: { readonly output: OutputFiles; readonly turns: FileTurns }
+): CommandCall => ({
+  name: request.name,
+  args: request.args,
+  cwd: request.cwd,
+  stdin: request.hasInput ? standardInput(call) : input,
+  ...(request.isShown && room !== undefined ? { room } : undefined),
+  write: (chunk) =>
+    Effect.catchAll(
+      Effect.tryPromise(() => call.put(chunk)),
+      () => Effect.interrupt
+    ),
+  files: makeBridgeFiles(call, turns),
+  ...(output.isAllowed ? { keep: keeping(output) } : undefined)
+})
+
+const keeping =
+  (output: OutputFiles): NonNullable<CommandCall["keep"]> =>
+  (prefix, ending, content) =>
+    Effect.try({
+      try: () => output.keep(prefix, ending, content),
+      catch: (error) =>
+        new FileError({ path: `${prefix}*.${ending}`, kind: "io", reason: error instanceof Error ? error.message : "" })
+    })
+
+interface CallOutput extends CallEnding {
+  readonly stdout: string
+  readonly stderr: string
+  readonly images?: ReadonlyArray<CommandResult.Image>
+}
+
+/** The most characters of the images of one result, in base64. */
+const mostImages = 20 * 1024 ** 2
+
+/** Collects the images of one result, as many as it may hold. */
+class Images {
+  private size = 0
+  private readonly all: Array<CommandResult.Image> = []
+
+  /** Returns false where there is no room left for it. */
+  add(image: CommandResult.Image): boolean {
+    if (this.size + image.base64.length > mostImages) return false
+    this.size += image.base64.length
+    this.all.push(image)
+    return true
+  }
+
+  take(): ReadonlyArray<CommandResult.Image> {
+    this.size = 0
+    return this.all.splice(0)
+  }
+}
+
+const leftOut = ({ name }: CallRequest, path: string): string =>
+  `${name}: ${FileFailure.printable(path)}: not shown: the images of one call are too large\n`
+
+/** Converts the end of a command into what its caller prints; advice is worded for whoever reads it. */
+const ending = (
+  { name }: CallRequest,
+  exit: Exit.Exit<CommandResult.CommandResult, CommandError>,
+  audience: Advice.Audience
+): CallOutput =>
+  CommandExit.CommandExit.$match(CommandExit.fromExit(exit, `${name}:`, audience), {
+    Completed: ({ result }) => ({ category: undefined, ...CommandResult.say(result, audience) }),
+    Failed: (failed) => saying(failed.text, failed),
+    // The caller has ended, or knows that it was interrupted.
+    Interrupted: (interrupted) => saying("", interrupted),
+    Died: (died) => saying(died.text, died)
+  })
+
+const saying = (text: string, end: { readonly exitCode: number; readonly category?: FailureCategory }): CallOutput => ({
+  stdout: "",
+  stderr: text === "" ? "" : `${text.trimEnd()}\n`,
+  exitCode: end.exitCode,
+  category: end.category
+})
+
+/**
+ * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or
+ * reserved for them.
+ */
+const onNotFound = (commands: BridgeCommands): string => {
+  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
+  const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
+  const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
+  return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
+}
+
+/** Returns bash text which puts the commands' programs before all others in the PATH. */
+const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
+
+/**
+ * Returns bash text which replaces the programs of another session directory in the PATH, unless they were removed from
+ * it.
+ */
+const changePath = (from: string, to: string): string =>
+  `PATH=\${PATH/${quote(`${from}/${Stub.names.programs}`)}/${quote(`${to}/${Stub.names.programs}`)}}`
+
+/** A layer of the bridge to the commands of the registry, as they are registered at the time of each call. */
 export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.effect(
   ShellBridge,
   Effect.gen(function* () {
-    const commands = yield* CallRunner.make((call) => Nesting.within(bridge)(call))
+    const commands = yield* make((call) => Nesting.within(bridge)(call))
     const bridge: Context.Tag.Service<ShellBridge> = {
       fifos: CallServer.fifos,
       open: (directory, around) => new CallServer.CallServer(directory, commands, around),
       definitions: (directory) => Stub.functions(directory, commands.names()),
-      enterPath: CommandLookup.enterPath,
-      changePath: CommandLookup.changePath,
-      onNotFound: () => CommandLookup.onNotFound(commands),
+      enterPath: enterPath,
+      changePath: changePath,
+      onNotFound: () => onNotFound(commands),
       takeEnding: commands.takeEnding,
       takeImages: commands.takeImages
     }

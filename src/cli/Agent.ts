@@ -1,8 +1,4 @@
-/**
- * `synapse agent`: runs an agent to its end; its subcommands tell of the sessions that there were.
- *
- * @since 0.1.0
- */
+/** `synapse agent`: runs an agent to its end; its subcommands tell of the sessions that there were. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -23,12 +19,7 @@ const whole = (name: string, description: string) =>
 
 const json = Options.boolean("json")
 
-/**
- * Runs an agent.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Runs an agent. */
 export const agent = Command.make(
   "agent",
   {
@@ -106,11 +97,7 @@ const remove = Command.make("remove", { id }, (given) =>
   Effect.flatMap(loadSessions, (actions) => actions.remove(given))
 ).pipe(Command.withDescription("Remove a session."))
 
-/**
- * The usages of `synapse agent` and of its subcommands.
- *
- * @since 0.1.0
- */
+/** The usages of `synapse agent` and of its subcommands. */
 export const usages: ReadonlyArray<Usage.Usage> = [
   Command.getUsage(agent),
   Command.getUsage(list),
@@ -121,9 +108,6 @@ export const usages: ReadonlyArray<Usage.Usage> = [
 /**
  * The subcommand `agent` where the next word is one of its own subcommands. It stands in the place of `agent`, since
  * `@effect/cli` would look for subcommands behind a prompt as well.
- *
- * @since 0.1.0
- * @category commands
  */
 export const sessions = Command.make("agent", {}, () => new WrongUsage({ message: "The subcommand is missing." })).pipe(
   Command.withDescription("List, show and remove the sessions of agents."),

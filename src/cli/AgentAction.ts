@@ -1,16 +1,16 @@
-/**
- * Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with.
- *
- * @since 0.1.0
- */
+/** Runs the agent of `synapse agent` to its end: a new session, or one that is gone on with. */
+
+import { isUtf8 } from "node:buffer"
 import * as Fs from "node:fs"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import type { AgentEvent } from "../agent/loop/AgentEvent.js"
 import * as AgentLoop from "../agent/loop/AgentLoop.js"
 import * as AgentSettings from "../agent/loop/AgentSettings.js"
 import * as RunLimits from "../agent/loop/RunLimits.js"
@@ -30,25 +30,144 @@ import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import { RunEvent } from "../terminal/RunEvent.js"
 import { Toolset } from "../toolset/Toolset.js"
-import * as AgentPrompt from "./AgentPrompt.js"
+import type { Report } from "./AgentReport.js"
 import * as AgentReport from "./AgentReport.js"
+import { answer, interruption, Said } from "./AgentReport.js"
 import * as AgentText from "./AgentText.js"
 import { complain, end, print } from "./Answer.js"
 import * as Asking from "./Asking.js"
 import { House, type Invocation, WrongUsage } from "./Invocation.js"
+import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as TaskRetries from "./TaskRetries.js"
-import * as WatchedReport from "./WatchedReport.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
 /**
- * The options that were given.
- *
- * @since 0.1.0
- * @category models
+ * Makes a report which renders the steps. Where stdout is the same terminal (`isShared`), the answer is rendered too, and
+ * nothing is written to stdout.
  */
+const make = ({ flush, print, take }: Renderer, isShared: boolean): Report => {
+  const said = new Said()
+  /** The text of the last turn that was rendered as it came. */
+  let rendered = ""
+  let isTurnRendered = false
+
+  const render = (event: AgentEvent): Effect.Effect<void> => {
+    switch (event._tag) {
+      case "TurnStarted":
+        isTurnRendered = false
+        return Effect.void
+      case "Text":
+        isTurnRendered = true
+        return isShared ? take(RunEvent.Text({ delta: event.delta })) : Effect.void
+      case "TurnEnded":
+        if (!isShared || event.text.trim() === "") return Effect.void
+        rendered = event.text
+        return Effect.zipRight(
+          isTurnRendered ? Effect.void : take(RunEvent.Text({ delta: event.text })),
+          take(RunEvent.TurnEnded())
+        )
+      case "Retrying":
+        return take(RunEvent.Retrying({ reason: event.reason, delay: event.delay }))
+      case "ToolStarted":
+      case "ToolEnded":
+        return take(event)
+      default:
+        return Effect.void
+    }
+  }
+  /** The text of a turn that goes on with commands, where it has not been rendered: it is no answer. */
+  const remark = (): Effect.Effect<void> => {
+    const { isTold, whole } = said
+    said.isTold = true
+    return isTold || isShared || whole.trim() === "" ? Effect.void : print(AgentText.harmless(whole.trim(), true))
+  }
+  const end = (text: string): Effect.Effect<void, never, Stdio> =>
+    Effect.zipRight(flush, isShared && text === rendered ? Effect.void : answer(text))
+
+  return {
+    take: (event) =>
+      Effect.suspend(() => {
+        const before = event._tag === "ToolStarted" ? remark() : Effect.void
+        said.take(event)
+        return Effect.zipRight(before, event._tag === "Ended" ? end(event.text) : render(event))
+      }),
+    interrupted: Effect.suspend(() => {
+      const isPart = said.part !== ""
+      const { text } = interruption(said)
+      // What has come of a turn has been rendered, and ends here.
+      const last = Effect.zipRight(
+        isShared && isPart ? take(RunEvent.TurnEnded()) : Effect.void,
+        take(RunEvent.Interrupted())
+      )
+      return Effect.zipRight(last, isShared && isPart ? flush : end(text))
+    }),
+    end: () => said.end
+  }
+}
+
+/** The most bytes of stdin. */
+const most = 1024 * 1024
+
+/** How long the first byte of stdin is waited for, where the command line has a prompt already. */
+const patience = Duration.seconds(3)
+
+const tooMuch = new WrongUsage({
+  message: `stdin holds more than ${most} bytes. Write it to a file, and name the file in the prompt.`
+})
+
+/** Reads stdin to its end; none where nothing comes of it in time. */
+const readAll = (isNeeded: boolean): Effect.Effect<Option.Option<ReadonlyArray<Uint8Array>>, WrongUsage, Stdio> =>
+  Effect.gen(function* () {
+    const { read } = yield* Stdio
+    const first = yield* isNeeded ? Effect.map(read, Option.some) : Effect.timeoutOption(read, patience)
+    if (Option.isNone(first)) return Option.none()
+    const chunks: Array<Uint8Array> = []
+    let length = 0
+    for (let chunk = first.value; chunk !== undefined; chunk = yield* read) {
+      length += chunk.length
+      if (length > most) return yield* tooMuch
+      chunks.push(Buffer.from(chunk))
+    }
+    return Option.some(chunks)
+  })
+
+/** Reads the text of stdin; empty where there is none. */
+const readText = (isNeeded: boolean): Effect.Effect<string, WrongUsage, Stdio> =>
+  Effect.gen(function* () {
+    const stdio = yield* Stdio
+    if (!stdio.hasInput()) return ""
+    const chunks = yield* readAll(isNeeded)
+    if (Option.isNone(chunks)) {
+      yield* print(
+        "stderr",
+        "synapse: nothing came from stdin within 3 seconds: going on without it. (</dev/null spares the wait.)"
+      )
+      return ""
+    }
+    const bytes = Buffer.concat(chunks.value)
+    if (!isUtf8(bytes))
+      return yield* new WrongUsage({
+        message: "stdin is not UTF-8. Write it to a file, and name the file in the prompt."
+      })
+    return new TextDecoder().decode(bytes).trim()
+  })
+
+/**
+ * Returns the prompt: the written one, stdin, or stdin below the written one; empty where there is neither. Where nothing
+ * is written, stdin is waited for.
+ *
+ * @param mayBeEmpty true where no prompt is needed, so that stdin is not waited for
+ */
+const read = (written: string, mayBeEmpty: boolean): Effect.Effect<string, WrongUsage, Stdio> =>
+  Effect.map(readText(written === "" && !mayBeEmpty), (text) => {
+    if (text === "") return written
+    return written === "" ? text : `${written}\n\n<stdin>\n${text}\n</stdin>`
+  })
+
+/** The options that were given. */
 export interface Given extends SessionOptions.Given {
   readonly model: Option.Option<string>
   readonly maxTurns: Option.Option<number>
@@ -105,7 +224,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
       ? AgentReport.json(id)
       : renderer === undefined
         ? AgentReport.text()
-        : WatchedReport.make(renderer, yield* Rendering.isShared)
+        : make(renderer, yield* Rendering.isShared)
     const runtime = yield* Effect.runtime<never>()
     const listener: CommandListener.CommandListener =
       renderer === undefined
@@ -193,7 +312,7 @@ const modelOf = (
 /** Begins a session with a prompt. */
 const begin = (given: Given, directory: string, written: string) =>
   Effect.gen(function* () {
-    const prompt = yield* AgentPrompt.read(written, false)
+    const prompt = yield* read(written, false)
     if (prompt === "") return yield* new WrongUsage({ message: "The prompt is missing." })
     const cwd = yield* directoryOf(given)
     // Before there is a session: one that could not ask anything is worth nothing.
@@ -206,7 +325,7 @@ const begin = (given: Given, directory: string, written: string) =>
 /** Goes on with a session. */
 const resume = (given: Given, directory: string, id: string, written: string) =>
   Effect.gen(function* () {
-    const added = yield* AgentPrompt.read(written, true)
+    const added = yield* read(written, true)
     return yield* OpenSession.resume(directory, id, (session) =>
       Effect.gen(function* () {
         const { end, messages, model: last, session: begun } = session.transcript
@@ -237,7 +356,6 @@ const audience: Advice.Audience = Advice.person([])
  * Runs the agent, and sets the program's exit code by how it ended.
  *
  * @param written the prompt on the command line; empty where there is none
- * @since 0.1.0
  */
 export const run = (
   given: Given,

@@ -1,8 +1,4 @@
-/**
- * Tells of a run of `synapse agent`: the answer on stdout, or every step as a line of JSON there.
- *
- * @since 0.1.0
- */
+/** Tells of a run of `synapse agent`: the answer on stdout, or every step as a line of JSON there. */
 import * as Effect from "effect/Effect"
 import type { AgentEvent, Ending } from "../agent/loop/AgentEvent.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -13,24 +9,14 @@ import * as AgentText from "./AgentText.js"
 import { print, write } from "./Answer.js"
 import { Stdio } from "./Stdio.js"
 
-/**
- * The end of a run, as it is told.
- *
- * @since 0.1.0
- * @category models
- */
+/** The end of a run, as it is told. */
 export interface Told {
   readonly ending: Ending | "interrupted"
   readonly text: string
   readonly reason: string | undefined
 }
 
-/**
- * Tells of a run.
- *
- * @since 0.1.0
- * @category models
- */
+/** Tells of a run. */
 export interface Report {
   readonly take: (event: AgentEvent) => Effect.Effect<void, never, Stdio>
   /** Tells of an interruption, after which no event comes. */
@@ -39,11 +25,7 @@ export interface Report {
   readonly end: () => Told | undefined
 }
 
-/**
- * Returns the program's exit code for the way in which a run ended.
- *
- * @since 0.1.0
- */
+/** Returns the program's exit code for the way in which a run ended. */
 export const exitCodeOf = (ending: Told["ending"]): number => {
   switch (ending) {
     case "done":
@@ -107,9 +89,6 @@ const toJson = (event: AgentEvent, session: string): object | undefined => {
 
 /**
  * Collects what the model has said since its last turn ended, and how the run ended; every kind of report needs it.
- *
- * @since 0.1.0
- * @category models
  */
 export class Said {
   /** The text of the last whole turn. */
@@ -138,11 +117,7 @@ export class Said {
   }
 }
 
-/**
- * Ends a run that was interrupted.
- *
- * @since 0.1.0
- */
+/** Ends a run that was interrupted. */
 export const interruption = (said: Said): Told => {
   said.end = { ending: "interrupted", text: said.soFar, reason: undefined }
   return said.end
@@ -152,8 +127,6 @@ export const interruption = (said: Said): Told => {
  * Makes a report of lines of JSON.
  *
  * @param session the id of the session
- * @since 0.1.0
- * @category constructors
  */
 export const json = (session: string): Report => {
   const said = new Said()
@@ -171,31 +144,18 @@ export const json = (session: string): Report => {
   }
 }
 
-/**
- * Returns the line of JSON about a run that could not begin.
- *
- * @since 0.1.0
- */
+/** Returns the line of JSON about a run that could not begin. */
 export const notBegun = (reason: string): string =>
   JsonLine.of({ type: "ended", ending: "failed", exitCode: ExitCode.failure, text: "", reason })
 
-/**
- * Prints the answer, on lines of its own.
- *
- * @since 0.1.0
- */
+/** Prints the answer, on lines of its own. */
 export const answer = (text: string): Effect.Effect<void, never, Stdio> =>
   Effect.flatMap(Stdio, ({ isTerminal }) => {
     const shown = AgentText.harmless(text, isTerminal("stdout"))
     return shown.trim() === "" ? Effect.void : write("stdout", shown.endsWith("\n") ? shown : `${shown}\n`)
   })
 
-/**
- * Makes a report for pipes: the answer alone on stdout, and a line on stderr for each request that is tried again.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a report for pipes: the answer alone on stdout, and a line on stderr for each request that is tried again. */
 export const text = (): Report => {
   const said = new Said()
   return {

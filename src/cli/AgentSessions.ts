@@ -1,8 +1,4 @@
-/**
- * The actions of `synapse agent list`, `show` and `remove`.
- *
- * @since 0.1.0
- */
+/** The actions of `synapse agent list`, `show` and `remove`. */
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
@@ -83,12 +79,7 @@ const toObject = ({ id, runner, summary, time }: Row): object => ({
   })
 })
 
-/**
- * Prints a line for each session.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints a line for each session. */
 export const list = (given: { readonly all: boolean; readonly json: boolean }) =>
   run((directory) =>
     Effect.gen(function* () {
@@ -151,12 +142,7 @@ const toText = (transcript: Transcript, runner: number | undefined): string => {
   ].join("\n")
 }
 
-/**
- * Prints the conversation of a session.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints the conversation of a session. */
 export const show = (given: { readonly id: string; readonly json: boolean }) =>
   run((directory) =>
     Effect.gen(function* () {
@@ -185,12 +171,7 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
     })
   )
 
-/**
- * Removes a session.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Removes a session. */
 export const remove = (given: { readonly id: string }) =>
   run((directory) =>
     Effect.gen(function* () {

@@ -1,8 +1,4 @@
-/**
- * Words what `synapse agent` shows of a run: a model's and a command's texts, made harmless.
- *
- * @since 0.1.0
- */
+/** Words what `synapse agent` shows of a run: a model's and a command's texts, made harmless. */
 
 import type { TokenUsage } from "../agent/loop/TokenUsage.js"
 import * as ForeignText from "../domain/ForeignText.js"
@@ -11,8 +7,6 @@ import * as ToolCall from "../domain/ToolCall.js"
 /**
  * Returns a text with its lines and tabs as they are, and without anything that a terminal would obey. Where no terminal
  * shows it, characters that nobody sees stay.
- *
- * @since 0.1.0
  */
 export const harmless = (text: string, isTerminal: boolean): string =>
   isTerminal
@@ -26,11 +20,7 @@ export const harmless = (text: string, isTerminal: boolean): string =>
 /** The most characters of a line that tells of a call. */
 const widest = 160
 
-/**
- * Tells of a call in one line.
- *
- * @since 0.1.0
- */
+/** Tells of a call in one line. */
 export const call = (call: ToolCall.ToolCall): string => {
   const command = ToolCall.commandOf(call)
   return `${ForeignText.word(call.name, 40)}: ${ForeignText.line(command ?? call.arguments, widest)}`
@@ -39,11 +29,7 @@ export const call = (call: ToolCall.ToolCall): string => {
 /** Writes a number with commas between thousands. */
 const grouped = (count: number): string => String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",")
 
-/**
- * Tells how much a run or a session has used.
- *
- * @since 0.1.0
- */
+/** Tells how much a run or a session has used. */
 export const usage = (turns: number, { cost, input, output }: TokenUsage): string =>
   [
     `${turns} turn${turns === 1 ? "" : "s"}`,

@@ -1,8 +1,4 @@
-/**
- * Tells a prompt of `synapse agent` from its subcommands: a prompt is one argument, and no subcommand's name.
- *
- * @since 0.1.0
- */
+/** Tells a prompt of `synapse agent` from its subcommands: a prompt is one argument, and no subcommand's name. */
 import * as Effect from "effect/Effect"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
@@ -33,7 +29,6 @@ const synonyms: Readonly<Record<string, string>> = {
  * Tests whether words ask for a subcommand of `synapse agent`.
  *
  * @param args the words after the program's name
- * @since 0.1.0
  */
 export const isSubcommand = ([name, subcommand]: ReadonlyArray<string>): boolean =>
   name === "agent" && subcommand !== undefined && Object.hasOwn(subcommands, subcommand)
@@ -43,8 +38,6 @@ const quoted = (words: ReadonlyArray<string>): string =>
 
 /**
  * Returns what is wrong with a subcommand that more words follow than it takes: they are a prompt that was not quoted.
- *
- * @since 0.1.0
  */
 export const refusal = (args: ReadonlyArray<string>): string | undefined => {
   if (!isSubcommand(args)) return undefined
@@ -56,11 +49,7 @@ export const refusal = (args: ReadonlyArray<string>): string | undefined => {
   return `agent ${subcommand} takes ${what}. A prompt is one argument: ${quoted([subcommand, ...others])}`
 }
 
-/**
- * Returns the prompt among the words that are left of the arguments; empty where there is none.
- *
- * @since 0.1.0
- */
+/** Returns the prompt among the words that are left of the arguments; empty where there is none. */
 export const promptOf = (
   words: ReadonlyArray<string>,
   args: ReadonlyArray<string>

@@ -1,32 +1,16 @@
-/**
- * Decides whether a person is asked where the sandbox denies something (`--ask`).
- *
- * @since 0.1.0
- */
+/** Decides whether a person is asked where the sandbox denies something (`--ask`). */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Stdio } from "./Stdio.js"
 
-/**
- * The values of `--ask`.
- *
- * @since 0.1.0
- */
+/** The values of `--ask`. */
 export const modes = ["never", "terminal"] as const
 
-/**
- * Tests for a value of `--ask`.
- *
- * @since 0.1.0
- */
+/** Tests for a value of `--ask`. */
 export const isMode = (text: string): boolean => modes.some((mode) => mode === text)
 
-/**
- * Tests whether `--ask` says that a person is asked.
- *
- * @since 0.1.0
- */
+/** Tests whether `--ask` says that a person is asked. */
 export const isTold = (ask: Option.Option<string>): boolean => Option.contains(ask, "terminal")
 
 /** Reads whether nobody sits at the terminal: a build has one at times. */
@@ -35,11 +19,7 @@ const isBuild = Effect.orElseSucceed(
   () => false
 )
 
-/**
- * Tests whether a person is asked: as `--ask` says, or where stderr is a terminal, and this is no build (`CI`).
- *
- * @since 0.1.0
- */
+/** Tests whether a person is asked: as `--ask` says, or where stderr is a terminal, and this is no build (`CI`). */
 export const isAsked = (ask: Option.Option<string>): Effect.Effect<boolean, never, Stdio> =>
   Option.isSome(ask)
     ? Effect.succeed(isTold(ask))

@@ -1,31 +1,450 @@
-/**
- * Answers the calls that `synapse call` is given.
- *
- * @since 0.1.0
- */
+/** Answers the calls that `synapse call` is given. */
+
+import { isUtf8 } from "node:buffer"
 import type { ConfigError } from "effect/ConfigError"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { InvalidUsage } from "../domain/CommandError.js"
+import * as CommandResult from "../domain/CommandResult.js"
 import * as Timeout from "../domain/Timeout.js"
+import type { ToolCall } from "../domain/ToolCall.js"
+import * as ToolCallOfCallLine from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
-import type { Toolset } from "../toolset/Toolset.js"
+import { stillRunning, Toolset } from "../toolset/Toolset.js"
 import * as Asking from "./Asking.js"
-import * as CallLine from "./CallLine.js"
-import * as CallServer from "./CallServer.js"
 import { House } from "./Invocation.js"
-import { Lines } from "./Lines.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
+/** The memory that a waiting call takes besides its text, about. */
+const overhead = 300
+
+/** A queue of calls with different ids, in the order of their coming. Each step takes the same time at any length. */
+export class CallQueue {
+  private readonly calls = new Map<string, ToolCall>()
+  /** Goes on where it stopped: the first entry of a map is slow to find once many before it were deleted. */
+  private readonly order = this.calls.values()
+  private weight = 0
+
+  /** Returns the memory that a call takes, in bytes, about. */
+  static weightOf(call: ToolCall): number {
+    return overhead + call.id.length + call.name.length + call.arguments.length
+  }
+
+  /** Makes a queue that is full from so many bytes on. */
+  constructor(private readonly capacity: number) {}
+
+  get isEmpty(): boolean {
+    return this.calls.size === 0
+  }
+
+  get isFull(): boolean {
+    return this.weight >= this.capacity
+  }
+
+  has(id: string): boolean {
+    return this.calls.has(id)
+  }
+
+  /** Adds a call at the end, also where the queue is full. */
+  add(call: ToolCall): void {
+    this.calls.set(call.id, call)
+    this.weight += CallQueue.weightOf(call)
+  }
+
+  /** Takes the first call out; undefined where there is none. */
+  shift(): ToolCall | undefined {
+    const first = this.isEmpty ? undefined : this.order.next().value
+    return first === undefined ? undefined : this.remove(first.id)
+  }
+
+  /** Takes the call of that id out; undefined where there is none. */
+  remove(id: string): ToolCall | undefined {
+    const call = this.calls.get(id)
+    if (call === undefined) return undefined
+    this.calls.delete(id)
+    this.weight -= CallQueue.weightOf(call)
+    return call
+  }
+}
+
+/** So many calls run at a time while they end one after the other; each takes memory. The others wait as text. */
+const fewest = 100
+/** So many run at a time where none ends: a call that restarts the shell may be among those that come later. */
+const most = 1000
+/** Milliseconds without the end of a call after which as many again are started. */
+const patience = 20
+/** Once so many bytes wait, no more input is read until some of them have been taken. */
+const capacity = 64 * 1024 ** 2
+/** Milliseconds for which calls are started before the program looks for input, and for results, again. */
+const slice = 10
+/** So many ids of the latest answers are known, for cancellations that come too late. */
+const remembered = 10_000
+
+/** Remembers the latest ids. */
+class LatestIds {
+  private readonly ids = new Set<string>()
+  private readonly order = this.ids.values()
+
+  has(id: string): boolean {
+    return this.ids.has(id)
+  }
+
+  add(id: string): void {
+    this.ids.delete(id)
+    this.ids.add(id)
+    if (this.ids.size > remembered) this.ids.delete(this.order.next().value ?? "")
+  }
+}
+
+/** The calls that wait, run, and were answered. Each step takes the same time, however many there are. */
+export class CallPlaces {
+  onIdle: () => void = () => {}
+  onRoom: () => void = () => {}
+  private readonly waiting = new CallQueue(capacity)
+  /** The ids of the calls whose answers are not written yet, and how much their texts weigh. */
+  private readonly running = new Map<string, number>()
+  private runningWeight = 0
+  private readonly answered = new LatestIds()
+  private isStarting = false
+  private places = fewest
+  private stalled: NodeJS.Timeout | undefined
+
+  constructor(private readonly run: (call: ToolCall, ended: () => void) => void) {}
+
+  get isIdle(): boolean {
+    return this.waiting.isEmpty && this.running.size === 0
+  }
+
+  get hasRoom(): boolean {
+    return !this.waiting.isFull
+  }
+
+  isRunning(id: string): boolean {
+    return this.running.has(id)
+  }
+
+  isWaiting(id: string): boolean {
+    return this.waiting.has(id)
+  }
+
+  wasAnswered(id: string): boolean {
+    return this.answered.has(id)
+  }
+
+  add(call: ToolCall): void {
+    this.waiting.add(call)
+    this.start()
+  }
+
+  /** Takes a waiting call out, whose answer is written elsewhere. */
+  cancel(id: string): ToolCall | undefined {
+    const call = this.waiting.remove(id)
+    if (call === undefined) return undefined
+    this.answered.add(id)
+    this.left()
+    return call
+  }
+
+  /** Starts what there is a place for. A call that ends at once does not start others itself: they would pile up. */
+  private start(): void {
+    if (this.isStarting) return
+    this.isStarting = true
+    const until = performance.now() + slice
+    while (this.hasPlace) {
+      if (performance.now() > until) return void setImmediate(() => this.resume())
+      const call = this.waiting.shift()
+      if (call === undefined) break
+      const weight = CallQueue.weightOf(call)
+      this.running.set(call.id, weight)
+      this.runningWeight += weight
+      this.run(call, () => this.end(call.id, weight))
+    }
+    this.isStarting = false
+    if (!this.waiting.isEmpty) this.stalled ??= setTimeout(() => this.onStalled(), patience)
+    this.left()
+  }
+
+  private onStalled(): void {
+    this.stalled = undefined
+    this.places = Math.min(most, this.places + fewest)
+    this.start()
+  }
+
+  private resume(): void {
+    this.isStarting = false
+    this.start()
+  }
+
+  private get hasPlace(): boolean {
+    return this.running.size < this.places && (this.running.size === 0 || this.runningWeight < capacity)
+  }
+
+  private end(id: string, weight: number): void {
+    this.running.delete(id)
+    this.runningWeight -= weight
+    this.answered.add(id)
+    this.places = fewest
+    clearTimeout(this.stalled)
+    this.stalled = undefined
+    this.start()
+  }
+
+  private left(): void {
+    if (this.hasRoom) this.onRoom()
+    if (this.isIdle) this.onIdle()
+  }
+}
+
+const newline = 0x0a
+const carriageReturn = 0x0d
+
+/** The bytes of a line without its end; undefined for a line that was too long to be kept. */
+type Line = Uint8Array | undefined
+
+/** Collects chunks, and returns each line once its end has come. */
+export class Lines {
+  private parts: Array<Uint8Array> = []
+  private length = 0
+
+  /** Keeps lines of up to so many bytes. */
+  constructor(private readonly limit: number) {}
+
+  /** Takes a chunk; returns the lines that it completes. They are valid as long as the chunk's bytes are. */
+  push(chunk: Uint8Array): ReadonlyArray<Line> {
+    const lines: Array<Line> = []
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.add(chunk.subarray(start, end))
+      lines.push(this.flush())
+      start = end + 1
+    }
+    if (start < chunk.length) this.add(Uint8Array.from(chunk.subarray(start)))
+    return lines
+  }
+
+  /** Returns the last line, where it has no end. */
+  end(): ReadonlyArray<Line> {
+    return this.length === 0 ? [] : [this.flush()]
+  }
+
+  private add(part: Uint8Array): void {
+    this.length += part.length
+    if (this.length <= this.limit) this.parts.push(part)
+    else this.parts = []
+  }
+
+  private flush(): Line {
+    const [first = new Uint8Array(), ...others] = this.parts
+    const line = others.length === 0 ? first : Buffer.concat(this.parts)
+    const isKept = this.length <= this.limit
+    this.parts = []
+    this.length = 0
+    if (!isKept) return undefined
+    return line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
+  }
+}
+
+/** A line of the input: a tool call, the cancellation of a call by its id, or nothing. */
+type CallLine = Data.TaggedEnum<{
+  Call: { readonly call: ToolCallOfCallLine.ToolCall }
+  Cancel: { readonly id: string }
+  Blank: Record<never, never>
+}>
+
+/** Makes a CallLine, and takes one apart with `$match`. */
+const CallLine = Data.taggedEnum<CallLine>()
+
+/** The answer to a line that is neither. It has the id of the call where the line tells it, and null otherwise. */
+interface Rejection extends Omit<ToolReturn.ToolReturn, "toolCallId"> {
+  readonly toolCallId: string | null
+}
+
+const Call = Schema.Struct({
+  id: Schema.NonEmptyString,
+  name: Schema.String,
+  arguments: ToolCallOfCallLine.Arguments
+})
+const Cancel = Schema.Struct({ cancel: Schema.String })
+
+const form = 'A line is {"id":"1","name":"Bash","arguments":"{\\"command\\":\\"ls\\"}"} or {"cancel":"1"}.'
+
+/** The most bytes of a line. */
+const longest = 64 * 1024 ** 2
+
+/** Reads a line; on the left, the answer to an invalid one. Unknown keys are ignored. */
+const read = (line: Line): Either.Either<CallLine, Rejection> => {
+  try {
+    return readShallow(line)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return Either.left(reject(null, `The line is nested too deeply, and was not run. ${form}`))
+  }
+}
+
+/** Throws a RangeError for what JavaScript has no stack for. */
+const readShallow = (line: Line): Either.Either<CallLine, Rejection> => {
+  if (line === undefined) {
+    const reason = `The line is longer than ${longest / 1024 ** 2} MiB, and was not read. Write what is that long to a file.`
+    return Either.left(reject(null, reason))
+  }
+  // JavaScript's own idea of white space has the byte order mark in it.
+  const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString().trim()
+  if (text === "") return Either.right(CallLine.Blank())
+  // What can't be decoded has become this character: to run such a text would run another than was sent.
+  return text.includes("\ufffd") && !isUtf8(line) ? Either.left(notText(line, text)) : parse(text)
+}
+
+/** Makes the answer to a line that is not UTF-8, with the call's id where that is. */
+const notText = (line: Uint8Array, text: string): Rejection => {
+  const parsed = Either.getOrUndefined(parse(text))
+  const id = parsed?._tag === "Call" && !parsed.call.id.includes("\ufffd") ? parsed.call.id : null
+  const at = firstFlaw(line)
+  const byte = `0x${line[at]?.toString(16).padStart(2, "0")}`
+  return reject(
+    id,
+    `The line is not UTF-8: byte ${at + 1} is ${byte}. It was not run. Send text as UTF-8, and let printf write other bytes: printf '\\xff'.`
+  )
+}
+
+/** Returns the index of the first byte that is not what the decoded text says. */
+const firstFlaw = (line: Uint8Array): number => {
+  const decoded = Buffer.from(Buffer.from(line).toString())
+  return line.findIndex((byte, at) => byte !== decoded[at])
+}
+
+const parse = (line: string): Either.Either<CallLine, Rejection> => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    const { message } = error as SyntaxError
+    return Either.left(reject(null, `The line is not JSON: ${message}. ${form}`, message))
+  }
+  if (!Predicate.isReadonlyRecord(value)) return Either.left(reject(null, `The line is no JSON object. ${form}`))
+  const call = value as Partial<typeof Call.Type>
+  // A schema takes ten times as long as all else here: thousands of lines may come at once.
+  if (!("cancel" in value) && isCall(call)) return Either.right(CallLine.Call({ call: ToolCallOfCallLine.make(call) }))
+  const decoded: Either.Either<CallLine, ParseResult.ParseError> =
+    "cancel" in value
+      ? Either.map(Schema.decodeUnknownEither(Cancel)(value), ({ cancel }) => CallLine.Cancel({ id: cancel }))
+      : Either.map(Schema.decodeUnknownEither(Call, { errors: "all" })(value), (call) =>
+          CallLine.Call({ call: ToolCallOfCallLine.make(call) })
+        )
+  return Either.mapLeft(decoded, (error) => {
+    const problems = ParseResult.ArrayFormatter.formatErrorSync(error).map(
+      ({ message, path }) => `${path.join(".")}: ${message}`
+    )
+    return reject(
+      typeof value["id"] === "string" ? value["id"] : null,
+      `Invalid parameters: ${problems.join("; ")}. ${form}`
+    )
+  })
+}
+
+const isCall = (value: Partial<typeof Call.Type>): value is typeof Call.Type =>
+  typeof value.id === "string" &&
+  value.id !== "" &&
+  typeof value.name === "string" &&
+  (typeof value.arguments === "string" || Predicate.isReadonlyRecord(value.arguments))
+
+/** Makes the answer to an invalid line. */
+const reject = (id: string | null, reason: string, parseError?: string): Rejection => ({
+  ...ToolReturn.fromError(
+    { id: id ?? "" },
+    new InvalidUsage({ reason }),
+    parseError === undefined ? {} : { parseError }
+  ),
+  toolCallId: id
+})
+
+/** Makes the answer to the cancellation of a call that has not come: it has no id, since that call may still come. */
+const unknown = (id: string): Rejection => reject(null, `No call with the id ${id} is running.`)
+
 /**
- * The options that were given, and whether the results leave out what their `output` holds.
- *
- * @since 0.1.0
- * @category models
+ * Makes the answer to the cancellation of a call that was answered before: it has no id, since that call has its answer.
  */
+const tooLate = (id: string): Rejection => reject(null, `The call ${id} was answered already.`)
+
+/** Answers lines. */
+interface CallServer {
+  /** Takes a line: starts its call or lets it wait, or cancels one. Waits where the answer to it has to. */
+  readonly take: (line: Line) => Effect.Effect<void>
+  /** Waits while too much text waits for its turn. */
+  readonly ready: Effect.Effect<void>
+  /** Waits until every call has been answered. */
+  readonly finished: Effect.Effect<void>
+}
+
+/** Makes the answer to a call that was cancelled before it had a place. */
+const cancelled = (call: ToolCall): ToolReturn.ToolReturn =>
+  ToolReturn.fromExit(call, Exit.interrupt(FiberId.none), { partial: CommandResult.make({ began: false }) })
+
+/** Makes a server which writes its answers with `answer`; its calls end with the scope. */
+const make = (
+  answer: (result: ToolReturn.ToolReturn | Rejection) => Effect.Effect<void>
+): Effect.Effect<CallServer, never, Scope.Scope | Toolset> =>
+  Effect.gen(function* () {
+    const toolset = yield* Toolset
+    const tools = new Set(toolset.tools.map(({ name }) => name))
+    const fibers = yield* FiberSet.make<void>()
+    // Starts a call at once, so that its cancellation, on the next line, finds it.
+    const fork = yield* FiberSet.runtime(fibers)<never>()
+    const places = new CallPlaces((call, ended) =>
+      fork(Effect.ensuring(Effect.flatMap(toolset.handle(call), answer), Effect.sync(ended)))
+    )
+
+    const start = (call: ToolCall): Effect.Effect<void> => {
+      // It needs no place, and is answered at once.
+      if (!tools.has(call.name)) return Effect.flatMap(toolset.handle(call), answer)
+      if (places.isRunning(call.id) || places.isWaiting(call.id)) return answer(stillRunning(call))
+      return Effect.sync(() => places.add(call))
+    }
+
+    const cancel = (id: string): Effect.Effect<void> => {
+      const waiting = places.cancel(id)
+      if (waiting !== undefined) return answer(cancelled(waiting))
+      // Where it has just ended, its own answer is on its way.
+      if (places.isRunning(id)) return Effect.sync(() => void fork(Effect.asVoid(toolset.cancel(id))))
+      return answer(places.wasAnswered(id) ? tooLate(id) : unknown(id))
+    }
+
+    return {
+      take: (line) =>
+        Either.match(read(line), {
+          onLeft: answer,
+          onRight: CallLine.$match({
+            Blank: () => Effect.void,
+            Call: ({ call }) => start(call),
+            Cancel: ({ id }) => cancel(id)
+          })
+        }),
+      ready: Effect.async((resume) => {
+        places.onRoom = () => resume(Effect.void)
+        if (places.hasRoom) resume(Effect.void)
+      }),
+      finished: Effect.zipRight(
+        Effect.async<void>((resume) => {
+          places.onIdle = () => resume(Effect.void)
+          if (places.isIdle) resume(Effect.void)
+        }),
+        FiberSet.awaitEmpty(fibers)
+      )
+    }
+  })
+
+/** The options that were given, and whether the results leave out what their `output` holds. */
 export interface Given extends SessionOptions.Given {
   readonly brief: boolean
 }
@@ -34,13 +453,13 @@ export interface Given extends SessionOptions.Given {
 const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio | Toolset> =>
   Effect.gen(function* () {
     const stdio = yield* Stdio
-    const server = yield* CallServer.make((result) =>
+    const server = yield* make((result) =>
       Effect.suspend(() => {
         const waiting = stdio.write("stdout", `${JSON.stringify(brief ? ToolReturn.brief(result) : result)}\n`)
         return waiting === undefined ? Effect.void : Effect.promise(() => waiting)
       })
     )
-    const lines = new Lines(CallLine.longest)
+    const lines = new Lines(longest)
     for (let chunk = yield* stdio.read; chunk !== undefined; chunk = yield* stdio.read) {
       yield* Effect.forEach(lines.push(chunk), server.take, { discard: true })
       yield* server.ready
@@ -49,11 +468,7 @@ const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio |
     yield* server.finished
   })
 
-/**
- * Answers calls in a house of its own.
- *
- * @since 0.1.0
- */
+/** Answers calls in a house of its own. */
 export const call = (given: Given): Effect.Effect<void, ConfigError, House | Stdio> =>
   Effect.gen(function* () {
     yield* WithoutSandbox.tell(given)

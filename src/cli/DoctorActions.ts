@@ -1,8 +1,4 @@
-/**
- * The checks of `synapse doctor`.
- *
- * @since 0.1.0
- */
+/** The checks of `synapse doctor`. */
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -116,12 +112,7 @@ const toText = (checks: ReadonlyArray<Check>, ok: boolean): string => {
   return [...lines, "", verdict].join("\n")
 }
 
-/**
- * Checks what the sandbox needs, prints the results, and sets exit code 1 where something required is missing.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Checks what the sandbox needs, prints the results, and sets exit code 1 where something required is missing. */
 export const doctor = (given: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { variables } = yield* SandboxSettings.SandboxSettings

@@ -1,8 +1,4 @@
-/**
- * Runs the command that `synapse exec` is given.
- *
- * @since 0.1.0
- */
+/** Runs the command that `synapse exec` is given. */
 import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -26,12 +22,7 @@ import * as PersonWords from "./shell/PersonWords.js"
 import * as TaskRetries from "./TaskRetries.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
 
-/**
- * The options of `handle`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `handle`. */
 export interface Options {
   readonly audience?: Advice.Audience
   /** The directory that the sandbox is for. */
@@ -43,7 +34,6 @@ export interface Options {
  * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
  *
  * @param options `tasks` shows the sub-agents of the command, where a person watches; `audience` reads its output
- * @since 0.1.0
  */
 export const handle = (
   call: ToolCall,
@@ -79,11 +69,7 @@ const load = Effect.promise(() => import("./LiveTasks.js"))
 const isOurs = ({ extras }: ToolReturn): boolean =>
   extras.error !== undefined || extras.interrupted === true || extras.blocked === true
 
-/**
- * Runs one command in a house of its own, and sets the program's exit code to the command's.
- *
- * @since 0.1.0
- */
+/** Runs one command in a house of its own, and sets the program's exit code to the command's. */
 export const exec = (
   command: string,
   json: boolean,

@@ -1,8 +1,4 @@
-/**
- * Runs `read`, `write` and `edit` for a person, as `synapse read`, `write` and `edit`.
- *
- * @since 0.1.0
- */
+/** Runs `read`, `write` and `edit` for a person, as `synapse read`, `write` and `edit`. */
 import type { ConfigError } from "effect/ConfigError"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,27 +16,17 @@ import { House, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 
-/**
- * The grammars of `read`, `write` and `edit`.
- *
- * @since 0.1.0
- */
+/** The grammars of `read`, `write` and `edit`. */
 export const grammars = [Edit.grammar, Read.grammar, Write.grammar]
 const names = grammars.map(({ name }) => name)
 const person = Advice.person(names)
 
 /**
  * Tells whether the program's first word is `read`, `write` or `edit`. The command itself reads the words after it then.
- *
- * @since 0.1.0
  */
 export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
-/**
- * Runs the command that the program was called with. Its advice names what a person can type, and no tool calls.
- *
- * @since 0.1.0
- */
+/** Runs the command that the program was called with. Its advice names what a person can type, and no tool calls. */
 export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> = Effect.gen(function* () {
   const { args, setExitCode } = yield* Invocation
   const stdio = yield* Stdio

@@ -1,8 +1,6 @@
 /**
  * Lays out the help that `@effect/cli` writes for a page of 80 columns: one line for each command, and for each option
  * what it does, without the sentences that say the same of all of them.
- *
- * @since 0.1.0
  */
 import * as WordWrap from "../terminal/WordWrap.js"
 
@@ -41,12 +39,7 @@ const entryOf = (line: string): Entry | undefined => {
   return text === "" ? undefined : { name, text }
 }
 
-/**
- * Lays out a text of help; `isRoot` is true for that of the program itself.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Lays out a text of help; `isRoot` is true for that of the program itself. */
 export const layOut = (text: string, isRoot: boolean): string => {
   const blocks = text.replaceAll(/\x1b\[[0-9;]*m/g, "").split(/\n{2,}/)
   const lines: Array<string> = []

@@ -1,8 +1,6 @@
 /**
  * Finds the options that have no effect: all that are for a sandbox, where `sandbox.json` switches it off; and `--allow`
  * where a rule takes precedence, or nothing is there.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -32,7 +30,6 @@ const layer = PolicyBuilder.layer.pipe(
  * settings is told where they are used.
  *
  * @param option one that was given, and that only a sandbox can follow
- * @since 0.1.0
  */
 export const check = (
   { allow, cwd: given }: Pick<SessionOptions.Given, "allow" | "cwd">,

@@ -1,8 +1,4 @@
-/**
- * One run of the program: the words it was called with, and the exit code it is to end with.
- *
- * @since 0.1.0
- */
+/** One run of the program: the words it was called with, and the exit code it is to end with. */
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -17,12 +13,7 @@ import type { SandboxManager } from "../sandbox/SandboxManager.js"
 import type { Settings } from "../session/SessionSettings.js"
 import type { Toolset } from "../toolset/Toolset.js"
 
-/**
- * The words that the program was called with, and the exit code that it is to end with.
- *
- * @since 0.1.0
- * @category tags
- */
+/** The words that the program was called with, and the exit code that it is to end with. */
 export class Invocation extends Context.Tag("synapse/Invocation")<
   Invocation,
   {
@@ -32,22 +23,12 @@ export class Invocation extends Context.Tag("synapse/Invocation")<
   }
 >() {}
 
-/**
- * Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Fails where the program was called wrongly, which ends with the reason, the usage and exit code 2. */
 export class WrongUsage extends Schema.TaggedError<WrongUsage>("synapse/WrongUsage")("WrongUsage", {
   message: Schema.String
 }) {}
 
-/**
- * Says which settings are wrong, each on a line in its own words.
- *
- * @since 0.1.0
- * @category errors
- */
+/** Says which settings are wrong, each on a line in its own words. */
 export const wrongSettings = (error: ConfigError): string =>
   [...reasons(error)].map((reason) => `synapse: ${reason}`).join("\n")
 
@@ -56,12 +37,7 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
-/**
- * Loads the modules of the house that a subcommand runs in, and makes its layer.
- *
- * @since 0.1.0
- * @category models
- */
+/** Loads the modules of the house that a subcommand runs in, and makes its layer. */
 export type MakeHouse = (
   settings: Partial<Settings>,
   sandbox: Partial<SandboxSettings.Settings>,
@@ -69,10 +45,5 @@ export type MakeHouse = (
   permission?: Layer.Layer<Permission>
 ) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
-/**
- * Makes the house that a subcommand runs in.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Makes the house that a subcommand runs in. */
 export class House extends Context.Tag("synapse/House")<House, { readonly layer: MakeHouse }>() {}

@@ -1,8 +1,4 @@
-/**
- * Shows the sub-agents of a command on the terminal, while the command's own output goes on as it comes.
- *
- * @since 0.1.0
- */
+/** Shows the sub-agents of a command on the terminal, while the command's own output goes on as it comes. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
@@ -13,12 +9,7 @@ import { RunEvent } from "../terminal/RunEvent.js"
 import * as Rendering from "./Rendering.js"
 import { Stdio } from "./Stdio.js"
 
-/**
- * A listener for the command, and the terminal that it shares with its sub-agents.
- *
- * @since 0.1.0
- * @category models
- */
+/** A listener for the command, and the terminal that it shares with its sub-agents. */
 export interface LiveTasks {
   readonly listener: Required<Pick<CommandListener, "onOutput" | "onSubAgent">>
   /** Keeps the terminal free for an effect. */
@@ -39,12 +30,7 @@ type Heard =
 
 const newline = 0x0a
 
-/**
- * Makes a listener. Until the first sub-agent, the output is written at once, and nothing else is done or loaded.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a listener. Until the first sub-agent, the output is written at once, and nothing else is done or loaded. */
 export const make: Effect.Effect<LiveTasks, never, Scope.Scope | Stdio> = Effect.gen(function* () {
   const { isTerminal, write } = yield* Stdio
   const heard = yield* Queue.unbounded<Heard>()

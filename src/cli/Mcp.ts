@@ -1,8 +1,4 @@
-/**
- * `synapse mcp`: shows and changes which MCP servers there are, and which are trusted.
- *
- * @since 0.1.0
- */
+/** `synapse mcp`: shows and changes which MCP servers there are, and which are trusted. */
 import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -23,19 +19,13 @@ const endOfOwn = ({ length }: ReadonlyArray<string>, at: number) => (at < 0 ? le
 /**
  * Returns the program's words without those that are the server's, after `--`: `@effect/cli` would take a `--help` among
  * them for its own.
- *
- * @since 0.1.0
  */
 export const ownWords = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args[0] === "mcp" ? args.slice(0, endOfOwn(args, args.indexOf("--"))) : args
 
 const serversWords = (args: ReadonlyArray<string>): ReadonlyArray<string> => args.slice(ownWords(args).length + 1)
 
-/**
- * Returns what to write in place of an option that other programs have here.
- *
- * @since 0.1.0
- */
+/** Returns what to write in place of an option that other programs have here. */
 export const refusal = (args: ReadonlyArray<string>): string | undefined =>
   args[0] === "mcp" && args[1] === "add" && ownWords(args).some((word) => /^(?:--transport(?:=|$)|-t$)/.test(word))
     ? "There is no --transport: give an address with --url <address>, or a command after --."
@@ -144,11 +134,7 @@ const importing = Command.make(
   )
 )
 
-/**
- * The usages of the subcommands of `synapse mcp`.
- *
- * @since 0.1.0
- */
+/** The usages of the subcommands of `synapse mcp`. */
 export const usages: ReadonlyArray<Usage.Usage> = [
   Command.getUsage(list),
   Command.getUsage(add),
@@ -159,12 +145,7 @@ export const usages: ReadonlyArray<Usage.Usage> = [
   Command.getUsage(importing)
 ]
 
-/**
- * The subcommand `mcp`, whose subcommands show and change which MCP servers there are.
- *
- * @since 0.1.0
- * @category commands
- */
+/** The subcommand `mcp`, whose subcommands show and change which MCP servers there are. */
 export const mcp = Command.make("mcp", {}, () => new WrongUsage({ message: "The subcommand is missing." })).pipe(
   Command.withDescription("Show and change which MCP servers there are, and which of them are trusted."),
   Command.withSubcommands([list, add, remove, trust, untrust, test, importing])

@@ -1,8 +1,4 @@
-/**
- * The actions of `synapse mcp list`, `add` and `remove`.
- *
- * @since 0.1.0
- */
+/** The actions of `synapse mcp list`, `add` and `remove`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -102,12 +98,7 @@ const toJson = ({ found }: Reading): string =>
     }))
   )
 
-/**
- * Prints the servers, each with where it stands, what it is, and whether it can be used.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints the servers, each with where it stands, what it is, and whether it can be used. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* (yield* McpReading).read
@@ -206,12 +197,7 @@ const targetOf = (reading: { readonly home: string; readonly root: string }, isH
 const left = (path: string): string =>
   `synapse: ${path} stays untrusted, as it was before; ${McpPlaces.howToTrust(Path.dirname(path))}`
 
-/**
- * Adds a server to the home file, or to the project's.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Adds a server to the home file, or to the project's. */
 export const add = (given: Added) =>
   Effect.gen(function* () {
     const reading = yield* McpReading
@@ -227,12 +213,7 @@ export const add = (given: Added) =>
     return ExitCode.success
   }).pipe(run)
 
-/**
- * Removes a server from the home file, or from the project's.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Removes a server from the home file, or from the project's. */
 export const remove = ({ name, project }: { readonly name: string; readonly project: boolean }) =>
   Effect.gen(function* () {
     const reading = yield* McpReading

@@ -1,8 +1,4 @@
-/**
- * The action of `synapse mcp import`: takes over the servers of other programs.
- *
- * @since 0.1.0
- */
+/** The action of `synapse mcp import`: takes over the servers of other programs. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -50,12 +46,7 @@ const agreed = (steps: ReadonlyArray<Import.Step>, { dryRun, yes }: Given) =>
     return dryRun || (yield* McpTrust.confirm("Take them over?", yes))
   })
 
-/**
- * Takes over the servers of other programs into the home file, and says what was done with each.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Takes over the servers of other programs into the home file, and says what was done with each. */
 export const take = (given: Given) =>
   Effect.gen(function* () {
     const { home, root } = yield* McpReading

@@ -1,8 +1,4 @@
-/**
- * Runs the actions of `synapse mcp` with the services that they need, and reports their errors.
- *
- * @since 0.1.0
- */
+/** Runs the actions of `synapse mcp` with the services that they need, and reports their errors. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -29,11 +25,7 @@ const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcp
   Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
 
-/**
- * Runs an action, which returns the program's exit code; reports its errors.
- *
- * @since 0.1.0
- */
+/** Runs an action, which returns the program's exit code; reports its errors. */
 export const run = <R>(
   action: Effect.Effect<number, InvalidUsage | NotWritten, R>
 ): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>

@@ -1,8 +1,4 @@
-/**
- * The action of `synapse mcp test`: connects to one server.
- *
- * @since 0.1.0
- */
+/** The action of `synapse mcp test`: connects to one server. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { CommandError } from "../domain/CommandError.js"
@@ -11,12 +7,7 @@ import { McpClient } from "../extension/mcp/McpClient.js"
 import { complain, end, print } from "./Answer.js"
 import { House } from "./Invocation.js"
 
-/**
- * Connects to a server, and prints how many tools it has and how long that took; returns the exit code.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Connects to a server, and prints how many tools it has and how long that took; returns the exit code. */
 export const connect = (name: string) =>
   Effect.gen(function* () {
     const client = yield* McpClient
@@ -37,11 +28,6 @@ const reasonOf = (name: string, error: CommandError): string => {
   return error._tag === "CommandNotFound" ? error.reason : error.message
 }
 
-/**
- * Connects to a server in a house, and sets the exit code.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Connects to a server in a house, and sets the exit code. */
 export const test = ({ name }: { readonly name: string }) =>
   Effect.flatMap(House, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))

@@ -1,8 +1,4 @@
-/**
- * The action of `synapse mcp trust`: shows what the project's file would run, and asks whether to trust it.
- *
- * @since 0.1.0
- */
+/** The action of `synapse mcp trust`: shows what the project's file would run, and asks whether to trust it. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -49,9 +45,6 @@ const whatRuns = (server: Server): ReadonlyArray<string> => {
 /**
  * Describes a server in full: what it runs, the names of its variables or headers, those that it reads from the
  * environment, and the files that are trusted with it.
- *
- * @since 0.1.0
- * @category printing
  */
 export const describe = (server: Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
   const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Variables.namesIn)
@@ -98,11 +91,7 @@ const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
   "What the programs load besides (modules, packages, other files of the project) is not looked at: commands may change it."
 ]
 
-/**
- * Asks whether to go on, unless that is said already. Returns whether it is; where there is no terminal, says so.
- *
- * @since 0.1.0
- */
+/** Asks whether to go on, unless that is said already. Returns whether it is; where there is no terminal, says so. */
 export const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
   Effect.gen(function* () {
     if (yes) return true
@@ -133,9 +122,6 @@ const nothing = (reading: Reading, root: string): Effect.Effect<number, never, S
 /**
  * Shows what is not trusted yet, asks, and keeps the answer. What is trusted is the content that was shown, also where a
  * file has changed since.
- *
- * @since 0.1.0
- * @category commands
  */
 export const trust = ({ yes }: { readonly yes: boolean }) =>
   Effect.gen(function* () {

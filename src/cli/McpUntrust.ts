@@ -1,8 +1,4 @@
-/**
- * The action of `synapse mcp untrust`: takes back what `synapse mcp trust` gave.
- *
- * @since 0.1.0
- */
+/** The action of `synapse mcp untrust`: takes back what `synapse mcp trust` gave. */
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -26,9 +22,6 @@ const ofProject = ({ found }: Reading, root: string): ReadonlySet<string> => {
 /**
  * Takes the trust back from these files or, where none is named, from the current directory's `mcp_servers.json` and from
  * what its servers run; says what is still trusted below the directory. Fails where a named file is not trusted.
- *
- * @since 0.1.0
- * @category commands
  */
 export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
   Effect.gen(function* () {

@@ -1,8 +1,4 @@
-/**
- * Options with a kind of value, whose errors name them: those of `@effect/cli`'s own kinds do not.
- *
- * @since 0.1.0
- */
+/** Options with a kind of value, whose errors name them: those of `@effect/cli`'s own kinds do not. */
 import * as Fs from "node:fs"
 import * as Options from "@effect/cli/Options"
 import * as Option from "effect/Option"
@@ -11,8 +7,6 @@ import * as Option from "effect/Option"
  * Makes an option whose value is a whole number from 1 on.
  *
  * @param of words behind `a whole number`: ` of milliseconds`
- * @since 0.1.0
- * @category options
  */
 export const whole = (name: string, of = "", most = Number.MAX_SAFE_INTEGER): Options.Options<number> =>
   Options.text(name).pipe(
@@ -22,12 +16,7 @@ export const whole = (name: string, of = "", most = Number.MAX_SAFE_INTEGER): Op
     )
   )
 
-/**
- * Makes an option whose value is the path of a directory.
- *
- * @since 0.1.0
- * @category options
- */
+/** Makes an option whose value is the path of a directory. */
 export const directory = (name: string): Options.Options<string> =>
   Options.directory(name).pipe(
     Options.filterMap(

@@ -1,8 +1,4 @@
-/**
- * The options of every subcommand that runs commands, as `@effect/cli` reads them.
- *
- * @since 0.1.0
- */
+/** The options of every subcommand that runs commands, as `@effect/cli` reads them. */
 import * as Options from "@effect/cli/Options"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -13,12 +9,7 @@ import { WrongUsage } from "./Invocation.js"
 import * as OptionValue from "./OptionValue.js"
 import * as SessionOptions from "./SessionOptions.js"
 
-/**
- * The directory, the time, and what the sandbox allows and denies.
- *
- * @since 0.1.0
- * @category options
- */
+/** The directory, the time, and what the sandbox allows and denies. */
 export const session = {
   cwd: OptionValue.directory("cwd").pipe(
     Options.withDescription("The directory that the shell starts in; the current one where it is not given."),
@@ -67,8 +58,6 @@ const load = Effect.promise(() => import("./IdleAllow.js"))
 
 /**
  * Fails for the name of a variable that can't be let through, and for options that have no effect, alone or together.
- *
- * @since 0.1.0
  */
 export const check = (given: SessionOptions.Given): Effect.Effect<void, ConfigError | WrongUsage> => {
   const { env, noSandbox } = given

@@ -1,8 +1,6 @@
 /**
  * Rewrites the program's words before `@effect/cli` parses them: it takes a `true` or a `no` after a flag for the
  * flag's value, and the second occurrence of an option for an unknown word.
- *
- * @since 0.1.0
  */
 import type * as Usage from "@effect/cli/Usage"
 import * as Either from "effect/Either"
@@ -19,19 +17,10 @@ interface ProgramOption {
   readonly choices?: ReadonlyArray<string>
 }
 
-/**
- * The options of the program, by their names.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the program, by their names. */
 export type ProgramOptions = ReadonlyMap<string, ProgramOption>
 
-/**
- * Collects the options that appear in usages.
- *
- * @since 0.1.0
- */
+/** Collects the options that appear in usages. */
 export const optionsOf = (usages: ReadonlyArray<Usage.Usage>): ProgramOptions => {
   const options = new Map<string, ProgramOption>()
   const take = (usage: Usage.Usage, isRepeated: boolean): void => {
@@ -63,8 +52,6 @@ export const optionsOf = (usages: ReadonlyArray<Usage.Usage>): ProgramOptions =>
 /**
  * Gives each flag its value, `--json=true`, so that the next word is not taken for it. Words after `--`, and words that
  * are no options, stay as they are. On the left, the reason why the words are wrong.
- *
- * @since 0.1.0
  */
 export const normalise = (
   args: ReadonlyArray<string>,

@@ -1,8 +1,4 @@
-/**
- * Makes the renderer of the program, on stderr; its modules are loaded only then.
- *
- * @since 0.1.0
- */
+/** Makes the renderer of the program, on stderr; its modules are loaded only then. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,19 +7,11 @@ import type { Terminal } from "../terminal/Terminal.js"
 import type { TerminalRenderer } from "../terminal/TerminalRenderer.js"
 import { wrongSettings } from "./Invocation.js"
 
-/**
- * Shows a run.
- *
- * @since 0.1.0
- * @category models
- */
+/** Shows a run. */
 export type Renderer = Context.Tag.Service<TerminalRenderer>
 
 /**
  * Makes the renderer, which lives as long as the scope. Where its setting is wrong, it says so, and takes the default.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make: Effect.Effect<Renderer, never, Scope.Scope> = Effect.gen(function* () {
   const [{ layer, layerFromEnv, TerminalRenderer }, { layerNode }] = yield* Effect.promise(() =>
@@ -37,11 +25,7 @@ export const make: Effect.Effect<Renderer, never, Scope.Scope> = Effect.gen(func
   )
 })
 
-/**
- * Tests whether stdout and stderr are one terminal, where what is written to both is seen twice.
- *
- * @since 0.1.0
- */
+/** Tests whether stdout and stderr are one terminal, where what is written to both is seen twice. */
 export const isShared: Effect.Effect<boolean> = Effect.promise(async () =>
   (await import("../terminal/Terminal.js")).isShared()
 )

@@ -1,8 +1,4 @@
-/**
- * The actions of `synapse sandbox`.
- *
- * @since 0.1.0
- */
+/** The actions of `synapse sandbox`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -19,18 +15,176 @@ import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Remedy from "../sandbox/denial/Remedy.js"
+import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
+import * as BytePath from "../sandbox/policy/BytePath.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
+import { isWithin as isWithinOfOwnTemporary } from "../sandbox/policy/HostPath.js"
+import * as HostRights from "../sandbox/policy/HostRights.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
+import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
+import * as PrivateDirectory from "../session/PrivateDirectory.js"
 import { complain, end, print } from "./Answer.js"
-import * as Enforced from "./Enforced.js"
 import { type Invocation, WrongUsage } from "./Invocation.js"
-import * as RawWord from "./RawWord.js"
 import * as SandboxEntry from "./SandboxEntry.js"
 import type { Stdio } from "./Stdio.js"
 import * as PolicyText from "./shell/PolicyText.js"
+import { isAnywhere } from "./shell/PolicyText.js"
+
+const places = process.platform === "darwin" ? [] : ["/tmp", "/var/tmp", "/run", "/dev/shm"]
+
+/** The programs of NixOS, which a sandbox shows. */
+const shownInRun = /^\/run\/(?:current-system|booted-system|opengl-driver)(?:\/|$)/
+
+/**
+ * Returns the directory that holds a path, where the sandbox has one of its own in its place; undefined elsewhere, and
+ * where a rule is about the path, and for reading the user's skills, which every sandbox shows.
+ *
+ * @param skills the directory of the user's skills
+ */
+const findOwnTemporary = (
+  { whitelist }: SandboxPolicy,
+  verdict: PolicyDecision.Verdict & { readonly real: string },
+  access: PolicyDecision.Access,
+  skills: string
+): string | undefined => {
+  if (access === "read" && isWithinOfOwnTemporary(verdict.real, RealPath.follow(skills).real)) return undefined
+  if (shownInRun.test(verdict.real)) return undefined
+  if (!verdict.allowed && !PolicyDecision.isNotWhitelisted(verdict.rule)) return undefined
+  const roots = whitelist.map(({ path, real = path }) => real)
+  return places.find((place) => {
+    const at = RealPath.follow(place).real
+    return (
+      isWithinOfOwnTemporary(verdict.real, at) &&
+      !roots.some((root) => isWithinOfOwnTemporary(at, root) || isWithinOfOwnTemporary(verdict.real, root))
+    )
+  })
+}
+
+/** Says why commands do not reach what such a directory holds outside. */
+const describe = (place: string, access: PolicyDecision.Access): string => {
+  const effect =
+    access === "write" ? "what is written there goes with the session" : "what it holds outside is not seen"
+  return `in the sandbox, ${place} is its own, empty at first: ${effect}`
+}
+
+/** The refusal of an access, and a further sentence about it. */
+interface Enforced {
+  /** What replaces parts of the rules' verdict. */
+  readonly verdict?: { readonly allowed: false; readonly rule?: Rule; readonly reason?: string; readonly own?: string }
+  /** The reason in words, where it is none of a rule. */
+  readonly reason?: string
+  readonly remark?: string
+}
+
+const { isWithin } = HostPath
+
+type Decided = PolicyDecision.Verdict & { readonly real: string }
+
+const byRights = "the rights of the file, or of a directory around it, give it to nobody but others"
+
+const placeOf = ({ path, real = path }: Rule): string => real
+
+/** Returns the places for private files of sessions, whether they are there or not. */
+const sessionsPlaces = (): ReadonlyArray<string> =>
+  PrivateDirectory.places().map((place) => RealPath.follow(place).real)
+
+/** Looks up what a sandbox would be built of now, as its start does. */
+const look = (policy: SandboxPolicy, places: ReadonlyArray<string>) =>
+  Effect.tryPromise(() => {
+    const there = places.filter((place) => !HostPath.isMissing(place))
+    return Layout.make(policy, `${there[0] ?? "/nonexistent"}/session`, [], undefined, there)
+  }).pipe(Effect.orElseSucceed(() => undefined))
+
+const denied = (reason: string, rule?: Rule): Enforced =>
+  rule === undefined ? { verdict: { allowed: false, reason }, reason } : { verdict: { allowed: false, rule, reason } }
+
+/** Tells of a file that a rule denies to those who name it, though nothing hides it. */
+const ofDenied = (
+  { whitelist }: SandboxPolicy,
+  { real, rule }: Decided,
+  access: PolicyDecision.Access,
+  layout: Layout.Layout | undefined
+): Enforced => {
+  if (rule === undefined || layout === undefined || PolicyDecision.isNotWhitelisted(rule)) return {}
+  const isInRoots = whitelist.some((each) => isWithin(real, placeOf(each)))
+  if (!isInRoots) {
+    return isAnywhere(rule)
+      ? {
+          remark: "It lies where commands can't write: the rule refuses those that name it, and hides it from no other."
+        }
+      : {}
+  }
+  const isHidden = layout.masks.some(({ path }) => isWithin(real, path))
+  return access === "write" && !isHidden && HostPath.isMissing(real)
+    ? {
+        remark:
+          "Nothing is there: the rule refuses commands that name it, and hides what another makes there at the next look."
+      }
+    : {}
+}
+
+const ofAllowed = (
+  { real, rule }: Decided,
+  access: PolicyDecision.Access,
+  { masks, openings, readonly, roots }: Layout.Layout
+): Enforced => {
+  const mask = [...masks, ...openings.map((opening) => opening.mask)].find(({ path }) => isWithin(real, path))
+  if (mask !== undefined) {
+    const why = mask.reason ?? "the same as what the rule names, under another name"
+    return denied(`${why}: neither read nor written`, mask.rule)
+  }
+  if (access === "write" && rule !== undefined && rule.source !== "cache") {
+    if (readonly.some((path) => isWithin(real, path))) return denied("it is Synapse's own: read only")
+    const root = placeOf(rule)
+    if (!roots.some((path) => isWithin(real, path)))
+      return denied(`${root} is not there: it can be written once it is`, rule)
+  }
+  return HostRights.allow(real, access) ? {} : denied(byRights)
+}
+
+/**
+ * Finds what is enforced of a path that the rules have decided on. Elsewhere than on Linux, that is what the rules say.
+ *
+ * @param skills the directory of the user's skills
+ */
+const find = (
+  policy: SandboxPolicy,
+  decided: Decided,
+  access: PolicyDecision.Access,
+  skills: string
+): Effect.Effect<Enforced> =>
+  Effect.gen(function* () {
+    if (process.platform !== "linux") return {}
+    const { real } = decided
+    const places = sessionsPlaces()
+    const isRefused = !decided.allowed && !PolicyDecision.isNotWhitelisted(decided.rule)
+    const place = isRefused ? undefined : places.find((path) => isWithin(real, path))
+    if (place !== undefined) return denied(`${place} is for the private files of sessions, and no sandbox shows it`)
+    const own = findOwnTemporary(policy, decided, access, skills)
+    if (own !== undefined) {
+      return { verdict: { allowed: false, own }, reason: describe(own, access) }
+    }
+    if (!decided.allowed && !isRefused) return {}
+    const layout = yield* look(policy, places)
+    if (!decided.allowed) return ofDenied(policy, decided, access, layout)
+    return layout === undefined ? {} : ofAllowed(decided, access, layout)
+  })
+
+const separator = "\0"
+
+/** Returns the word as a path of `BytePath`; the same word where it is UTF-8, and where its bytes can't be had. */
+const of = (word: string): string => {
+  if (!BytePath.isDoubtful(word) || process.platform !== "linux") return word
+  try {
+    const words = BytePath.decode(Fs.readFileSync("/proc/self/cmdline")).split(separator)
+    return words.find((each) => BytePath.encode(each).toString() === word) ?? word
+  } catch {
+    return word
+  }
+}
 
 type Services = PolicyBuilder.PolicyBuilder | SandboxConfig.SandboxConfig | SandboxSettings.SandboxSettings
 
@@ -61,12 +215,7 @@ const inspect = Effect.gen(function* () {
   return { enabled: settings.enabled ?? enabled, provider, file: config.file, home: settings.home, policy }
 })
 
-/**
- * Prints the policy for the current directory, with the source of every rule.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints the policy for the current directory, with the source of every rule. */
 export const policy = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const { home: _, ...found } = yield* inspect
@@ -90,7 +239,7 @@ const asksForNetwork = (file: string): boolean =>
 
 /** Expands the `~` and the variables that the shell has left in a path because they were quoted. */
 const expand = (path: string): Effect.Effect<string, never, SandboxSettings.SandboxSettings> =>
-  Effect.map(SandboxSettings.SandboxSettings, (settings) => SandboxEntry.expand(RawWord.of(path), settings))
+  Effect.map(SandboxSettings.SandboxSettings, (settings) => SandboxEntry.expand(of(path), settings))
 
 /** Formats a verdict in a few words. */
 const why = (verdict: PolicyDecision.Verdict): string => {
@@ -100,12 +249,7 @@ const why = (verdict: PolicyDecision.Verdict): string => {
   return `${name}: ${verdict.allowed ? PolicyDecision.describeSource(rule.source) : verdict.reason}`
 }
 
-/**
- * Prints whether a path may be read or written, and which rule decides it; sets exit code 1 where it may not.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints whether a path may be read or written, and which rule decides it; sets exit code 1 where it may not. */
 export const explain = (given: { readonly json: boolean; readonly path: string; readonly write: boolean }) =>
   Effect.gen(function* () {
     const text = yield* expand(given.path)
@@ -113,7 +257,7 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     const access = given.write ? "write" : "read"
     const { enabled, home, policy } = yield* inspect
     const decided = PolicyDecision.make(policy).explain(text, policy.cwd, access)
-    const enforced = enabled ? yield* Enforced.find(policy, decided, access, homeDirectory(home)) : {}
+    const enforced = enabled ? yield* find(policy, decided, access, homeDirectory(home)) : {}
     const verdict = { ...decided, ...enforced.verdict } as PolicyDecision.Verdict
     const real = decided.real === path ? "" : ` (${Name.of(decided.real)})`
     const missing = enforced.verdict?.own === undefined && HostPath.isMissing(path) ? " (it does not exist)" : ""
@@ -130,12 +274,7 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
 
-/**
- * Adds a path to the whitelist of `sandbox.json`; refuses it where another rule takes precedence.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Adds a path to the whitelist of `sandbox.json`; refuses it where another rule takes precedence. */
 export const allow = (given: { readonly path: string }) =>
   Effect.gen(function* () {
     const text = yield* expand(given.path)
@@ -163,15 +302,10 @@ export const allow = (given: { readonly path: string }) =>
     return ExitCode.success
   }).pipe(run)
 
-/**
- * Adds a path or a pattern to the blacklist of `sandbox.json`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Adds a path or a pattern to the blacklist of `sandbox.json`. */
 export const deny = (given: { readonly path: string }) =>
   Effect.gen(function* () {
-    const entry = SandboxEntry.toEntry(RawWord.of(given.path))
+    const entry = SandboxEntry.toEntry(of(given.path))
     const settings = yield* SandboxSettings.SandboxSettings
     const cwd = process.cwd()
     if (SandboxEntry.covers(entry, cwd, { ...settings, cwd })) {
@@ -193,18 +327,13 @@ export const deny = (given: { readonly path: string }) =>
     return ExitCode.success
   }).pipe(run)
 
-/**
- * Removes an entry from the lists of `sandbox.json`.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Removes an entry from the lists of `sandbox.json`. */
 export const forget = (given: { readonly path: string }) =>
   Effect.gen(function* () {
     const cwd = process.cwd()
     const settings = yield* SandboxSettings.SandboxSettings
     const config = yield* SandboxConfig.SandboxConfig
-    const gone = yield* config.forget(RawWord.of(given.path), cwd)
+    const gone = yield* config.forget(of(given.path), cwd)
     for (const { entry, list } of gone) yield* print("stdout", `forgotten: ${Name.ofEntry(entry)}, of the ${list}`)
     if (gone.length > 0) return ExitCode.success
     const isBuiltIn = PolicyBuilder.defaultBlacklist.some(PathEntry.sameAs(given.path, { ...settings, cwd }))

@@ -1,8 +1,4 @@
-/**
- * Turns a path that was typed into an entry of the sandbox's lists, and says what would have no effect.
- *
- * @since 0.1.0
- */
+/** Turns a path that was typed into an entry of the sandbox's lists, and says what would have no effect. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
@@ -15,11 +11,7 @@ const statsOf = (read: () => Fs.Stats | undefined): Fs.Stats | undefined =>
 
 const isThere = (text: string): boolean => statsOf(() => Fs.lstatSync(text, { throwIfNoEntry: false })) !== undefined
 
-/**
- * Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would.
- *
- * @since 0.1.0
- */
+/** Returns the reason why a right to write would change nothing for what lies at a path; undefined where it would. */
 export const indifferent = (path: string): string | undefined => {
   const at = statsOf(() => Fs.statSync(path, { throwIfNoEntry: false }))
   if (at?.isSocket() === true) return "it is a socket, which commands use with --allow-unix-sockets alone"
@@ -36,8 +28,6 @@ type Known = Pick<PathEntry.Expansion, "userHome" | "variables">
 /**
  * Expands a path as an entry of a list is expanded: `~`, and the variables that are set, unless a file of that name is
  * there.
- *
- * @since 0.1.0
  */
 export const expand = (text: string, { userHome, variables }: Known): string => {
   const path = text.replace(ofHome, () => userHome)
@@ -46,11 +36,7 @@ export const expand = (text: string, { userHome, variables }: Known): string => 
     : path.replace(variable, (written, plain?: string, braced?: string) => variables[plain ?? braced ?? ""] || written)
 }
 
-/**
- * Finds a variable in an entry that is not set, and stays as it is written.
- *
- * @since 0.1.0
- */
+/** Finds a variable in an entry that is not set, and stays as it is written. */
 export const unset = (entry: string, { variables }: Pick<Known, "variables">): string | undefined => {
   for (const [written, plain, braced] of entry.replace(/\\./gsu, "").matchAll(variable)) {
     if ((variables[plain ?? braced ?? ""] ?? "") === "") return written
@@ -61,8 +47,6 @@ export const unset = (entry: string, { variables }: Pick<Known, "variables">): s
 /**
  * Makes an entry for a file that is read in every directory: the name of an existing file becomes a path without
  * wildcards, and a relative path becomes relative to the current directory.
- *
- * @since 0.1.0
  */
 export const toEntry = (text: string): string => {
   const alternatives = PathGlob.expandBraces(text, 2)?.length ?? 2
@@ -80,7 +64,6 @@ export const toEntry = (text: string): string => {
  * pattern or a variable can be allowed where it exists.
  *
  * @param text as it was typed, with `~` expanded
- * @since 0.1.0
  */
 export const notAPath = (text: string): string | undefined => {
   if (text.trim() === "") return "it is empty: name a directory or a file"
@@ -91,11 +74,7 @@ export const notAPath = (text: string): string | undefined => {
   return PathGlob.hasWildcard(text) ? "the whitelist has no wildcards: name the directory" : undefined
 }
 
-/**
- * The files that no command runs without: the shell, and what loads it.
- *
- * @since 0.1.0
- */
+/** The files that no command runs without: the shell, and what loads it. */
 export const needed: ReadonlyArray<string> = [
   ...["/bin/bash", "/usr/bin/bash"],
   ...["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
@@ -103,8 +82,6 @@ export const needed: ReadonlyArray<string> = [
 
 /**
  * Tests whether an entry of the blacklist denies a directory, or one that it lies in: no sandbox could start there.
- *
- * @since 0.1.0
  */
 export const covers = (entry: string, directory: string, expansion: PathEntry.Expansion): boolean =>
   Either.match(PathEntry.parse(entry, expansion, "blacklist"), {

@@ -1,19 +1,10 @@
-/**
- * Turns the options of a subcommand that runs commands into settings.
- *
- * @since 0.1.0
- */
+/** Turns the options of a subcommand that runs commands into settings. */
 import type * as Option from "effect/Option"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Settings } from "../session/SessionSettings.js"
 import * as Asking from "./Asking.js"
 
-/**
- * The options that were given.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options that were given. */
 export interface Given {
   readonly cwd: Option.Option<string>
   readonly timeout: Option.Option<number>
@@ -26,25 +17,15 @@ export interface Given {
   readonly ask: Option.Option<string>
 }
 
-/**
- * Settings for a subcommand whose session goes on after a result: it may read the files that the result names.
- *
- * @since 0.1.0
- */
+/** Settings for a subcommand whose session goes on after a result: it may read the files that the result names. */
 export const goesOn: Partial<Settings> = {}
 
 /**
  * Settings for a subcommand whose session ends with its only command: files of output would go before anybody reads them.
- *
- * @since 0.1.0
  */
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
-/**
- * Returns the first option that was given which only a sandbox can follow; undefined where there is none.
- *
- * @since 0.1.0
- */
+/** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
 export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env }: Given): string | undefined => {
   if (allow.length > 0) return "--allow"
   if (deny.length > 0) return "--deny"
@@ -57,7 +38,6 @@ export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env }: Given
  * Turns the options that were given into settings of the session and of the sandbox.
  *
  * @param output `goesOn` or `endsAtOnce`
- * @since 0.1.0
  */
 export const toSettings = (
   given: Given,

@@ -1,8 +1,4 @@
-/**
- * Runs `synapse shell`: the prompt comes at once, and the house is made behind it.
- *
- * @since 0.1.0
- */
+/** Runs `synapse shell`: the prompt comes at once, and the house is made behind it. */
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
@@ -125,11 +121,7 @@ const layer = Layer.mergeAll(layerTerminal, layerHistory, SandboxConfig.layer).p
   Layer.provideMerge(SandboxSettings.layerFromEnv())
 )
 
-/**
- * Runs the shell, and sets the program's exit code to that of its last command.
- *
- * @since 0.1.0
- */
+/** Runs the shell, and sets the program's exit code to that of its last command. */
 export const shell = (given: SessionOptions.Given): Effect.Effect<void, ConfigError, House | Invocation | Stdio> =>
   end<ConfigError, House | Stdio>(isTerminal() ? Effect.scoped(Effect.provide(run(given), layer)) : refused)
 

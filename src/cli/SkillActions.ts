@@ -1,8 +1,4 @@
-/**
- * The actions of `synapse skill`.
- *
- * @since 0.1.0
- */
+/** The actions of `synapse skill`. */
 import * as Path from "node:path"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -51,12 +47,7 @@ const run = <R>(
     Effect.provide(layer)
   )
 
-/**
- * Says what is wrong with a skill, where its line does not, and which others of its name are not used.
- *
- * @since 0.1.0
- * @category printing
- */
+/** Says what is wrong with a skill, where its line does not, and which others of its name are not used. */
 export const remarks = ({ description, directory, hides = [], name, problem }: Skill): ReadonlyArray<string> => [
   ...(problem === undefined || description === ""
     ? []
@@ -66,12 +57,7 @@ export const remarks = ({ description, directory, hides = [], name, problem }: S
   )
 ]
 
-/**
- * Prints a line for each skill, and below them what is wrong with some.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints a line for each skill, and below them what is wrong with some. */
 export const list = ({ json }: { readonly json: boolean }) =>
   Effect.gen(function* () {
     const skills = yield* (yield* SkillStore).list
@@ -81,12 +67,7 @@ export const list = ({ json }: { readonly json: boolean }) =>
     return [...skills.map(SkillText.line), ...(below.length === 0 ? [] : ["", ...below]), ""].join("\n")
   }).pipe(run)
 
-/**
- * Prints all about a skill.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Prints all about a skill. */
 export const info = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const store = yield* SkillStore
@@ -115,12 +96,7 @@ const addAll = (directories: ReadonlyArray<string>, replaces: boolean) =>
     return done.some(Either.isLeft) ? yield* failed(texts.join("\n")) : `${texts.join("\n")}\n`
   })
 
-/**
- * Copies a skill to the user's own, or all skills of a directory that is none itself.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Copies a skill to the user's own, or all skills of a directory that is none itself. */
 export const add = (given: { readonly dir: string; readonly force: boolean }) =>
   Effect.gen(function* () {
     const written = Path.resolve(given.dir)
@@ -135,12 +111,7 @@ export const add = (given: { readonly dir: string; readonly force: boolean }) =>
     return `Added ${added.name} (${added.files === 1 ? "1 file" : `${added.files} files`}):\n${SkillText.info(skill)}${left}${hidden}`
   }).pipe(run)
 
-/**
- * Removes a skill of the user's own.
- *
- * @since 0.1.0
- * @category commands
- */
+/** Removes a skill of the user's own. */
 export const remove = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const projects = (yield* (yield* SkillStore).list).find((one) => one.name === name && one.source === "project")

@@ -1,20 +1,11 @@
-/**
- * The standard streams of the program, byte for byte.
- *
- * @since 0.1.0
- */
+/** The standard streams of the program, byte for byte. */
 import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/**
- * Reads and writes the standard streams of the program.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Reads and writes the standard streams of the program. */
 export class Stdio extends Context.Tag("synapse/Stdio")<
   Stdio,
   {
@@ -34,12 +25,7 @@ export class Stdio extends Context.Tag("synapse/Stdio")<
   }
 >() {}
 
-/**
- * A layer of the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`).
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer of the process's own streams. A stream that nobody reads any more ends the process (`bin.ts`). */
 export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
   let stdin: AsyncIterator<Uint8Array> | undefined
   const draining = new Map<NodeJS.WriteStream, Promise<void>>()

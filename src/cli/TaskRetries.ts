@@ -1,17 +1,9 @@
-/**
- * Tells that a sub-agent's model is asked again, where no terminal shows what they do.
- *
- * @since 0.1.0
- */
+/** Tells that a sub-agent's model is asked again, where no terminal shows what they do. */
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Retrying from "../domain/Retrying.js"
 import type { SubAgentEvent } from "../domain/SubAgentEvent.js"
 
-/**
- * Makes a listener that writes a line on standard error for each request of a sub-agent that is tried again.
- *
- * @since 0.1.0
- */
+/** Makes a listener that writes a line on standard error for each request of a sub-agent that is tried again. */
 export const listener =
   (write: (stream: "stderr", text: string) => unknown) =>
   ({ description, step, type }: SubAgentEvent): void => {

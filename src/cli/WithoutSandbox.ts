@@ -1,8 +1,4 @@
-/**
- * Tells that commands run without a sandbox where a file has switched it off, and not whoever runs the program.
- *
- * @since 0.1.0
- */
+/** Tells that commands run without a sandbox where a file has switched it off, and not whoever runs the program. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
@@ -19,11 +15,7 @@ const layer = SandboxConfig.layer.pipe(
   Layer.provide(NodeFileSystem.layer)
 )
 
-/**
- * Prints one line to stderr where `sandbox.json` switches the sandbox off.
- *
- * @since 0.1.0
- */
+/** Prints one line to stderr where `sandbox.json` switches the sandbox off. */
 export const tell = ({
   noSandbox
 }: Pick<SessionOptions.Given, "noSandbox">): Effect.Effect<void, ConfigError, Stdio> =>

@@ -2,27 +2,15 @@
  * Splits a command's words into options and operands. `util.parseArgs` does not serve: operands are any text here, of
  * which it splits those that begin with one dash (`- item in` would become options, the last with the next word as its
  * value), and its time grows with the square of the number of words.
- *
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as ShellText from "../bash/ShellText.js"
 import type { Form } from "./Parameter.js"
 
-/**
- * The options and flags of a command, by all their names, short ones included.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options and flags of a command, by all their names, short ones included. */
 export type Options = ReadonlyMap<string, Form>
 
-/**
- * The words of a call, split into options and operands.
- *
- * @since 0.1.0
- * @category models
- */
+/** The words of a call, split into options and operands. */
 export interface Split {
   /** The values of each option, by its long name; a flag's value is `true` or `false`. */
   readonly options: ReadonlyMap<string, ReadonlyArray<string>>
@@ -35,9 +23,6 @@ const optionLike = /^(--?[A-Za-z][\w-]*)(?:=([\s\S]*))?$/
 /**
  * Splits the words into options, wherever they stand before `--`, and operands, which are any other text; on the left,
  * what is wrong with them. A `-h` that is no option of the command is an operand.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const split = (args: ReadonlyArray<string>, known: Options): Either.Either<Split, string> => {
   const options = new Map<string, Array<string>>()
@@ -67,11 +52,7 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
   return Either.right({ options, operands })
 }
 
-/**
- * Quotes a word for a message, on one line, and cuts it where it is long.
- *
- * @since 0.1.0
- */
+/** Quotes a word for a message, on one line, and cuts it where it is long. */
 export const quoted = (word: string): string => {
   // The cut must not split a surrogate pair.
   const text = ShellText.quoted(word.slice(0, 60).replace(/[\ud800-\udbff]$/, ""))

@@ -1,8 +1,4 @@
-/**
- * The rule for the names of commands: bash reads them as one plain word, and does not need them itself.
- *
- * @since 0.1.0
- */
+/** The rule for the names of commands: bash reads them as one plain word, and does not need them itself. */
 
 /** The most bytes of a file's name: every command is a program in the PATH as well. */
 const longest = 255
@@ -29,8 +25,6 @@ const allowed =
 /**
  * Returns why no command can have a name, and what is allowed; undefined where one can. The names of programs (`ls`,
  * `git`) are allowed: the command then stands before the program.
- *
- * @since 0.1.0
  */
 export const problemOf = (name: string): string | undefined => {
   const isPrefix = name.endsWith("*")

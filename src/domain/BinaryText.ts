@@ -1,15 +1,6 @@
-/**
- * Finds what is no text in the decoded output of a command: an image, a program, an archive.
- *
- * @since 0.1.0
- */
+/** Finds what is no text in the decoded output of a command: an image, a program, an archive. */
 
-/**
- * A part of a text that is binary.
- *
- * @since 0.1.0
- * @category models
- */
+/** A part of a text that is binary. */
 export interface BinaryPart {
   /** The index of its first character, which begins a line. */
   readonly start: number
@@ -47,8 +38,6 @@ const isUnreadable = (code: number): boolean =>
 /**
  * Returns the part of a text from its first line with unreadable characters (NULs, controls, bytes that are not UTF-8)
  * to the last of them, where too many of its characters are unreadable for a text; undefined where there is no such part.
- *
- * @since 0.1.0
  */
 export const find = (text: string): BinaryPart | undefined => {
   const first = text.search(unreadable)

@@ -1,8 +1,6 @@
 /**
  * The ways in which a command can end, read from its Exit. This module alone decides the text, the exit code and the
  * failure category of an error, an interruption and a defect.
- *
- * @since 0.1.0
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -14,12 +12,7 @@ import * as CommandError from "./CommandError.js"
 import type { CommandResult } from "./CommandResult.js"
 import * as ExitCode from "./ExitCode.js"
 
-/**
- * The four ways in which a command can end. `text` describes it, without a newline at its end.
- *
- * @since 0.1.0
- * @category models
- */
+/** The four ways in which a command can end. `text` describes it, without a newline at its end. */
 export type CommandExit = Data.TaggedEnum<{
   /** It ran; a non-zero exit code is a result as well. */
   Completed: { readonly result: CommandResult }
@@ -36,12 +29,7 @@ export type CommandExit = Data.TaggedEnum<{
   Died: { readonly text: string; readonly exitCode: number; readonly category: CommandError.FailureCategory }
 }>
 
-/**
- * Makes a CommandExit, and takes one apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a CommandExit, and takes one apart with `$match`. */
 export const CommandExit = Data.taggedEnum<CommandExit>()
 
 /**
@@ -50,8 +38,6 @@ export const CommandExit = Data.taggedEnum<CommandExit>()
  * @param subject the beginning of the text about a defect: `The tool Bash`
  * @param audience the reader of the text
  * @param partial what is known of an interrupted command
- * @since 0.1.0
- * @category constructors
  */
 export const fromExit = (
   exit: Exit.Exit<CommandResult, CommandError.CommandError>,
@@ -85,12 +71,7 @@ export const fromExit = (
   })
 }
 
-/**
- * Logs a command's defect with its stack trace, for whoever repairs the command; the result has the message only.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Logs a command's defect with its stack trace, for whoever repairs the command; the result has the message only. */
 export const logDefect = (name: string, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.logError(`the command ${name} failed unexpectedly`, cause)
 

@@ -1,18 +1,11 @@
 /**
  * Shows texts that somebody else wrote: servers, skills, files. No terminal obeys them, nothing is hidden in them, and
  * what is long is cut.
- *
- * @since 0.1.0
  */
 import * as Invisible from "./Invisible.js"
 import * as TextCut from "./TextCut.js"
 
-/**
- * The most of a text that is shown.
- *
- * @since 0.1.0
- * @category models
- */
+/** The most of a text that is shown. */
 export interface Most {
   readonly characters: number
   readonly lines: number
@@ -20,11 +13,7 @@ export interface Most {
 
 const short: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 
-/**
- * Escapes a character: `\u001b`, `\u{e0041}`, `\n`.
- *
- * @since 0.1.0
- */
+/** Escapes a character: `\u001b`, `\u{e0041}`, `\n`. */
 export const escaped = (character: string): string => {
   const code = character.codePointAt(0) ?? 0
   return short[character] ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`)
@@ -33,8 +22,6 @@ export const escaped = (character: string): string => {
 /**
  * Returns a text with all that would begin another line, move a cursor, change the direction, or not be seen, as it is
  * escaped.
- *
- * @since 0.1.0
  */
 export const escape = (text: string): string => Invisible.replace(text, escaped).replace(/[\p{Cc}\p{Cs}]/gu, escaped)
 
@@ -49,15 +36,10 @@ const cut = (text: string, most: number): string => {
  * Shows a word as it is, on one line: its white space stays.
  *
  * @param most the most characters of it
- * @since 0.1.0
  */
 export const word = (text: string, most = 80): string => escape(cut(text, most))
 
-/**
- * Shows at most so many characters of a text, on one line; its white space becomes single spaces.
- *
- * @since 0.1.0
- */
+/** Shows at most so many characters of a text, on one line; its white space becomes single spaces. */
 export const line = (text: string, most: number): string => {
   // An escape is longer than what it stands for, and much white space goes.
   const start = TextCut.startOf(text, 4 * most)
@@ -66,18 +48,10 @@ export const line = (text: string, most: number): string => {
   return isWhole ? shown : `${TextCut.startOf(shown, most - 1).trimEnd()}…`
 }
 
-/**
- * Quotes a text as `line` shows it, so that it reads as somebody else's.
- *
- * @since 0.1.0
- */
+/** Quotes a text as `line` shows it, so that it reads as somebody else's. */
 export const quoted = (text: string, most: number): string => `"${line(text, most - 2).replaceAll('"', "'")}"`
 
-/**
- * Shows the first sentence or line of a text as `line` does.
- *
- * @since 0.1.0
- */
+/** Shows the first sentence or line of a text as `line` does. */
 export const sentence = (text: string, most: number): string => {
   const [start = ""] = linesOf(text.trimStart().slice(0, 4000))
   const [sentence = start] = /^.*?[.!?](?=\s)/u.exec(start) ?? []
@@ -87,11 +61,7 @@ export const sentence = (text: string, most: number): string => {
 /** Empty lines before the first one that is not. */
 const emptyStart = /^(?:[^\S\r\n]*[\r\n])+/u
 
-/**
- * Shows the first lines of a text, each behind a margin, so that none of them can be taken for a line of ours.
- *
- * @since 0.1.0
- */
+/** Shows the first lines of a text, each behind a margin, so that none of them can be taken for a line of ours. */
 export const block = (text: string, margin: string, most: Most): ReadonlyArray<string> => {
   const lines = linesOf(cut(text.replace(emptyStart, "").trimEnd(), most.characters))
   const left = lines.length - most.lines
@@ -99,11 +69,7 @@ export const block = (text: string, margin: string, most: Most): ReadonlyArray<s
   return left > 0 ? [...shown, `${margin}… (${left} more line${left === 1 ? "" : "s"})`] : shown
 }
 
-/**
- * Shows the last lines of a text, each behind a margin; none where it is empty.
- *
- * @since 0.1.0
- */
+/** Shows the last lines of a text, each behind a margin; none where it is empty. */
 export const tail = (text: string, margin: string, most: Most): ReadonlyArray<string> => {
   const end = text.trim()
   if (end === "") return []

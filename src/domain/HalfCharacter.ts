@@ -1,7 +1,5 @@
 /**
  * Finds halves of characters in text: a lone surrogate can't be written as UTF-8, so that another text would arrive.
- *
- * @since 0.1.0
  */
 
 /** Matches a surrogate without its other half. */
@@ -9,11 +7,7 @@ const lone = /\p{Surrogate}/u
 /** Matches a surrogate as JSON escapes it. */
 const escaped = /\\u[dD][89a-fA-F]/
 
-/**
- * Describes the first half of a character in a text; undefined where there is none.
- *
- * @since 0.1.0
- */
+/** Describes the first half of a character in a text; undefined where there is none. */
 export const find = (text: string): string | undefined => {
   if (text.isWellFormed()) return undefined
   const found = lone.exec(text)
@@ -33,11 +27,7 @@ const isWhole = (value: Flat): boolean =>
     ([name, each]) => name.isWellFormed() && (typeof each !== "string" || each.isWellFormed())
   )
 
-/**
- * Finds the first half of a character in a value that was parsed from that JSON text, in its keys or its texts.
- *
- * @since 0.1.0
- */
+/** Finds the first half of a character in a value that was parsed from that JSON text, in its keys or its texts. */
 export const findInJson = (json: string, value: unknown): string | undefined => {
   if (isFlat(value) ? isWhole(value) : !escaped.test(json) && json.isWellFormed()) return undefined
   // Not by recursion, which a deep value would overflow.

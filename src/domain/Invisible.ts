@@ -1,8 +1,4 @@
-/**
- * Finds the characters of a text that nobody sees, which can hide words or change their order.
- *
- * @since 0.1.0
- */
+/** Finds the characters of a text that nobody sees, which can hide words or change their order. */
 
 /** The scripts in which ZWJ and ZWNJ shape letters. */
 const shaped =
@@ -23,8 +19,6 @@ const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
 /**
  * Replaces the invisible characters of a text; returns the text itself where it has none. A joiner in an emoji is none,
  * nor one between letters that it joins. Control characters stay.
- *
- * @since 0.1.0
  */
 export const replace = (text: string, by: (character: string) => string): string =>
   any.test(text)

@@ -1,8 +1,4 @@
-/**
- * Writes values as lines of JSON that are harmless wherever they are shown.
- *
- * @since 0.1.0
- */
+/** Writes values as lines of JSON that are harmless wherever they are shown. */
 import * as Invisible from "./Invisible.js"
 
 /** Writes each unit of a character as JSON may have it in a string. */
@@ -12,8 +8,6 @@ const escaped = (character: string): string =>
 /**
  * Returns a value as JSON on one line, without a newline at its end. Control characters and characters that nobody sees
  * are escaped in it; whoever parses it gets them back as they were.
- *
- * @since 0.1.0
  */
 export const of = (value: unknown): string =>
   // Outside of strings, JSON has none of these characters.

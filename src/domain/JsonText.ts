@@ -1,19 +1,10 @@
-/**
- * Parses JSON that people write strictly, and edits it without changing anything else in the text.
- *
- * @since 0.1.0
- */
+/** Parses JSON that people write strictly, and edits it without changing anything else in the text. */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import { applyEdits, modify } from "jsonc-parser"
 import * as Slices from "./Slices.js"
 
-/**
- * A flaw in a text, and its place.
- *
- * @since 0.1.0
- * @category models
- */
+/** A flaw in a text, and its place. */
 export interface Flaw {
   /** The path of the value, as `policy.filesystem`; empty where the text is no JSON at all. */
   readonly path: string
@@ -28,12 +19,7 @@ const deepest = 200
  */
 const longLine = /[^\n]{5000}/
 
-/**
- * Writes the path of a value, as `policy.filesystem.whitelist[0]`.
- *
- * @since 0.1.0
- * @category printing
- */
+/** Writes the path of a value, as `policy.filesystem.whitelist[0]`. */
 export const showPath = (path: ReadonlyArray<PropertyKey>): string =>
   path.reduce<string>((before, key) => {
     if (typeof key === "number") return `${before}[${key}]`
@@ -112,18 +98,10 @@ const explain = (text: string, error: unknown): Flaw => {
 /**
  * Parses a value, with or without a byte order mark before it. Refuses comments, and a name that occurs twice in an
  * object.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const parse = (text: string): Either.Either<unknown, Flaw> => Slices.now(steps(text))
 
-/**
- * Does the work of `parse`, with rests.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Does the work of `parse`, with rests. */
 export function* steps(text: string): Slices.Steps<Either.Either<unknown, Flaw>> {
   const json = text.startsWith(byteOrderMark) ? text.slice(1) : text
   const parsed = Either.try({ try: (): unknown => JSON.parse(json), catch: (error) => explain(json, error) })
@@ -133,12 +111,7 @@ export function* steps(text: string): Slices.Steps<Either.Either<unknown, Flaw>>
   return flaw === undefined ? parsed : Either.left(flaw)
 }
 
-/**
- * A change to one value in a text. A path holds names, and the indices of arrays.
- *
- * @since 0.1.0
- * @category models
- */
+/** A change to one value in a text. A path holds names, and the indices of arrays. */
 export type Edit = Data.TaggedEnum<{
   /** Gives the path a value; creates the objects that are missing on the way to it. */
   Set: { readonly path: ReadonlyArray<string | number>; readonly value: unknown }
@@ -148,20 +121,12 @@ export type Edit = Data.TaggedEnum<{
   Remove: { readonly path: ReadonlyArray<string | number> }
 }>
 
-/**
- * Makes edits: `Edit.Set({ path: ["a", "b"], value: 1 })`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes edits: `Edit.Set({ path: ["a", "b"], value: 1 })`. */
 export const Edit = Data.taggedEnum<Edit>()
 
 /**
  * Applies edits to a text that `parse` accepts, one after the other. Everything else stays as it is written: numbers
  * that JavaScript can't represent, the byte order mark, the indentation, the line ends.
- *
- * @since 0.1.0
- * @category editing
  */
 export const edit = (text: string, edits: ReadonlyArray<Edit>): string => {
   const start = text.startsWith(byteOrderMark) ? byteOrderMark : ""

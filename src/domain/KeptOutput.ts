@@ -1,47 +1,22 @@
 /**
  * Describes what is kept of an output that a reader with limits does not get to see whole, and decides which these are.
- *
- * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 import * as BinaryText from "./BinaryText.js"
 
-/**
- * The default of the most characters that a result shows of both streams together.
- *
- * @since 0.1.0
- */
+/** The default of the most characters that a result shows of both streams together. */
 export const defaultLimit = 30_000
 
-/**
- * The most characters of a line that a result shows.
- *
- * @since 0.1.0
- */
+/** The most characters of a line that a result shows. */
 export const longestLine = 2000
 
-/**
- * The gap in a stream's text, with the line that tells of it; `start` and `end` are indices into the text.
- *
- * @since 0.1.0
- * @category models
- */
+/** The gap in a stream's text, with the line that tells of it; `start` and `end` are indices into the text. */
 export const Gap = Schema.Struct({ start: Schema.Number, end: Schema.Number, bytes: Schema.Number })
 
-/**
- * The gap in a stream's text, with the line that tells of it.
- *
- * @since 0.1.0
- * @category models
- */
+/** The gap in a stream's text, with the line that tells of it. */
 export type Gap = typeof Gap.Type
 
-/**
- * A stream whose output is not shown whole.
- *
- * @since 0.1.0
- * @category models
- */
+/** A stream whose output is not shown whole. */
 export const KeptStream = Schema.Struct({
   /** The number of bytes that came. */
   bytes: Schema.Number,
@@ -50,39 +25,22 @@ export const KeptStream = Schema.Struct({
   gap: Schema.optionalWith(Gap, { exact: true })
 })
 
-/**
- * A stream whose output is not shown whole.
- *
- * @since 0.1.0
- * @category models
- */
+/** A stream whose output is not shown whole. */
 export type KeptStream = typeof KeptStream.Type
 
-/**
- * The streams of a command that are not shown whole, and the most characters that are shown of both together.
- *
- * @since 0.1.0
- * @category models
- */
+/** The streams of a command that are not shown whole, and the most characters that are shown of both together. */
 export const KeptOutput = Schema.Struct({
   limit: Schema.Number,
   stdout: Schema.optionalWith(KeptStream, { exact: true }),
   stderr: Schema.optionalWith(KeptStream, { exact: true })
 })
 
-/**
- * The streams of a command that are not shown whole, and the most characters that are shown of both together.
- *
- * @since 0.1.0
- * @category models
- */
+/** The streams of a command that are not shown whole, and the most characters that are shown of both together. */
 export type KeptOutput = typeof KeptOutput.Type
 
 /**
  * Returns the most characters that are shown of a stream, beside so many of the other one: half of the limit, and what
  * the other leaves of its half.
- *
- * @since 0.1.0
  */
 export const roomBeside = (other: number, limit: number): number => Math.max(Math.floor(limit / 2), limit - other)
 
@@ -90,7 +48,6 @@ export const roomBeside = (other: number, limit: number): number => Math.max(Mat
  * Tests whether a stream's text, which was captured whole, is shown with something left out.
  *
  * @param other the length of the other stream's text
- * @since 0.1.0
  */
 export const isCut = (text: string, other: number, limit: number): boolean =>
   text.length > roomBeside(other, limit) ||
@@ -111,10 +68,5 @@ const hasLongLine = (text: string): boolean => {
 const newline = 0x0a
 const carriageReturn = 0x0d
 
-/**
- * Writes the line that tells of a gap.
- *
- * @since 0.1.0
- * @category destructors
- */
+/** Writes the line that tells of a gap. */
 export const gapLine = (bytes: number, where: string): string => `[… ${bytes} bytes left out; ${where} …]\n`

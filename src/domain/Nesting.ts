@@ -1,14 +1,8 @@
-/**
- * Looks at how deep arrays and objects are nested.
- *
- * @since 0.1.0
- */
+/** Looks at how deep arrays and objects are nested. */
 
 /**
  * Tests whether arrays and objects are nested deeper than so many levels, without a recursion that could overflow the
  * stack.
- *
- * @since 0.1.0
  */
 export const isDeeperThan = (value: unknown, levels: number): boolean => {
   const left: Array<readonly [value: unknown, depth: number]> = [[value, 1]]

@@ -1,8 +1,4 @@
-/**
- * Finds the name that was probably meant by one that does not exist.
- *
- * @since 0.1.0
- */
+/** Finds the name that was probably meant by one that does not exist. */
 
 /** The longest name that is compared: the time is proportional to the square of it. */
 const longest = 128
@@ -26,8 +22,6 @@ const sorted = (text: string): string => [...text].sort().join("")
 /**
  * Counts the edits between two texts: a character more, less or other, or two neighbours exchanged (the restricted
  * distance of Damerau and Levenshtein).
- *
- * @since 0.1.0
  */
 export const distance = (a: string, b: string): number => {
   let before: ReadonlyArray<number> = []
@@ -52,21 +46,13 @@ export const distance = (a: string, b: string): number => {
   return above[b.length] ?? 0
 }
 
-/**
- * Tests whether a name is near enough to be what was meant.
- *
- * @since 0.1.0
- */
+/** Tests whether a name is near enough to be what was meant. */
 export const isNear =
   (written: string) =>
   (name: string): boolean =>
     rankOf(written, name) !== undefined
 
-/**
- * Returns the one name that is nearest; undefined where none is near, or several are equally so.
- *
- * @since 0.1.0
- */
+/** Returns the one name that is nearest; undefined where none is near, or several are equally so. */
 export const nearest = (written: string, names: Iterable<string>): string | undefined => {
   let best = Number.POSITIVE_INFINITY
   let found: ReadonlyArray<string> = []
@@ -108,8 +94,6 @@ const mostLikely = 3
 /**
  * Returns the names that may be meant: the nearest, or else those that what was written is a part of, or that are a part
  * of it. Empty where none is, or too many are.
- *
- * @since 0.1.0
  */
 export const likely = (written: string, names: Iterable<string>): ReadonlyArray<string> => {
   const all = [...new Set(names)].filter((name) => name !== written)

@@ -1,8 +1,6 @@
 /**
  * Does long work in slices, between which the event loop has its turn: cancels, timeouts and other calls are heard
  * while the work goes on.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
@@ -15,9 +13,6 @@ const longest = 8
 /**
  * Work that can rest wherever it yields. Between two of these places it takes a millisecond or so at most; work of less
  * than that has none, so that it is done at once.
- *
- * @since 0.1.0
- * @category models
  */
 export type Steps<A> = Generator<void, A>
 
@@ -49,12 +44,7 @@ class EventLoop {
 /** A process has one event loop, whatever number of copies of this module it loads. */
 const eventLoop = GlobalValue.globalValue("synapse/Slices", () => new EventLoop())
 
-/**
- * Waits for a turn of the event loop, for the callbacks of other libraries. Of all who wait, one goes on in each.
- *
- * @since 0.1.0
- * @category running
- */
+/** Waits for a turn of the event loop, for the callbacks of other libraries. Of all who wait, one goes on in each. */
 export const turn = (): Promise<void> => new Promise((resolve) => eventLoop.add(resolve))
 
 /** The most characters of a text that is worked on without a rest before each pass over it. */
@@ -63,19 +53,11 @@ const mostAtOnce = 256 * 1024
 /**
  * Runs what passes over a text: at once, or after a turn of the event loop where the text is long, so that the times of
  * one pass and the next don't add up.
- *
- * @since 0.1.0
- * @category running
  */
 export const pass = <A, E, R>(text: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   text.length > mostAtOnce ? Effect.zipRight(eventLoop.turn, effect) : effect
 
-/**
- * Runs work that belongs together, of which each slice may hold several pieces.
- *
- * @since 0.1.0
- * @category models
- */
+/** Runs work that belongs together, of which each slice may hold several pieces. */
 export class Slices {
   private end = performance.now() + longest
 
@@ -124,29 +106,14 @@ export class Slices {
   })
 }
 
-/**
- * Runs work in slices, to its end.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs work in slices, to its end. */
 export const run = <A>(steps: () => Steps<A>): Effect.Effect<A> => Effect.suspend(() => new Slices().run(steps()))
 
-/**
- * Runs work in slices, and goes on with its value. The first slice runs at once: to be called within an effect.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs work in slices, and goes on with its value. The first slice runs at once: to be called within an effect. */
 export const andThen = <A, B, E>(steps: Steps<A>, next: (value: A) => Effect.Effect<B, E>): Effect.Effect<B, E> =>
   new Slices().andThen(steps, next)
 
-/**
- * Runs work at once, without a rest.
- *
- * @since 0.1.0
- * @category running
- */
+/** Runs work at once, without a rest. */
 export const now = <A>(steps: Steps<A>): A => {
   for (;;) {
     const step = steps.next()

@@ -1,8 +1,4 @@
-/**
- * Adds spans on the path of every command, at no cost where no tracer is present.
- *
- * @since 0.1.0
- */
+/** Adds spans on the path of every command, at no cost where no tracer is present. */
 import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
@@ -12,12 +8,7 @@ import * as Tracer from "effect/Tracer"
 /** The default tracer, whose spans go nowhere. */
 const native = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-/**
- * The attributes of a span, which are made only where somebody traces.
- *
- * @since 0.1.0
- * @category models
- */
+/** The attributes of a span, which are made only where somebody traces. */
 export interface Attributes<A> {
   /** The attributes that are known when the span begins. */
   readonly begun: () => Readonly<Record<string, unknown>>
@@ -28,21 +19,13 @@ export interface Attributes<A> {
 /**
  * Runs an effect in a span of that name where the fiber has another tracer than the default one, and without a span
  * otherwise.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const within =
   (name: string) =>
   <A, E, R>(self: Effect.Effect<A, E, R>, attributes?: Attributes<A>): Effect.Effect<A, E, R> =>
     Effect.withFiberRuntime((fiber) => (fiber.currentTracer === native ? self : traced(name, self, attributes)))
 
-/**
- * Returns an effect that this fiber is about to run, within a span as `within` does.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns an effect that this fiber is about to run, within a span as `within` does. */
 export const inFiber = <A, E, R, FA, FE>(
   fiber: Fiber.RuntimeFiber<FA, FE>,
   name: string,

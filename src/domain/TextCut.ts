@@ -1,17 +1,9 @@
-/**
- * Cuts texts for a reader: near the end of a line, and never inside a character.
- *
- * @since 0.1.0
- */
+/** Cuts texts for a reader: near the end of a line, and never inside a character. */
 
 /** Returns how many characters a cut may move so that it falls between two lines: at most half of what is kept. */
 const slackOf = (count: number) => Math.min(200, count / 2)
 
-/**
- * Returns at most the first `count` characters, cut at the end of a line where one is near.
- *
- * @since 0.1.0
- */
+/** Returns at most the first `count` characters, cut at the end of a line where one is near. */
 export const headOf = (text: string, count: number): string => {
   if (count >= text.length) return text
   if (count <= 0) return ""
@@ -19,11 +11,7 @@ export const headOf = (text: string, count: number): string => {
   return newline >= count - slackOf(count) ? text.slice(0, newline + 1) : startOf(text, count)
 }
 
-/**
- * Returns at most the last `count` characters, cut by the same rules.
- *
- * @since 0.1.0
- */
+/** Returns at most the last `count` characters, cut by the same rules. */
 export const tailOf = (text: string, count: number): string => {
   const start = text.length - count
   if (start <= 0) return text
@@ -34,11 +22,7 @@ export const tailOf = (text: string, count: number): string => {
   return text.slice(code >= 0xdc00 && code <= 0xdfff ? start + 1 : start)
 }
 
-/**
- * Returns the first `count` characters, or one less where that would be half of a character.
- *
- * @since 0.1.0
- */
+/** Returns the first `count` characters, or one less where that would be half of a character. */
 export const startOf = (text: string, count: number): string => {
   const code = text.charCodeAt(count - 1)
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? count - 1 : count)

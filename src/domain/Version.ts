@@ -1,6 +1,2 @@
-/**
- * The version of this package; a test holds it equal to that of package.json.
- *
- * @since 0.1.0
- */
+/** The version of this package; a test holds it equal to that of package.json. */
 export const current = "0.1.0"

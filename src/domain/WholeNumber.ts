@@ -1,8 +1,4 @@
-/**
- * Whole numbers in settings.
- *
- * @since 0.1.0
- */
+/** Whole numbers in settings. */
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
@@ -10,9 +6,6 @@ import * as Either from "effect/Either"
 /**
  * A setting that is a whole number, `least` or more. Reading it fails with a ConfigError where its text is anything
  * else.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const config = (name: string, least: 0 | 1): Config.Config<number> =>
   Config.string(name).pipe(
@@ -26,7 +19,6 @@ export const config = (name: string, least: 0 | 1): Config.Config<number> =>
  * Checks a setting that a program gives; on the left is the error that says what it must be.
  *
  * @param shown the value as the error shows it
- * @since 0.1.0
  */
 export const check = (
   name: string,

@@ -1,16 +1,8 @@
-/**
- * The current directory of the process, which may have been deleted.
- *
- * @since 0.1.0
- */
+/** The current directory of the process, which may have been deleted. */
 import * as ConfigError from "effect/ConfigError"
 import * as Either from "effect/Either"
 
-/**
- * Returns the current directory; fails where it was deleted, or can't be found out.
- *
- * @since 0.1.0
- */
+/** Returns the current directory; fails where it was deleted, or can't be found out. */
 export const current = (): Either.Either<string, ConfigError.ConfigError> =>
   Either.try({
     try: () => process.cwd(),

@@ -1,8 +1,6 @@
 /**
  * Makes directories with those around them. The `recursive` of node's own function never returns below `/proc`, nor by a
  * link to a directory that was removed: both are places that a link of a command may lead to.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -21,8 +19,6 @@ const makeOne = (path: string | Buffer): void => {
  * Makes a directory and those around it, where they are missing, for this user alone; throws the file system's error.
  *
  * @param toHost gives a path as the system has it
- * @since 0.1.0
- * @category constructors
  */
 export const make = (path: string, toHost: (path: string) => string | Buffer = (same) => same): void => {
   if (Fs.existsSync(toHost(path))) return
@@ -34,20 +30,12 @@ export const make = (path: string, toHost: (path: string) => string | Buffer = (
 /**
  * Makes a directory and the one around it, but none above them: a missing home directory is not made. Throws the file
  * system's error.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const makeBoth = (path: string): void => {
   for (const one of [Path.dirname(path), path]) makeOne(one)
 }
 
-/**
- * Makes a directory as `make` does.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a directory as `make` does. */
 export const makeEffect = (path: string): Effect.Effect<void, PlatformError.SystemError> =>
   Effect.try({
     try: () => make(path),

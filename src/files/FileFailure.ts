@@ -1,8 +1,4 @@
-/**
- * Makes the errors of commands that failed on a file: `<command>: <path>: <the system's words>`, and advice.
- *
- * @since 0.1.0
- */
+/** Makes the errors of commands that failed on a file: `<command>: <path>: <the system's words>`, and advice. */
 
 import { quote } from "../bash/Quote.js"
 import * as ShellText from "../bash/ShellText.js"
@@ -14,8 +10,6 @@ import type { FileError } from "./Files.js"
  * Makes the error of a command that failed on a file.
  *
  * @param reason the system's message about the file, or our own
- * @since 0.1.0
- * @category errors
  */
 export const make = (
   command: string,
@@ -29,8 +23,6 @@ export const make = (
  * Converts a FileError into the error of a command that needs a file that exists.
  *
  * @param directory the directory that shows what there is, in place of a file that is missing
- * @since 0.1.0
- * @category errors
  */
 export const fromFileError = (command: string, error: FileError, directory = parentOf(error.path)): ExecutionFailed =>
   make(command, error.path, error.reason, { advice: adviceFor(error, directory), cause: error })
@@ -41,22 +33,13 @@ const adviceFor = ({ kind, path }: FileError, directory: string): ReadonlyArray<
   return kind === "missing" && isFile ? [Advice.line`${run("ls", directory)} shows what there is.`] : []
 }
 
-/**
- * Makes advice to run a program on a file: `ls src`.
- *
- * @since 0.1.0
- * @category advice
- */
+/** Makes advice to run a program on a file: `ls src`. */
 export const run = (program: string, path: string): Advice.Part => Advice.run(`${program} ${toWord(path)}`)
 
 /** Matches what can't be shown on a line: control characters, and bytes that are not UTF-8. */
 const unprintable = /[\p{Cc}\p{Cs}]/u
 
-/**
- * Converts a path into a word for bash, on one line, quoted only where it must be.
- *
- * @since 0.1.0
- */
+/** Converts a path into a word for bash, on one line, quoted only where it must be. */
 export const toWord = (path: string): string => {
   const operand = path.startsWith("-") ? `./${path}` : path
   if (unprintable.test(operand)) return `$'${operand.replace(/[\p{Cc}\p{Cs}'\\]/gu, escaped)}'`
@@ -69,19 +52,11 @@ const escaped = (char: string): string => {
   return [...ShellText.encode(char)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
 }
 
-/**
- * Converts a path into text for a message: as it was given, where that is one line of UTF-8, and quoted otherwise.
- *
- * @since 0.1.0
- */
+/** Converts a path into text for a message: as it was given, where that is one line of UTF-8, and quoted otherwise. */
 export const printable = (path: string): string =>
   path === "" ? "''" : unprintable.test(path) ? ShellText.quoted(path) : path
 
-/**
- * Returns the directory that a path lies in, in the form that the path has.
- *
- * @since 0.1.0
- */
+/** Returns the directory that a path lies in, in the form that the path has. */
 export const parentOf = (path: string): string => {
   const slash = path.replace(/\/+$/, "").lastIndexOf("/")
   return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash)

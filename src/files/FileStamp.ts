@@ -1,16 +1,7 @@
-/**
- * Describes the state of a file, so that a change shows.
- *
- * @since 0.1.0
- */
+/** Describes the state of a file, so that a change shows. */
 import * as Fs from "node:fs"
 
-/**
- * The state of what is at a path, and of what a link there leads to.
- *
- * @since 0.1.0
- * @category models
- */
+/** The state of what is at a path, and of what a link there leads to. */
 export interface FileStamp {
   /** Changes where the file does. */
   readonly text: string
@@ -18,12 +9,7 @@ export interface FileStamp {
   readonly changed: number
 }
 
-/**
- * Looks at a path.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Looks at a path. */
 export const of = (path: string): FileStamp => {
   try {
     const own = Fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })

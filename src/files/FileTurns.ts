@@ -1,8 +1,4 @@
-/**
- * Turns at a file: an effect that takes one waits for those that took one at the same file before.
- *
- * @since 0.1.0
- */
+/** Turns at a file: an effect that takes one waits for those that took one at the same file before. */
 import * as Effect from "effect/Effect"
 
 interface Turn {
@@ -11,12 +7,7 @@ interface Turn {
   users: number
 }
 
-/**
- * Runs effects of the same name one after the other. It holds only names that are in use.
- *
- * @since 0.1.0
- * @category models
- */
+/** Runs effects of the same name one after the other. It holds only names that are in use. */
 export class FileTurns {
   private readonly turns = new Map<string, Turn>()
   /** The number of turns that were asked for so far: while it stays, and none is in use, no file is changed. */

@@ -1,14 +1,6 @@
-/**
- * Tells the types of files that are no text by the bytes that they begin with.
- *
- * @since 0.1.0
- */
+/** Tells the types of files that are no text by the bytes that they begin with. */
 
-/**
- * The type of a file that is no text.
- *
- * @since 0.1.0
- */
+/** The type of a file that is no text. */
 export interface FileType {
   /** Its name in a message: `PNG image`. */
   readonly name: string
@@ -18,18 +10,10 @@ export interface FileType {
   readonly program?: string
 }
 
-/**
- * The number of bytes at the beginning of a file that tell its type.
- *
- * @since 0.1.0
- */
+/** The number of bytes at the beginning of a file that tell its type. */
 export const needed = 16
 
-/**
- * The name of UTF-16 text.
- *
- * @since 0.1.0
- */
+/** The name of UTF-16 text. */
 export const utf16 = "UTF-16 text"
 
 const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
@@ -49,11 +33,7 @@ const types: ReadonlyArray<readonly [magic: RegExp, type: FileType]> = [
   [/^\x28\xb5\x2f\xfd/, { name: "zstd" }]
 ]
 
-/**
- * Returns the type of a file that begins with these bytes; undefined where they may be text.
- *
- * @since 0.1.0
- */
+/** Returns the type of a file that begins with these bytes; undefined where they may be text. */
 export const of = (bytes: Uint8Array): FileType | undefined => {
   const start = Buffer.from(bytes.subarray(0, needed)).toString("latin1")
   return types.find(([magic]) => magic.test(start))?.[1]

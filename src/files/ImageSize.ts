@@ -1,38 +1,20 @@
-/**
- * Reads the width and the height of an image from its header, and tells which images models take.
- *
- * @since 0.1.0
- */
+/** Reads the width and the height of an image from its header, and tells which images models take. */
 
-/**
- * The most megabytes of an image that is shown: models take no larger ones.
- *
- * @since 0.1.0
- */
+/** The most megabytes of an image that is shown: models take no larger ones. */
 export const largestImage = 5
 
 /**
  * The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions.
- *
- * @since 0.1.0
  */
 export const largestSide = 8000
 
-/**
- * The width and the height of an image, in pixels.
- *
- * @since 0.1.0
- */
+/** The width and the height of an image, in pixels. */
 export interface Dimensions {
   readonly width: number
   readonly height: number
 }
 
-/**
- * Returns the dimensions of a PNG, JPEG, GIF or WebP image; undefined where its header is broken.
- *
- * @since 0.1.0
- */
+/** Returns the dimensions of a PNG, JPEG, GIF or WebP image; undefined where its header is broken. */
 export const of = (mediaType: string, bytes: Buffer): Dimensions | undefined => {
   try {
     const found = readers[mediaType]?.(bytes)

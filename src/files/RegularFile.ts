@@ -1,29 +1,17 @@
 /**
  * Reads a regular file, or its beginning, by its descriptor: what is read is what was looked at. It waits for nothing,
  * since a named pipe or a device is not opened.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Either from "effect/Either"
 
-/**
- * The beginning of a file, and the size that it had.
- *
- * @since 0.1.0
- * @category models
- */
+/** The beginning of a file, and the size that it had. */
 export interface Content {
   readonly bytes: Buffer
   readonly size: number
 }
 
-/**
- * The conditions of reading a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** The conditions of reading a file. */
 export interface Conditions {
   /** The most bytes that are read. */
   readonly most: number
@@ -41,8 +29,6 @@ const chunkLength = 64 * 1024
  *
  * @param refuse returns why the file is not read; it is asked before the file is opened, and again with its descriptor,
  *   for the path may lead elsewhere by then
- * @since 0.1.0
- * @category reading
  */
 export const read = <Refusal>(
   path: string,
@@ -62,12 +48,7 @@ export const read = <Refusal>(
   }
 }
 
-/**
- * Reads so many bytes of an open file from a position on, or fewer where it ends before.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads so many bytes of an open file from a position on, or fewer where it ends before. */
 export const readAt = (fd: number, from: number, most: number): Buffer => {
   const bytes = Buffer.alloc(most)
   let length = 0

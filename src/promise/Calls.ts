@@ -1,8 +1,4 @@
-/**
- * Runs the calls of one toolset, as promises.
- *
- * @since 0.1.0
- */
+/** Runs the calls of one toolset, as promises. */
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,18 +17,86 @@ import * as KeepAlive from "../session/KeepAlive.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import type { Toolset } from "../toolset/Toolset.js"
 import * as Fields from "./Fields.js"
-import * as NestedCall from "./NestedCall.js"
-import { OutputQueue } from "./OutputQueue.js"
-import * as OutputText from "./OutputText.js"
+import * as NestedCall from "./internal/NestedCall.js"
 import type { Result } from "./Result.js"
 import type * as Synapse from "./Synapse.js"
+import type { Output } from "./Synapse.js"
 
-/**
- * Runs calls of a toolset, and cancels them by id.
- *
- * @since 0.1.0
- * @category models
- */
+/** A queue that makes the command wait: the promise of an offered chunk resolves when the chunk is taken. */
+class OutputQueue implements AsyncIterator<Output, undefined> {
+  private readonly held: Array<Output> = []
+  private readonly takers: Array<(result: IteratorResult<Output, undefined>) => void> = []
+  private onTaken: Array<() => void> = []
+  private isDone = false
+
+  /** Adds output; returns a promise where the loop has not taken it yet. */
+  offer(output: Output): Promise<void> | undefined {
+    if (this.isDone) return undefined
+    const taker = this.takers.shift()
+    if (taker !== undefined) {
+      taker({ done: false, value: output })
+      return undefined
+    }
+    this.held.push(output)
+    return new Promise((resolve) => this.onTaken.push(resolve))
+  }
+
+  /** Ends the queue; what was offered before can still be taken. */
+  end(): void {
+    this.isDone = true
+    this.release()
+    for (const taker of this.takers.splice(0)) taker({ done: true, value: undefined })
+  }
+
+  next(): Promise<IteratorResult<Output, undefined>> {
+    const value = this.held.shift()
+    if (value !== undefined) {
+      if (this.held.length === 0) this.release()
+      return Promise.resolve({ done: false, value })
+    }
+    if (this.isDone) return Promise.resolve({ done: true, value: undefined })
+    return new Promise((resolve) => this.takers.push(resolve))
+  }
+
+  /** Called when the loop is left: drops the rest. */
+  return(): Promise<IteratorResult<Output, undefined>> {
+    this.held.length = 0
+    this.end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  private release(): void {
+    for (const resolve of this.onTaken.splice(0)) resolve()
+  }
+}
+
+/** A listener for decoded output. */
+type Hearer = (output: Output) => void | Promise<void> | undefined
+
+/** Decodes each stream as UTF-8; a character that is split across chunks is told whole. */
+const makeOutputText = (hearers: Iterable<Hearer>) => {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  const tell = (output: Output): Promise<void> | undefined => {
+    if (output.text === "") return undefined
+    const waiting: Array<Promise<void>> = []
+    for (const hear of hearers) {
+      const taken = hear(output)
+      if (taken !== undefined) waiting.push(taken)
+    }
+    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => {})
+  }
+  return {
+    /** Decodes a chunk and tells the listeners; returns a promise where one of them has to be waited for. */
+    take: (stream: Output["stream"], bytes: Uint8Array): Promise<void> | undefined =>
+      tell({ stream, text: decoders[stream].decode(bytes, { stream: true }) }),
+    /** Tells the listeners the rest of an incomplete character. */
+    end: (): void => {
+      for (const stream of ["stdout", "stderr"] as const) void tell({ stream, text: decoders[stream].decode() })
+    }
+  }
+}
+
+/** Runs calls of a toolset, and cancels them by id. */
 export interface Calls {
   /** Runs a call; with `ended`, returns the error that the session has ended. */
   readonly handle: (call: Synapse.Call, options?: Synapse.HandleOptions, ended?: boolean) => Synapse.Pending
@@ -42,9 +106,6 @@ export interface Calls {
 /**
  * Makes the calls of a toolset, which run in the given runtime. A call that is invalid, or whose options are, gets a
  * result with `isError`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = <R, E>(
   runtime: ManagedRuntime.ManagedRuntime<R, E>,
@@ -72,9 +133,9 @@ export const make = <R, E>(
     signal?.addEventListener("abort", onAbort)
     let partial: CommandResult.CommandResult | undefined
     let isOver = false
-    const hearers = new Set<OutputText.Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
+    const hearers = new Set<Hearer>(onOutput === undefined ? [] : [warning(onOutput)])
     const queues = new Set<OutputQueue>()
-    const text = OutputText.make(hearers)
+    const text = makeOutputText(hearers)
     const fiber = runtime.runFork(
       Effect.locally(NestedCall.within(toolset.handle(call)), CommandListener.current, {
         onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
@@ -163,7 +224,7 @@ const refusal = (error: ParseResult.ParseIssue): CommandError.InvalidUsage => {
 
 /** Makes a listener whose failure is a warning of the process, and does not end the call. */
 const warning =
-  (onOutput: (output: Synapse.Output) => void | Promise<void>): OutputText.Hearer =>
+  (onOutput: (output: Synapse.Output) => void | Promise<void>): Hearer =>
   (output) => {
     const failed = (error: unknown) => process.emitWarning(`synapse: onOutput failed: ${String(error)}`)
     try {

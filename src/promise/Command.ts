@@ -1,19 +1,10 @@
-/**
- * Commands that a program defines with promises.
- *
- * @since 0.1.0
- */
+/** Commands that a program defines with promises. */
 import * as Predicate from "effect/Predicate"
 import * as CommandName from "../command/CommandName.js"
 import * as Fields from "./Fields.js"
 import { InvalidUsage } from "./InvalidUsage.js"
 
-/**
- * A command that works anywhere in a shell line: in pipes, loops, substitutions and scripts.
- *
- * @since 0.1.0
- * @category models
- */
+/** A command that works anywhere in a shell line: in pipes, loops, substitutions and scripts. */
 export interface Command {
   /** One word, which neither a command of Synapse nor a reserved word or a builtin of bash has as its name. */
   readonly name: string
@@ -28,12 +19,7 @@ export interface Command {
   readonly run: (call: CommandCall) => Answer | Promise<Answer>
 }
 
-/**
- * The result of a command; missing fields mean success without output.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of a command; missing fields mean success without output. */
 export type Answer =
   | string
   // biome-ignore lint/suspicious/noConfusingVoidType: what a function returns that returns nothing.
@@ -44,12 +30,7 @@ export type Answer =
       readonly exitCode?: number | undefined
     }
 
-/**
- * One call of a command.
- *
- * @since 0.1.0
- * @category models
- */
+/** One call of a command. */
 export interface CommandCall {
   /** The words after the name, as bash passes them: without quotes, expanded. */
   readonly args: ReadonlyArray<string>
@@ -69,9 +50,6 @@ export interface CommandCall {
 /**
  * The AbortSignal of a call, which may be passed on to `fetch` and the like; `never` where the program's types have no
  * AbortSignal.
- *
- * @since 0.1.0
- * @category models
  */
 export type CommandSignal = typeof globalThis extends { readonly AbortSignal: { readonly prototype: infer A } }
   ? A
@@ -97,7 +75,6 @@ const fields = {
  * Returns what is wrong with a command; undefined where it is valid.
  *
  * @param place the command in words, where it has no name that could tell it
- * @since 0.1.0
  */
 export const problemOf = (command: unknown, place = "the command"): string | undefined => {
   const isNamed = Predicate.hasProperty(command, "name") && fields.name.test(command.name)
@@ -120,8 +97,6 @@ export const problemOf = (command: unknown, place = "the command"): string | und
  *   run: ({ args: [name = "you"] }) => `Hello, ${name}!\n`
  * })
  * ```
- * @since 0.1.0
- * @category constructors
  */
 export const defineCommand = (command: Command): Command => {
   const problem = problemOf(command)

@@ -1,8 +1,4 @@
-/**
- * Converts a command that was written with promises into a handler.
- *
- * @since 0.1.0
- */
+/** Converts a command that was written with promises into a handler. */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
@@ -11,7 +7,7 @@ import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import type { Answer, Command, CommandCall } from "./Command.js"
 import * as Fields from "./Fields.js"
-import * as NestedCall from "./NestedCall.js"
+import * as NestedCall from "./internal/NestedCall.js"
 
 const encoder = new TextEncoder()
 
@@ -61,9 +57,6 @@ const asksForHelp = (args: ReadonlyArray<string>): boolean => args[0] === "--hel
 /**
  * Makes a handler. It answers `--help` with the summary and the usage. When the call is interrupted, the command's
  * signal aborts, and nothing waits for the command.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const toHandler = ({ name, run, summary, usage }: Command): CommandHandler.CommandHandler => ({
   name,

@@ -1,15 +1,6 @@
-/**
- * Checks the fields of an object by hand, so that an error names a field as the program wrote it.
- *
- * @since 0.1.0
- */
+/** Checks the fields of an object by hand, so that an error names a field as the program wrote it. */
 
-/**
- * A check of one field's value.
- *
- * @since 0.1.0
- * @category models
- */
+/** A check of one field's value. */
 export interface Field {
   /** The words after "must be" in the error. */
   readonly expected: string
@@ -18,30 +9,16 @@ export interface Field {
   readonly inside?: (value: unknown, field: string) => string | undefined
 }
 
-/**
- * The fields that an object may have, by name.
- *
- * @since 0.1.0
- * @category models
- */
+/** The fields that an object may have, by name. */
 export type Fields = Readonly<Record<string, Field>>
 
-/**
- * Makes a check from the words after "must be" and a test.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a check from the words after "must be" and a test. */
 export const field = (expected: string, test: (value: unknown) => boolean): Field => ({ expected, test })
 
 /** Joins lines; undefined where there are none. */
 const lines = (all: ReadonlyArray<string>): string | undefined => (all.length === 0 ? undefined : all.join("\n"))
 
-/**
- * Tests whether a value is an object and not an array.
- *
- * @since 0.1.0
- */
+/** Tests whether a value is an object and not an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
@@ -57,32 +34,16 @@ const textOf = (expected: string, test: (value: string) => boolean): Field => ({
   inside: (value, field) => (isClean(value) ? undefined : `${field} must have no NUL character, as ${shown(value)} has`)
 })
 
-/**
- * Accepts a string that is not blank and has no NUL character.
- *
- * @since 0.1.0
- */
+/** Accepts a string that is not blank and has no NUL character. */
 export const text: Field = textOf("a text that is not blank", (value) => value.trim() !== "")
 
-/**
- * Accepts true and false.
- *
- * @since 0.1.0
- */
+/** Accepts true and false. */
 export const boolean = field("true or false", (value) => typeof value === "boolean")
 
-/**
- * Accepts a function.
- *
- * @since 0.1.0
- */
+/** Accepts a function. */
 export const callback = field("a function", (value) => typeof value === "function")
 
-/**
- * Accepts an array of strings that are not blank and have no NUL character.
- *
- * @since 0.1.0
- */
+/** Accepts an array of strings that are not blank and have no NUL character. */
 export const texts: Field = {
   ...field("a list of texts", Array.isArray),
   inside: (value, field) =>
@@ -95,11 +56,7 @@ export const texts: Field = {
 
 const variable = textOf("a text", () => true)
 
-/**
- * Accepts an object of variables for a process: names without `=` and NUL, and strings without NUL.
- *
- * @since 0.1.0
- */
+/** Accepts an object of variables for a process: names without `=` and NUL, and strings without NUL. */
 export const variables: Field = {
   ...field("an object of texts by name", isObject),
   inside: (value, field) =>
@@ -117,8 +74,6 @@ export const variables: Field = {
 /**
  * Makes a check for a whole number from `least` to `most`; `unit` follows "whole number" in the error: " of
  * milliseconds".
- *
- * @since 0.1.0
  */
 export const wholeNumber = (least: number, most = Number.MAX_SAFE_INTEGER, unit = ""): Field =>
   field(
@@ -171,7 +126,6 @@ const shown = (value: unknown): string => {
  *
  * @param kind the word for a field in errors: "setting"
  * @param owner the object in words, where the kind does not tell it: `the command "weather"`
- * @since 0.1.0
  */
 export const problemOf = (
   kind: string,

@@ -1,8 +1,4 @@
-/**
- * A clock whose timers do not keep the process alive: periodic work ends with the program.
- *
- * @since 0.1.0
- */
+/** A clock whose timers do not keep the process alive: periodic work ends with the program. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -27,10 +23,5 @@ const clock: Clock.Clock = {
     })
 }
 
-/**
- * A layer which sets this clock for what is built with it.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which sets this clock for what is built with it. */
 export const layer: Layer.Layer<never> = Layer.setClock(clock)

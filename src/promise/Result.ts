@@ -1,15 +1,6 @@
-/**
- * The result of a call, in types that need no Effect; the fields are those of a ToolReturn.
- *
- * @since 0.1.0
- */
+/** The result of a call, in types that need no Effect; the fields are those of a ToolReturn. */
 
-/**
- * The result of a call.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of a call. */
 export interface Result {
   /** The `id` of the call. */
   readonly toolCallId: string
@@ -21,12 +12,7 @@ export interface Result {
   readonly extras: Extras
 }
 
-/**
- * The details for programs; each field is present only where it applies.
- *
- * @since 0.1.0
- * @category models
- */
+/** The details for programs; each field is present only where it applies. */
 export interface Extras {
   /** 124 for a timeout, 126 for a denial, 127 for a missing command, 130 for a call that was cancelled. */
   readonly exitCode?: number
@@ -54,9 +40,6 @@ export interface Extras {
 
 /**
  * An image that a command showed: its path as the command was given it, its type (`image/png`), and its bytes in base64.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Image {
   readonly path: string
@@ -64,10 +47,5 @@ export interface Image {
   readonly base64: string
 }
 
-/**
- * The kinds of failure that programs can tell apart.
- *
- * @since 0.1.0
- * @category models
- */
+/** The kinds of failure that programs can tell apart. */
 export type FailureCategory = "command_not_found" | "invalid_usage" | "blocked" | "execution_error"

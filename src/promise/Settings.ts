@@ -1,8 +1,4 @@
-/**
- * The settings of `make`, in types that need no Effect, and their validation.
- *
- * @since 0.1.0
- */
+/** The settings of `make`, in types that need no Effect, and their validation. */
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Command from "./Command.js"
@@ -11,9 +7,6 @@ import * as Fields from "./Fields.js"
 /**
  * The settings of `make`. Those that are not given come from the environment (`SYNAPSE_COMMAND_TIMEOUT` and the like),
  * then from the defaults.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Settings {
   /** The directory that the shell starts in; by default, that of the process. */
@@ -43,12 +36,7 @@ export interface Settings {
   readonly commands?: ReadonlyArray<Command.Command> | undefined
 }
 
-/**
- * The settings of the sandbox, in addition to `sandbox.json`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The settings of the sandbox, in addition to `sandbox.json`. */
 export interface Sandbox {
   readonly enabled?: boolean | undefined
   /** Paths that commands may write to, besides the working directory. */
@@ -72,23 +60,13 @@ export interface Sandbox {
   readonly home?: string | undefined
 }
 
-/**
- * Answers a question for permission with one of `offered`.
- *
- * @since 0.1.0
- * @category models
- */
+/** Answers a question for permission with one of `offered`. */
 export type OnPermission = (
   request: PermissionRequest,
   offered: ReadonlyArray<PermissionAnswer>
 ) => Promise<PermissionAnswer>
 
-/**
- * A question for permission: the denied access, the rule that denies it, and the command.
- *
- * @since 0.1.0
- * @category models
- */
+/** A question for permission: the denied access, the rule that denies it, and the command. */
 export interface PermissionRequest {
   /** A real path, or an address on the network. */
   readonly resource: string
@@ -105,9 +83,6 @@ export interface PermissionRequest {
 /**
  * The answer to a question for permission: allow for this command, until the session ends, or permanently, in
  * `sandbox.json`.
- *
- * @since 0.1.0
- * @category models
  */
 export type PermissionAnswer = "allow_once" | "allow_session" | "allow_permanent" | "deny"
 
@@ -152,9 +127,5 @@ const fields: Fields.Fields = {
   }
 }
 
-/**
- * Returns all that is wrong with settings, a line each; undefined where nothing is.
- *
- * @since 0.1.0
- */
+/** Returns all that is wrong with settings, a line each; undefined where nothing is. */
 export const problemOf = (settings: unknown): string | undefined => Fields.problemOf("setting", settings, fields)

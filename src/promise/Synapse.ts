@@ -1,41 +1,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/**
- * The interface of Synapse for programs without Effect, in types that need no Effect.
- *
- * @since 0.1.0
- */
+/** The interface of Synapse for programs without Effect, in types that need no Effect. */
 import type { Command } from "./Command.js"
 import type { Result } from "./Result.js"
 
-/**
- * A model's call of a tool. The arguments are JSON text, or the object itself.
- *
- * @since 0.1.0
- * @category models
- */
+/** A model's call of a tool. The arguments are JSON text, or the object itself. */
 export interface Call {
   readonly id: string
   readonly name: string
   readonly arguments: string | { readonly [parameter: string]: unknown }
 }
 
-/**
- * A piece of a command's output. A character is never split, however the bytes come.
- *
- * @since 0.1.0
- * @category models
- */
+/** A piece of a command's output. A character is never split, however the bytes come. */
 export interface Output {
   readonly stream: "stdout" | "stderr"
   readonly text: string
 }
 
-/**
- * The options of `handle`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `handle`. */
 export interface HandleOptions {
   /** Called with the output as it comes. Where it returns a promise, the command waits until that is settled. */
   readonly onOutput?: ((output: Output) => void | Promise<void>) | undefined
@@ -43,12 +24,7 @@ export interface HandleOptions {
   readonly signal?: Signal | undefined
 }
 
-/**
- * The part of an AbortSignal that Synapse uses.
- *
- * @since 0.1.0
- * @category models
- */
+/** The part of an AbortSignal that Synapse uses. */
 export interface Signal {
   readonly aborted: boolean
   readonly addEventListener: (type: "abort", listener: () => void) => void
@@ -61,21 +37,13 @@ export interface Signal {
  * A loop over it that begins in the same turn of the event loop as `handle` gets all output, and ends when the call
  * does; the command waits for a slower loop. Leaving the loop does not end the call, and its later output is dropped;
  * `cancel()` ends the call.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Pending extends Promise<Result>, AsyncIterable<Output> {
   /** Ends the call: the promise then resolves with exit code 130 and the output so far. */
   readonly cancel: () => void
 }
 
-/**
- * The definition of a tool in a model's tool list; `parameters` is a JSON schema.
- *
- * @since 0.1.0
- * @category models
- */
+/** The definition of a tool in a model's tool list; `parameters` is a JSON schema. */
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
@@ -85,9 +53,6 @@ export interface ToolDefinition {
 /**
  * The forms of a tool in the tool lists of APIs: Anthropic's Messages API, OpenAI's Chat Completions API and all APIs
  * compatible with it, the same with structured outputs, and the Model Context Protocol.
- *
- * @since 0.1.0
- * @category models
  */
 export interface ToolFormats {
   readonly anthropic: {
@@ -104,12 +69,7 @@ export interface ToolFormats {
   }
 }
 
-/**
- * A task in the model's list.
- *
- * @since 0.1.0
- * @category models
- */
+/** A task in the model's list. */
 export interface Todo {
   /** The task: `Run the tests`. */
   readonly content: string
@@ -118,12 +78,7 @@ export interface Todo {
   readonly status: "pending" | "in_progress" | "completed"
 }
 
-/**
- * The list of tasks that the model keeps with `TodoWrite`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The list of tasks that the model keeps with `TodoWrite`. */
 export interface Todos {
   readonly get: () => ReadonlyArray<Todo>
   /** Replaces the list; throws InvalidUsage for an invalid one. */
@@ -132,12 +87,7 @@ export interface Todos {
   readonly onChange: (listener: (todos: ReadonlyArray<Todo>) => void) => () => void
 }
 
-/**
- * A toolset with a shell of its own.
- *
- * @since 0.1.0
- * @category models
- */
+/** A toolset with a shell of its own. */
 export interface Synapse {
   /** The definitions of the tools, for a model's tool list. */
   readonly tools: ReadonlyArray<ToolDefinition>

@@ -5,13 +5,18 @@
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { CommandLine as CommandLineOfPlainCall } from "../bash/CommandLine.js"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
+import type { CommandCall } from "../command/CommandHandler.js"
 import { type CommandHandler, isLineHandler, type LineOptions } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
@@ -24,10 +29,137 @@ import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
+import type { Files } from "../files/Files.js"
+import { FileError } from "../files/Files.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
+import * as Nesting from "../session/Nesting.js"
 import { identifyCommandType } from "./CommandType.js"
-import * as Places from "./Places.js"
-import * as PlainCall from "./PlainCall.js"
+
+/** A call that needs no shell: the command's name and its words. */
+interface PlainCall {
+  readonly name: string
+  readonly args: ReadonlyArray<string>
+  /** The text of a here-document or a here-string. */
+  readonly input?: string
+}
+
+/**
+ * Returns the call that a line makes; undefined where it needs a shell. A command that is not registered gets its name
+ * only, for the error.
+ */
+const of = (line: CommandLineOfPlainCall, handler: CommandHandler | undefined): PlainCall | undefined => {
+  const { name } = line
+  if (handler === undefined) return line.simple ? { name, args: [] } : undefined
+  if (handler.usesFiles === true || line.assignments.length > 0) return undefined
+  if (handler.takesBare?.(line.rest) === true || (handler.takesBare !== undefined && isUnclosed(line)))
+    return { name, args: [line.rest.trim()] }
+  if (!line.literal) return undefined
+  const args = line.words.map(({ value }) => value)
+  const { input } = line
+  return input === undefined ? { name, args } : { name, args, input }
+}
+
+/** The most characters of a line whose quotes are told for sure; the parser leaves longer ones to bash. */
+const longestTold = 100_000
+
+/**
+ * Tests whether a quote is not closed, so that no shell can run the line: the handler can say more of it. Only where the
+ * line begins with a quote and holds no substitution, which the parser may have left to bash.
+ */
+const isUnclosed = (line: CommandLineOfPlainCall): boolean =>
+  line.text.length < longestTold &&
+  line.rest.startsWith("'") &&
+  !/`|\$\(/.test(line.rest) &&
+  line.tail.some((token) => token._tag === "Word" && !token.closed)
+
+/** Makes the CommandCall for the handler. It has no files, which only the shell can give. */
+const toCommandCall = (
+  { args, input, name }: PlainCall,
+  cwd: string,
+  write: CommandCall["write"],
+  byShell: NonNullable<CommandCall["byShell"]>
+): CommandCall => ({
+  name,
+  args,
+  cwd,
+  stdin: input === undefined ? undefined : Stream.succeed(new TextEncoder().encode(input)),
+  write,
+  files,
+  byShell
+})
+
+const refuse = (path: string) =>
+  new FileError({ path, kind: "io", reason: "no shell made this call: a handler that works on files says usesFiles" })
+
+const files: Files = {
+  read: refuse,
+  write: refuse,
+  writeAll: ([change]) => refuse(change?.path ?? ""),
+  exit: refuse,
+  mode: refuse,
+  exclusive: (paths) => refuse([paths].flat()[0] ?? "")
+}
+
+/** The places of the calls that run without the shell. */
+interface Places {
+  /** Runs a call when those that keep a place before it have ended. */
+  readonly behind: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Runs a call in the same way, and keeps the later ones waiting until it has ended, but for those that it makes itself. */
+  readonly keep: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** Gives up all places: nobody waits for the calls that keep one now. */
+  readonly open: () => void
+}
+
+/**
+ * Makes places, of which none is taken.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const make = (): Places => {
+  let last: Deferred.Deferred<void> | undefined
+
+  /** What a call runs itself, or the shell for it, does not wait for that call to end. */
+  const unlessNested = <A, E>(call: Effect.Effect<A, E>, queued: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.withFiberRuntime((fiber) => (fiber.getFiberRef(Nesting.current) === undefined ? queued : call))
+
+  const behind = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    unlessNested(
+      call,
+      Effect.suspend(() => (last === undefined ? call : Effect.zipRight(Deferred.await(last), call)))
+    )
+
+  return {
+    behind,
+    keep: (call) =>
+      unlessNested(
+        call,
+        Effect.suspend(() => {
+          const before = last
+          const own = Deferred.unsafeMake<void>(FiberId.none)
+          last = own
+          const leave = Effect.sync(() => {
+            if (last === own) last = undefined
+            Deferred.unsafeDone(own, Effect.void)
+          })
+          const held = Nesting.within(own)(call)
+          if (before === undefined) return Effect.ensuring(held, leave)
+          let isFirst = false
+          const first = Effect.tap(Deferred.await(before), () => {
+            isFirst = true
+          })
+          return Effect.ensuring(
+            Effect.zipRight(first, held),
+            // Later calls wait for this one alone: where it is cancelled while it waits, for those before it.
+            Effect.suspend(() => (isFirst ? leave : Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave))))
+          )
+        })
+      ),
+    open: () => {
+      last = undefined
+    }
+  }
+}
 
 /**
  * The options of a command line's run. `restart` restarts the shell before it, which loses all of the shell's state.
@@ -66,7 +198,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const isRegistered = (name: string) => registry.find(name) !== undefined
-    const places = Places.make()
+    const places = make()
 
     const dispatch = (
       command: string,
@@ -78,7 +210,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler))
         return places.behind(handler.runLine(line, patient(command, options)))
-      const plain = PlainCall.of(line, handler)
+      const plain = of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
       if (plain === undefined) return places.behind(sandbox.execute(command, patient(command, options)))
       const inProcess =
@@ -152,7 +284,7 @@ const statusOf = (cause: Cause.Cause<CommandError>): number =>
  */
 const run = (
   handler: CommandHandler,
-  plain: PlainCall.PlainCall,
+  plain: PlainCall,
   cwd: string,
   options: RouteOptions,
   execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
@@ -182,7 +314,7 @@ const run = (
         const waiting = listener.onOutput?.("stdout", own)
         return waiting === undefined ? Effect.void : Effect.promise(async () => waiting)
       })
-    const call = PlainCall.toCommandCall(plain, cwd, write, byShell)
+    const call = toCommandCall(plain, cwd, write, byShell)
     return inTime(
       Effect.suspend(() => handler.run(call, options)),
       options.timeout

@@ -1,17 +1,15 @@
 /**
  * The conditions that commands run under, for the tool's description: how long they may take, and what confines them.
- *
- * @since 0.1.0
  */
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import type { ExecutionFailed } from "../domain/CommandError.js"
-import type { CurrentSandbox } from "./CurrentSandbox.js"
 import type { PolicyBuilder, RuntimeRules } from "./config/PolicyBuilder.js"
 import type { SandboxConfig } from "./config/SandboxConfig.js"
 import type { SandboxConfigError } from "./config/SandboxConfigError.js"
 import type { SandboxFile } from "./config/SandboxFile.js"
+import type { CurrentSandbox } from "./internal/CurrentSandbox.js"
 import * as PathRule from "./policy/PathRule.js"
 import { type Rule, writable } from "./policy/SandboxPolicy.js"
 import type { SandboxProviders } from "./SandboxProvider.js"
@@ -19,9 +17,6 @@ import type { SandboxProviders } from "./SandboxProvider.js"
 /**
  * The confinement of commands. `Open`: nothing. `Confined`: a sandbox without a network, in which commands may write to
  * `writable` and below. `Impossible`: no sandbox can be made, so that nothing runs.
- *
- * @since 0.1.0
- * @category models
  */
 export type Confinement = Data.TaggedEnum<{
   Open: Record<never, never>
@@ -29,32 +24,17 @@ export type Confinement = Data.TaggedEnum<{
   Impossible: { readonly reason: string }
 }>
 
-/**
- * The constructors of Confinement.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The constructors of Confinement. */
 export const Confinement = Data.taggedEnum<Confinement>()
 
-/**
- * The conditions that commands run under.
- *
- * @since 0.1.0
- * @category models
- */
+/** The conditions that commands run under. */
 export interface Conditions {
   /** The time that a command may take, in milliseconds, where its call names none. */
   readonly timeout: number
   readonly confinement: Confinement
 }
 
-/**
- * The dependencies of `confinement`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The dependencies of `confinement`. */
 export interface Known {
   readonly config: Pick<Context.Tag.Service<SandboxConfig>, "peek">
   readonly builder: Pick<Context.Tag.Service<PolicyBuilder>, "peek">
@@ -70,8 +50,6 @@ export interface Known {
 /**
  * Finds what confines commands as of now: by the sandbox that is there, or by the settings that the next one is made
  * from. It starts nothing.
- *
- * @since 0.1.0
  */
 export const confinement = (known: Known): Confinement =>
   known.enabled === false

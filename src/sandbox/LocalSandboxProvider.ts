@@ -1,28 +1,370 @@
-/**
- * The provider named `local`: its sandboxes are enforced by this machine's own kernel.
- *
- * @since 0.1.0
- */
+/** The provider named `local`: its sandboxes are enforced by this machine's own kernel. */
+
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
+import * as CommandResult from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import * as Slices from "../domain/Slices.js"
+import * as BashSession from "../session/BashSession.js"
+import type { Observer } from "../session/Job.js"
+import * as ProcessTable from "../session/ProcessTable.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
-import * as LocalSandboxBackend from "./LocalSandboxBackend.js"
+import * as Attribution from "./denial/Attribution.js"
+import type { Denial } from "./denial/Denial.js"
+import { unixSockets } from "./denial/Denial.js"
+import * as Explanation from "./denial/Explanation.js"
+import * as Fetching from "./denial/Fetching.js"
+import * as GitRemedy from "./denial/GitRemedy.js"
+import * as PassingDenial from "./denial/PassingDenial.js"
+import * as Preflight from "./denial/Preflight.js"
+import * as Resolver from "./denial/Resolver.js"
+import * as RunningSandbox from "./internal/RunningSandbox.js"
+import * as UnsandboxedProvider from "./internal/UnsandboxedProvider.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
+import * as PolicyDecision from "./policy/PolicyDecision.js"
+import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
+import type { Execute, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
+import { executed } from "./SandboxBackend.js"
 import * as SandboxProvider from "./SandboxProvider.js"
-import * as UnsandboxedProvider from "./UnsandboxedProvider.js"
+
+/** The most characters of a command that are looked at. */
+const longestLook = 50_000
+
+/** The beginnings of a variable's use, in shells and in the languages that commands are written in. */
+const uses = [
+  String.raw`\$(?:\{[#!]?)?`,
+  String.raw`\bprintenv\s+`,
+  String.raw`\benv\.`,
+  String.raw`\b(?:environ|env|ENV)(?:\.get|\.fetch)?[[({]\s*["']?`,
+  String.raw`\b(?:get|Get)env\(\s*["']`
+].join("|")
+
+/** The beginnings of a command that sets the variables after it. */
+const setters = String.raw`(?:\b(?:read|for|mapfile|readarray|getopts|select)|\s-v)\s[^;\n|&]*`
+
+/** The variables of a session that were told of, or that its commands have set themselves. */
+export class WithheldVariables {
+  private readonly settled = new Set<string>()
+  private names: ReadonlyArray<string> = []
+  private any: RegExp | undefined
+
+  /** Returns the notice about the variables that a command uses; undefined where there is nothing new to say. */
+  notice(command: string, names: ReadonlyArray<string>): string | undefined {
+    if (names !== this.names) {
+      this.names = names
+      this.any = names.length === 0 ? undefined : new RegExp(`\\b(?:${names.join("|")})\\b`)
+    }
+    const text = command.length > longestLook ? command.slice(0, longestLook) : command
+    if (this.any === undefined || !this.any.test(text)) return undefined
+    const named = names.filter((name) => !this.settled.has(name) && new RegExp(`\\b${name}\\b`).test(text))
+    for (const name of named.filter((one) => isSet(one, text))) this.settled.add(name)
+    const missed = named.filter((name) => !this.settled.has(name) && new RegExp(`(?:${uses})${name}\\b`).test(text))
+    if (missed.length === 0) return undefined
+    for (const name of missed) this.settled.add(name)
+    return `The sandbox leaves ${missed.join(", ")} out of the environment; the user can let ${missed.length === 1 ? "it" : "them"} through: ${missed.map((name) => `--env ${name}`).join(" ")}, or "env" in sandbox.json.`
+  }
+}
+
+const isSet = (name: string, text: string): boolean =>
+  new RegExp(String.raw`(?<![\w$\{])${name}(?:\[[^\]]*\])?\+?=|${setters}(?<![\w$\{])${name}\b`).test(text)
 
 /**
- * Makes the provider `local`. Where the platform enforces nothing, its backends are shells without a sandbox.
- *
- * @since 0.1.0
- * @category constructors
+ * Milliseconds from the end of one scan to the start of the next, at least; after a long scan, `share` times its
+ * duration.
  */
+const shortest = 1000
+const share = 20
+
+/**
+ * Returns a function to call after each command. It takes no time itself: it lets a scan begin in the background as soon
+ * as the last one is long enough ago. A scan that fails or dies is told to `onFailure`, and the next one follows.
+ */
+export const makeRescan = <E>(
+  scan: Effect.Effect<void, E>,
+  onFailure: (cause: Cause.Cause<E>) => Effect.Effect<void> = (cause) => Effect.logDebug("a scan has failed", cause)
+): Effect.Effect<() => void, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const ended = yield* Queue.sliding<void>(1)
+    const loop = (pause: number): Effect.Effect<never> =>
+      Effect.sleep(pause).pipe(
+        Effect.zipRight(Queue.take(ended)),
+        Effect.zipRight(Effect.timed(Effect.catchAllCause(scan, onFailure))),
+        Effect.flatMap(([duration]) => loop(Math.max(shortest, share * Duration.toMillis(duration))))
+      )
+    // The start of the sandbox has just scanned.
+    yield* Effect.forkScoped(Effect.interruptible(loop(shortest)))
+    return () => void ended.unsafeOffer(undefined)
+  })
+
+/**
+ * Milliseconds from the end of a command to the work that no command should wait for. A short command that followed at
+ * once has ended by then; a longer one is not held up by the work.
+ */
+const pause = 2
+
+/** Returns the resource that a denial is reported under in `blockedResource`. */
+const resourceOf = ({ access, resource, rule }: Denial) =>
+  access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
+
+/** The note about a command that failed without a word, and sent packets that found no route. */
+const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
+
+/** Tests whether something failed that a denial may explain: the command, or a part of a pipeline. */
+const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =>
+  exitCode !== ExitCode.success || pipeline !== undefined
+
+/** Tests whether the traffic of a command is asked for: it failed, was to fetch something, or says that a host was not reached. */
+const isOfNetwork = (command: string, result: CommandResult.CommandResult): boolean =>
+  isAsked(result) ||
+  [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
+  Fetching.programIn(command) !== undefined
+
+const offlineOf = ({ how, rule }: Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
+  rule === unixSockets ? "socket" : how === "verified-text" ? "named" : "counted"
+
+/** Matches a command which has messages go where its output goes. */
+const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
+
+/** Returns standard output, where it has the messages of what failed. */
+const mergedOf = (command: string, { stdout }: CommandResult.CommandResult): string =>
+  merges.test(command) ? stdout : ""
+
+/** Makes a sandbox. Its shell starts with the first command, and ends with the scope. */
+const makeLocalSandboxBackend = (
+  policy: SandboxPolicy,
+  userHome: string
+): Effect.Effect<
+  Omit<SandboxBackend, "dispose">,
+  never,
+  SandboxPlatform | SessionSettings | ShellBridge | Scope.Scope
+> =>
+  Effect.gen(function* () {
+    const settings = yield* SessionSettings
+    const scope = yield* Effect.scope
+    const runFork = Runtime.runFork(yield* Effect.runtime())
+    const decision = PolicyDecision.make(policy)
+    const preflight = Preflight.steps(policy, decision)
+    const attribute = Attribution.steps(policy, decision)
+    /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
+    let busy = 0
+    let since = 0
+    const running: RunningSandbox.RunningSandbox = yield* RunningSandbox.make(policy, () => {
+      // What the command that runs has just made, it may go on writing; older processes are in the background.
+      runFork(running.evict(busy === 0 ? undefined : ProcessTable.ticksAt(since)), { scope })
+    })
+    const session = yield* BashSession.make(running.launcher).pipe(
+      Effect.provideService(SessionSettings, { ...settings, cwd: policy.cwd })
+    )
+
+    const withheld = new WithheldVariables()
+    const passing = new PassingDenial.PassingDenials()
+
+    /**
+     * Renews the masks over what the host has replaced or made before the next command; where that fails, a new shell
+     * is started, and a notice says so.
+     */
+    const mend = Effect.catchAll(Effect.as(running.mend, undefined), ({ message }) =>
+      Effect.as(session.restart, `A new shell was started: ${message}.`)
+    )
+
+    /**
+     * Work that no command should wait for: it is done while nothing runs, or while a command runs that takes its time.
+     */
+    const inPassing = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        setTimeout(() => {
+          running.network()?.note(busy === 0)
+          // A failure is tried again before a command, whose result then tells it.
+          if (running.isDue("ahead")) runFork(Effect.ignore(running.mend), { scope })
+        }, pause).unref()
+      ),
+      (timer) => Effect.sync(() => clearTimeout(timer))
+    )
+
+    /** Why the last scan failed; undefined once a result has told it. */
+    let unsearched: string | undefined
+    let isTold = false
+    const rescan = yield* makeRescan(
+      Effect.tap(running.scan, () =>
+        Effect.sync(() => {
+          isTold = false
+        })
+      ),
+      (cause) =>
+        Effect.sync(() => {
+          if (isTold || Cause.isInterruptedOnly(cause)) return
+          isTold = true
+          unsearched = `New files that the blacklist names could not be looked for, and may be readable: ${firstLine(cause)}.`
+        })
+    )
+
+    const blocked = (denial: Denial, others: ReadonlyArray<Denial>) => ({
+      blocked: true,
+      blockedReason: Explanation.describe(denial, policy, others),
+      blockedResource: resourceOf(denial),
+      blockedRule: denial.rule,
+      denial,
+      others
+    })
+
+    const refused = (denial: Denial, others: ReadonlyArray<Denial>): SandboxResult => ({
+      ...CommandResult.make({ exitCode: ExitCode.blocked }),
+      ...blocked(denial, others)
+    })
+
+    const trace = (
+      command: string,
+      before: string,
+      cwd: string,
+      result: CommandResult.CommandResult
+    ): Effect.Effect<SandboxResult> => {
+      const asked = isAsked(result)
+      const merged = mergedOf(command, result)
+      if (!asked && !PassingDenial.isLikely(command, { stderr: result.stderr, merged }))
+        return Effect.succeed({ ...result, blocked: false })
+      const outcome = {
+        command,
+        directories: [cwd, before],
+        stderr: result.stderr,
+        stdout: result.stdout,
+        merged,
+        resolvesLocally: Resolver.isLocal,
+        masks: running.masks(),
+        // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
+        traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
+      }
+      return Effect.map(
+        Slices.run(() => attribute(outcome)),
+        (denials): SandboxResult => {
+          const denial = Attribution.causeOf(denials, result)
+          if (denial !== undefined) {
+            passing.note(denial)
+            const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
+            const facts = blocked(denial, Attribution.othersOf(denials, denial))
+            if (rest === undefined) return { ...result, ...facts }
+            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest}` }
+          }
+          const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
+          if (isSilent && denials.some(({ how }) => how === "counter")) {
+            return { ...withNotice(result, reached), blocked: false }
+          }
+          const refused = denials.find(({ access }) => access === "network")
+          if (result.exitCode !== ExitCode.success) {
+            return { ...withNotice(result, passing.hidden(outcome)), blocked: false }
+          }
+          const told = withNotice(result, passing.notice({ ...outcome, policy, denials, isPipeline: asked }))
+          return refused === undefined || !asked
+            ? { ...told, blocked: false }
+            : { ...told, blocked: false, offline: offlineOf(refused) }
+        }
+      )
+    }
+
+    const observer: Observer = {
+      onBegin: () => {
+        if (busy++ === 0) since = performance.now()
+      },
+      onEnd: (command, result) => {
+        busy--
+        if (result === undefined || !isOfNetwork(command, result)) running.network()?.pass()
+        inPassing.refresh()
+      }
+    }
+
+    const run = (
+      execute: BashSession.Execute,
+      command: string,
+      cwd: string,
+      options: BashSession.ExecuteOptions | undefined,
+      notice?: string
+    ): Effect.Effect<SandboxResult, ExecutionFailed | InvalidUsage> => {
+      const told = (result: CommandResult.CommandResult) => {
+        const failure = unsearched
+        unsearched = undefined
+        const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
+        const noted = withNotice(all, withheld.notice(command, running.withheld()))
+        return trace(command, cwd, session.peek().cwd, noted)
+      }
+      const execution = execute(command, { timeout: options?.timeout, observer })
+      return Effect.flatMap(Slices.pass(command, execution), (result) => {
+        rescan()
+        return running.isEvictionDue() ? Effect.flatMap(running.evict(), () => told(result)) : told(result)
+      })
+    }
+
+    /** Starts the shell where it does not run yet: a grant can be asked for before the first command. */
+    const started = (execute: BashSession.Execute) =>
+      Effect.suspend(() => (running.isThere() ? Effect.void : Effect.mapError(execute(":"), toUnchangeable)))
+
+    const held =
+      (execute: BashSession.Execute): Execute =>
+      (command, options) =>
+        executed(
+          Effect.suspend(() => {
+            const { cwd } = session.peek()
+            return Slices.andThen(preflight(command, { cwd, home: userHome }), (found) => {
+              const [denial, ...others] = found.filter(
+                ({ access, resource }) => !(access === "read" && running.isGranted(resource))
+              )
+              if (denial !== undefined) return Effect.succeed(refused(denial, others))
+              return running.isDue()
+                ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
+                : run(execute, command, cwd, options)
+            })
+          })
+        )
+
+    return {
+      policy,
+      execute: held(session.execute),
+      exclusive: (use) =>
+        session.exclusive((execute) => {
+          let isOver = false
+          return Effect.ensuring(
+            use({
+              execute: held(execute),
+              grant: (grant) =>
+                Effect.suspend(() =>
+                  isOver ? BashSession.turnOver() : Effect.zipRight(started(execute), running.grant(grant))
+                ),
+              revoke: running.revoke,
+              alone: running.alone
+            }),
+            Effect.sync(() => {
+              isOver = true
+            })
+          )
+        }),
+      restart: session.restart,
+      cwd: session.cwd,
+      isFree: () => session.peek().isFree,
+      setStatus: session.setStatus
+    }
+  })
+
+const firstLine = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? ""
+}
+
+const withNotice = (result: CommandResult.CommandResult, notice: string | undefined) =>
+  notice === undefined ? result : { ...result, notices: [notice, ...(result.notices ?? [])] }
+
+const toUnchangeable = (error: CommandError): ExecutionFailed =>
+  error._tag === "ExecutionFailed" ? error : RunningSandbox.unchangeable()
+
+/** Makes the provider `local`. Where the platform enforces nothing, its backends are shells without a sandbox. */
 export const make: Effect.Effect<
   SandboxProvider.SandboxProvider,
   never,
@@ -46,7 +388,7 @@ export const make: Effect.Effect<
         : Effect.uninterruptible(
             Effect.gen(function* () {
               const scope = yield* Scope.make()
-              const backend = yield* LocalSandboxBackend.make(policy, userHome).pipe(
+              const backend = yield* makeLocalSandboxBackend(policy, userHome).pipe(
                 Scope.extend(scope),
                 Effect.provide(services)
               )
@@ -57,12 +399,7 @@ export const make: Effect.Effect<
   }
 })
 
-/**
- * A layer which adds the provider `local` to the registry, unless a provider of that name is there already.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which adds the provider `local` to the registry, unless a provider of that name is there already. */
 export const layer: Layer.Layer<
   never,
   never,

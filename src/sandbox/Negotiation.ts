@@ -1,8 +1,6 @@
 /**
  * Runs a command, and where the policy denies it something, asks a person for permission and runs it again with the
  * grant.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -20,12 +18,7 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
 import type { Grant, SandboxBackend, SandboxResult } from "./SandboxBackend.js"
 
-/**
- * The options of one run: those of `execute`, the directory, and a restart to wait for.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of one run: those of `execute`, the directory, and a restart to wait for. */
 export interface AttemptOptions extends ExecuteOptions {
   /** The directory whose sandbox the command runs in; by default, that of the session's settings. */
   readonly cwd?: string | undefined
@@ -49,12 +42,7 @@ interface Flaws {
   readonly forGood: string | undefined
 }
 
-/**
- * The dependencies of a negotiation.
- *
- * @since 0.1.0
- * @category models
- */
+/** The dependencies of a negotiation. */
 export interface Door {
   readonly ask: (request: PermissionRequest) => Effect.Effect<Answer>
   readonly attempt: Attempt
@@ -116,12 +104,7 @@ const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxRe
       .map((line) => [line])
   })
 
-/**
- * The beginning of the notice that something was allowed after a command had run.
- *
- * @since 0.1.0
- * @category texts
- */
+/** The beginning of the notice that something was allowed after a command had run. */
 export const allowed = "The user has allowed "
 
 const allowedInVain = ({ access }: Denial): string =>
@@ -139,9 +122,6 @@ const withNotice = (result: SandboxResult, notice: string): SandboxResult => ({
  *
  * A command that was denied something before it ran (`preflight`) runs after the answer. One that ran already is not
  * run twice: the result says what was allowed, and the model may run it again.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   door: Door

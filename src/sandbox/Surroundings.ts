@@ -1,20 +1,13 @@
 /**
  * Looks at the files and programs around the shell which advice on a failed command may name. Only what the policy lets
  * commands read is told.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
-/**
- * The files and programs around the shell, as of one moment. All answers are bounded and synchronous.
- *
- * @since 0.1.0
- * @category models
- */
+/** The files and programs around the shell, as of one moment. All answers are bounded and synchronous. */
 export interface Surroundings {
   /** Returns what an absolute path is; undefined where it is missing, something else, or not to be read. */
   readonly kindOf: (path: string) => "directory" | "program" | "file" | undefined
@@ -24,12 +17,7 @@ export interface Surroundings {
   readonly programs: (isWanted: (name: string) => boolean) => ReadonlyArray<string>
 }
 
-/**
- * Surroundings of which nothing is known.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Surroundings of which nothing is known. */
 export const none: Surroundings = { kindOf: () => undefined, entries: () => [], programs: () => [] }
 
 const mostEntries = 2000
@@ -40,8 +28,6 @@ const mostPrograms = 10_000
  *
  * @param policy undefined where nothing is enforced
  * @param searched the shell's PATH
- * @since 0.1.0
- * @category constructors
  */
 export const make = (policy: SandboxPolicy | undefined, searched: string): Surroundings => {
   const decision = policy === undefined ? undefined : PolicyDecision.make(policy)

@@ -1,11 +1,12 @@
 /**
  * A persistent shell: its state (directory, variables, functions, options, aliases) is kept from one command to the
  * next.
- *
- * @since 0.1.0
  */
+
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
@@ -15,24 +16,161 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
-import { CommandDispatch } from "./CommandDispatch.js"
-import { CommandFeeder } from "./CommandFeeder.js"
+import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
+import { CommandFeeder } from "./internal/CommandFeeder.js"
+import { SessionState } from "./internal/SessionState.js"
+import type { ShellLifecycle as ShellLifecycleOfCommandDispatch } from "./internal/ShellLifecycle.js"
+import * as ShellLifecycle from "./internal/ShellLifecycle.js"
+import { TurnQueue } from "./internal/TurnQueue.js"
 import * as Job from "./Job.js"
 import * as Nesting from "./Nesting.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
-import { SessionState } from "./SessionState.js"
 import { ShellBridge } from "./ShellBridge.js"
 import * as ShellCommand from "./ShellCommand.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
-import * as ShellLifecycle from "./ShellLifecycle.js"
-import { TurnQueue } from "./TurnQueue.js"
 
-/**
- * The options of `execute`.
- *
- * @since 0.1.0
- * @category models
- */
+type Answer = Effect.Effect<CommandResult, ExecutionFailed>
+
+/** The dependencies of a dispatch. */
+interface DispatchOptions {
+  readonly feeder: CommandFeeder
+  readonly lifecycle: ShellLifecycleOfCommandDispatch
+  readonly state: SessionState
+  readonly bridge: Context.Tag.Service<ShellBridge>
+}
+
+/** Runs commands in the turns of one queue. */
+class CommandDispatch {
+  constructor(
+    private readonly turns: TurnQueue,
+    private readonly options: DispatchOptions
+  ) {}
+
+  /**
+   * Runs a command in its turn; without any asynchronous step before it, where no other command waits and the shell is
+   * ready.
+   */
+  run(job: Job.Job): Answer {
+    if (!this.turns.isFree) return this.queued(job)
+    return Effect.async((resume) => {
+      if (!this.turns.tryTake(job)) return resume(this.queued(job))
+      const ready = this.options.lifecycle.peek()
+      if (ready !== undefined) {
+        Job.open(job)
+        return this.feed(job, ready, false, resume)
+      }
+      this.turns.leave(job)
+      resume(this.queued(job))
+    })
+  }
+
+  private queued(job: Job.Job): Answer {
+    return this.guarded(
+      job,
+      Effect.suspend(() => {
+        Job.open(job)
+        return Effect.zipRight(this.turns.take(job), this.prepared(job, false))
+      })
+    )
+  }
+
+  /** Gives up the job's turn when the answer has come, failed or was interrupted. */
+  private guarded(job: Job.Job, answer: Answer): Answer {
+    return Effect.onExit(answer, (exit) =>
+      Effect.sync(() => {
+        this.leave(job)
+        if (Exit.isInterrupted(exit)) Job.tellInterrupted(job)
+      })
+    )
+  }
+
+  /** Gives up the job's turn, after its observer has heard of the end. */
+  private leave(job: Job.Job, result?: CommandResult): void {
+    Job.close(job, result)
+    this.turns.leave(job)
+  }
+
+  private prepared(job: Job.Job, isAgain: boolean): Answer {
+    const { ready, restarts, take } = this.options.lifecycle
+    return Effect.suspend(() => {
+      const before = restarts()
+      return Effect.zipRight(
+        ready,
+        Effect.async<CommandResult, ExecutionFailed>((resume) => {
+          if (restarts() !== before) return resume(Job.restarted())
+          const shell = take()
+          // The shell was ended in between.
+          if (shell === undefined) return resume(this.prepared(job, isAgain))
+          return this.feed(job, shell, isAgain, resume)
+        })
+      )
+    })
+  }
+
+  /** Feeds a command whose turn it is; returns the effect which ends it when it is interrupted. */
+  private feed(
+    job: Job.Job,
+    ready: ReadyShell,
+    isAgain: boolean,
+    resume: (answer: Answer) => void
+  ): Effect.Effect<void> {
+    let isOver = false
+    let onOver: (() => void) | undefined
+    const { cwd } = this.options.state
+    const run = this.options.feeder.feed(job, ready, (fed) => {
+      isOver = true
+      if (fed._tag !== "Ran")
+        return onOver === undefined ? resume(this.guarded(job, this.again(job, fed, isAgain))) : onOver()
+      const { bridge, state } = this.options
+      const { missing, outcome } = fed
+      const findings = {
+        missing,
+        pipeline: state.pipeline,
+        left: state.hasLeft,
+        movedTo: state.cwd === cwd ? undefined : state.cwd,
+        notices: state.takeNotices(),
+        called: bridge.takeEnding(fed.mark),
+        images: bridge.takeImages()
+      }
+      const result = Job.result(outcome, findings)
+      job.result = result
+      if (onOver !== undefined) return onOver()
+      // The next command gets its turn first: a caller that hears of this result can't come before it.
+      this.leave(job, outcome.stopped === undefined ? result : undefined)
+      resume(Job.answer(job, outcome.stopped, result))
+    })
+    return Effect.async((done) => {
+      onOver = () => {
+        this.leave(job)
+        Job.tellInterrupted(job)
+        done(Effect.void)
+      }
+      if (isOver) onOver()
+      else run?.stop("cancelled")
+    })
+  }
+
+  /** Runs a command which did not begin once more, in another shell. */
+  private again(job: Job.Job, fed: Exclude<Fed, { readonly _tag: "Ran" }>, isAgain: boolean): Answer {
+    switch (fed._tag) {
+      case "NotHandedOver":
+        return fed.error
+      case "NotBegun": {
+        const reason = `the shell ended before the command began, with exit code ${fed.exitCode}, and so did the next one`
+        return isAgain ? new ExecutionFailed({ kind: "crash", reason }) : this.prepared(job, true)
+      }
+      case "Unable":
+        return Effect.zipRight(
+          this.options.lifecycle.replace(fed.shell),
+          isAgain
+            ? new ExecutionFailed({ kind: "shell", reason: "the shell runs no commands" })
+            : this.prepared(job, true)
+        )
+    }
+  }
+}
+
+/** The options of `execute`. */
 export interface ExecuteOptions {
   /** The time that the command may take, in milliseconds; by default, that of the settings. */
   readonly timeout?: number | undefined
@@ -40,12 +178,7 @@ export interface ExecuteOptions {
   readonly observer?: Job.Observer | undefined
 }
 
-/**
- * The state of a session as of now.
- *
- * @since 0.1.0
- * @category models
- */
+/** The state of a session as of now. */
 export interface SessionNow {
   /** The shell's current directory, as of the last command that ended. */
   readonly cwd: string
@@ -57,9 +190,6 @@ export interface SessionNow {
  * Runs a command, and returns its result when it has ended. Fails with ExecutionFailed where it timed out or no shell
  * could be started, and with InvalidUsage for a text that no shell can take (one with a NUL byte). Interruption ends
  * what the command runs, and keeps the shell wherever possible.
- *
- * @since 0.1.0
- * @category models
  */
 export type Execute = (
   command: string,
@@ -71,9 +201,6 @@ export type Execute = (
  *
  * A command that the shell itself has called (`ShellBridge`) can't use `execute` and `exclusive`: the shell waits for
  * that command, so both fail with ExecutionFailed at once instead of waiting forever.
- *
- * @since 0.1.0
- * @category models
  */
 export interface BashSession {
   /** The command line that starts the shell. */
@@ -106,12 +233,7 @@ const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
   peek: () => ({ cwd: settings.cwd ?? "/", isFree: true })
 })
 
-/**
- * The error for whoever uses what `exclusive` gave after its turn has ended.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error for whoever uses what `exclusive` gave after its turn has ended. */
 export const turnOver = (): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: "this turn is over: what `exclusive` gave is for its time only" })
 
@@ -125,9 +247,6 @@ const refusalOf = (text: string): InvalidUsage | undefined => {
 /**
  * Makes a session. The launcher starts its shell with the first command, and another one whenever the shell has ended.
  * Everything that they started ends with the scope.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   launcher: ShellLauncher

@@ -1,8 +1,4 @@
-/**
- * The file descriptors that a session needs.
- *
- * @since 0.1.0
- */
+/** The file descriptors that a session needs. */
 import * as Fs from "node:fs"
 import * as GlobalValue from "effect/GlobalValue"
 
@@ -23,21 +19,13 @@ const read = (): number | undefined => {
   }
 }
 
-/**
- * Returns the number of descriptors that this process may have; undefined where the system does not tell.
- *
- * @since 0.1.0
- */
+/** Returns the number of descriptors that this process may have; undefined where the system does not tell. */
 export const limit = (): number | undefined => {
   if (!("limit" in known)) known.limit = read()
   return known.limit
 }
 
-/**
- * Throws where this process may not open as many files more as a session needs.
- *
- * @since 0.1.0
- */
+/** Throws where this process may not open as many files more as a session needs. */
 export const ensure = (): void => {
   if ((limit() ?? 0) >= plenty) return
   const open: Array<number> = []

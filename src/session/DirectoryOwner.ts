@@ -1,8 +1,4 @@
-/**
- * Names private directories after the process that owns them, and removes those whose owner was killed.
- *
- * @since 0.1.0
- */
+/** Names private directories after the process that owns them, and removes those whose owner was killed. */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -32,12 +28,7 @@ const namespaceOf = (): string => {
   }
 }
 
-/**
- * Makes a directory for this process in another; throws the file system's error.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a directory for this process in another; throws the file system's error. */
 export const make = (parent: string, kind: Kind): string => {
   // Short, for a model reads the name wherever a result names a file.
   const owner = [String(process.pid), startOf(process.pid) ?? "0", namespaceOf()].map((one) => Number(one).toString(36))
@@ -104,8 +95,6 @@ const script = 'rm -rf -- "$@"; rmdir -- "$0"'
 /**
  * Removes the directories of owners that were killed, at most 100 at a time. The removal is left to a process of its
  * own, which does not hold this one up; it follows no links.
- *
- * @since 0.1.0
  */
 export const sweep = async (parent: string): Promise<void> => {
   const names = await Fs.promises.readdir(parent).catch((): Array<string> => [])

@@ -1,23 +1,12 @@
-/**
- * A socket that reads a FIFO as its bytes come.
- *
- * @since 0.1.0
- */
+/** A socket that reads a FIFO as its bytes come. */
 import * as Net from "node:net"
 
-/**
- * The bytes that a pipe holds on Linux by default: one read empties it.
- *
- * @since 0.1.0
- */
+/** The bytes that a pipe holds on Linux by default: one read empties it. */
 export const capacity = 65_536
 
 /**
  * Reads a FIFO into the buffers of `onread`, until the last writer has gone or the socket is destroyed. Takes a
  * descriptor that does not block, and owns it.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (fd: number, onread: Net.OnReadOpts): Net.Socket => {
   // The types lack `onread` here; the documentation has it.

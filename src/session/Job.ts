@@ -1,23 +1,14 @@
-/**
- * A command that waits or runs, and the result that it gets.
- *
- * @since 0.1.0
- */
+/** A command that waits or runs, and the result that it gets. */
 import * as Effect from "effect/Effect"
 import { ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import type { CommandInput, Read } from "../domain/CommandInput.js"
 import type { CommandListener } from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
-import type { Outcome } from "./CommandRun.js"
+import type { Outcome } from "./internal/CommandRun.js"
 import type { CallEnding } from "./ShellBridge.js"
 
-/**
- * Hears of every command of a session.
- *
- * @since 0.1.0
- * @category models
- */
+/** Hears of every command of a session. */
 export interface Observer {
   /** Called when a command runs, or begins to wait for its turn. */
   readonly onBegin: () => void
@@ -28,12 +19,7 @@ export interface Observer {
   readonly onEnd: (text: string, result: CommandResult.CommandResult | undefined) => void
 }
 
-/**
- * A command, with the options of its call.
- *
- * @since 0.1.0
- * @category models
- */
+/** A command, with the options of its call. */
 export interface Job {
   readonly text: string
   /** The time that it may take, in milliseconds. */
@@ -52,12 +38,7 @@ export interface Job {
   isTold?: boolean
 }
 
-/**
- * The facts about a command that ran which its outcome does not hold.
- *
- * @since 0.1.0
- * @category models
- */
+/** The facts about a command that ran which its outcome does not hold. */
 export interface Findings {
   readonly notices: ReadonlyArray<string>
   /** The last command that bash did not find. */
@@ -79,12 +60,7 @@ type Made = { -readonly [Field in keyof CommandResult.CommandResult]: CommandRes
 
 const isFailure = (code: number): boolean => code !== ExitCode.success && code !== ExitCode.brokenPipe
 
-/**
- * Makes the result of a command that ran.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Makes the result of a command that ran. */
 export const result = (
   { limit, notice, order, status, stderr, stdout }: Outcome,
   { called, images, left, missing, movedTo, notices, pipeline }: Findings
@@ -112,12 +88,7 @@ export const result = (
   return made
 }
 
-/**
- * Returns the result, or fails where the command was stopped by a timeout or a restart.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns the result, or fails where the command was stopped by a timeout or a restart. */
 export const answer = (
   job: Job,
   stopped: Outcome["stopped"],
@@ -145,45 +116,27 @@ export const answer = (
   )
 }
 
-/**
- * Tells the observer that the command runs, or waits for its turn.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Tells the observer that the command runs, or waits for its turn. */
 export const open = (job: Job): void => {
   if (job.isOpen === true) return
   job.isOpen = true
   job.observer?.onBegin()
 }
 
-/**
- * Tells the observer that the command is over, where it heard of its begin.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Tells the observer that the command is over, where it heard of its begin. */
 export const close = (job: Job, result?: CommandResult.CommandResult): void => {
   if (job.isOpen !== true) return
   job.isOpen = false
   job.observer?.onEnd(job.text, result)
 }
 
-/**
- * The error for a command whose turn it was when the session was restarted, before it had begun.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error for a command whose turn it was when the session was restarted, before it had begun. */
 export const restarted = (): ExecutionFailed =>
   new ExecutionFailed({ kind: "shell", reason: "the session was restarted or ended before the command ran" })
 
 /**
  * Tells the listener, once, that the command was interrupted, with the output until then; or that it did not begin, where
  * it has no result.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const tellInterrupted = (job: Pick<Job, "listener" | "isTold" | "result">): void => {
   if (job.isTold === true) return

@@ -1,8 +1,4 @@
-/**
- * Keeps the process alive while a command is on its way; a shell that waits for a command does not.
- *
- * @since 0.1.0
- */
+/** Keeps the process alive while a command is on its way; a shell that waits for a command does not. */
 import * as GlobalValue from "effect/GlobalValue"
 import * as Timeout from "../domain/Timeout.js"
 
@@ -12,31 +8,19 @@ const shared = GlobalValue.globalValue("synapse/KeepAlive", () => ({
   timer: undefined as NodeJS.Timeout | undefined
 }))
 
-/**
- * Keeps the process alive until `release` has been called as often as `hold`.
- *
- * @since 0.1.0
- */
+/** Keeps the process alive until `release` has been called as often as `hold`. */
 export const hold = (): void => {
   if (shared.holders++ > 0) return
   shared.timer ??= setInterval(() => {}, Timeout.longest)
   shared.timer.ref()
 }
 
-/**
- * Undoes one `hold`.
- *
- * @since 0.1.0
- */
+/** Undoes one `hold`. */
 export const release = (): void => {
   if (--shared.holders === 0) shared.timer?.unref()
 }
 
-/**
- * Keeps the process alive until the promise is settled, and returns the promise.
- *
- * @since 0.1.0
- */
+/** Keeps the process alive until the promise is settled, and returns the promise. */
 export const during = <A>(promise: Promise<A>): Promise<A> => {
   hold()
   promise.then(release, release)

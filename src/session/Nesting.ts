@@ -1,8 +1,6 @@
 /**
  * Refuses commands which would wait forever: a shell that calls a command of ours waits for it, so that command can't
  * run another in the same shell.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -13,43 +11,25 @@ import { ExecutionFailed } from "../domain/CommandError.js"
 /**
  * The call that this fiber is a part of: the bridge whose call it answers, or the place of a call that others wait for;
  * undefined where it is a part of none.
- *
- * @since 0.1.0
- * @category fiber refs
  */
 export const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("synapse/Nesting", () =>
   FiberRef.unsafeMake<unknown>(undefined)
 )
 
-/**
- * Runs a call that the shell of this bridge has made, or that has this place.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Runs a call that the shell of this bridge has made, or that has this place. */
 export const within =
   (commands: unknown) =>
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.locally(call, current, commands)
 
-/**
- * The error for a command that waits for the shell which waits for it.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error for a command that waits for the shell which waits for it. */
 export const busy = (): ExecutionFailed =>
   new ExecutionFailed({
     kind: "shell",
     reason: "a command that the shell has called can't run another in that shell, which waits for it"
   })
 
-/**
- * Returns the test whether a fiber is part of a call that the shell of this bridge waits for.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Returns the test whether a fiber is part of a call that the shell of this bridge waits for. */
 export const isWithin =
   (commands: unknown) =>
   <A, E>(fiber: Fiber.RuntimeFiber<A, E>): boolean =>
@@ -57,9 +37,6 @@ export const isWithin =
 
 /**
  * Runs an effect that needs the shell of this bridge; fails with ExecutionFailed where that shell waits for this fiber.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const refuse = <A, E, R>(
   commands: unknown,

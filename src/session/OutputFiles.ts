@@ -3,8 +3,6 @@
  * background, and those that commands of ours keep. Together they have a limit, over which the oldest are removed.
  *
  * A command without the sandbox can change their directory: it is held by a descriptor, and links are not followed.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -13,12 +11,7 @@ const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR } =
 
 const name = "output"
 
-/**
- * A file of output, open for reading and writing.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file of output, open for reading and writing. */
 export interface OutputFile {
   readonly path: string
   readonly fd: number
@@ -44,8 +37,6 @@ const mostLooked = 100
 /**
  * Returns the files of output that a text names and that are not there any more: they have gone with their session. The
  * text may be anybody's, so that it is read in a time that grows with its length.
- *
- * @since 0.1.0
  */
 export const goneIn = (text: string): ReadonlyArray<string> => {
   if (!text.includes("/output/")) return []
@@ -58,12 +49,7 @@ export const goneIn = (text: string): ReadonlyArray<string> => {
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
 
-/**
- * Makes the files of a session's output, and removes the oldest.
- *
- * @since 0.1.0
- * @category models
- */
+/** Makes the files of a session's output, and removes the oldest. */
 export class OutputFiles {
   private fd: number | undefined
   private entries: Array<Entry> = []

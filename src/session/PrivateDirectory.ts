@@ -1,8 +1,6 @@
 /**
  * The places of the private directories of sessions and sandboxes. Every sandbox hides all of them: a command that could
  * write there would write what other sessions run.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
@@ -15,11 +13,7 @@ const ownName = ".synapse"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/**
- * Returns the name of the place in a directory for temporary files.
- *
- * @since 0.1.0
- */
+/** Returns the name of the place in a directory for temporary files. */
 export const temporaryName = (): string => `synapse-${uid()}`
 
 const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
@@ -36,8 +30,6 @@ const attempt = (home: () => string | undefined): ReadonlyArray<string> => {
  * Returns the places in the order in which they are tried: in the home directory that the environment names, in that of
  * the account, in the login's runtime directory, and in `/tmp`. `SYNAPSE_HOME` plays no part, so that all sessions of a
  * user hide one another.
- *
- * @since 0.1.0
  */
 export const places = (): ReadonlyArray<string> => [
   ...new Set([
@@ -49,11 +41,7 @@ export const places = (): ReadonlyArray<string> => [
   ])
 ]
 
-/**
- * Returns the user's directory of Synapse's own files that a place lies in; undefined for a place elsewhere.
- *
- * @since 0.1.0
- */
+/** Returns the user's directory of Synapse's own files that a place lies in; undefined for a place elsewhere. */
 export const around = (place: string): string | undefined => {
   const parent = Path.dirname(place)
   return Path.basename(parent) === ownName ? parent : undefined
@@ -146,9 +134,6 @@ const makeIn = (place: string): string => {
 /**
  * Makes a directory for a session in the first of the places that can be used; throws an error that names the obstacle
  * of each.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (candidates: ReadonlyArray<string> = places()): string => {
   const obstacles: Array<string> = []
@@ -162,11 +147,7 @@ export const make = (candidates: ReadonlyArray<string> = places()): string => {
   throw new Error(`there is no place for private files: ${obstacles.join("; ")}`)
 }
 
-/**
- * Finds the first place that can be used, and the obstacles of those before it, without leaving anything there.
- *
- * @since 0.1.0
- */
+/** Finds the first place that can be used, and the obstacles of those before it, without leaving anything there. */
 export const examine = (
   candidates: ReadonlyArray<string> = places()
 ): { readonly place: string | undefined; readonly obstacles: ReadonlyArray<string> } => {
@@ -183,12 +164,7 @@ export const examine = (
   return { place: undefined, obstacles }
 }
 
-/**
- * The places that a sandbox hides, by their real paths.
- *
- * @since 0.1.0
- * @category models
- */
+/** The places that a sandbox hides, by their real paths. */
 export interface Reserved {
   readonly places: ReadonlyArray<string>
   /** Lets others remove what was made for the reservation. */
@@ -230,8 +206,6 @@ const letGo = (held: string): void => {
  * from being removed until they are released. Throws a sentence where one of these is no directory.
  *
  * @param isWritable tells whether commands may write to a path
- * @since 0.1.0
- * @category constructors
  */
 export const reserve = (candidates: ReadonlyArray<string>, isWritable: (path: string) => boolean): Reserved => {
   const paths = [...new Set(candidates.flatMap((place) => pathOf(place) ?? []))]

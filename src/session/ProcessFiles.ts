@@ -1,8 +1,6 @@
 /**
  * Reads what Linux tells of a process in `/proc`: its family, the signals that it ignores, its open pipes. A process that
  * has ended or can't be read gives nothing.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Os from "node:os"
@@ -35,12 +33,7 @@ const text = (path: string): string | undefined =>
     }
   })
 
-/**
- * The fields of a process's `stat` that tell where it comes from and whether it works.
- *
- * @since 0.1.0
- * @category models
- */
+/** The fields of a process's `stat` that tell where it comes from and whether it works. */
 export interface Stat {
   readonly state: string
   readonly parent: number
@@ -60,12 +53,7 @@ const fieldsOf = (pid: number): ReadonlyArray<string> => {
   return line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
 }
 
-/**
- * Reads a process's `stat`; undefined where it has ended.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads a process's `stat`; undefined where it has ended. */
 export const stat = (pid: number): Stat | undefined => {
   const fields = fieldsOf(pid)
   const [state = "", parent, group, session] = fields
@@ -84,12 +72,7 @@ export const stat = (pid: number): Stat | undefined => {
 /** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
 const keyboard = 0b110n
 
-/**
- * Reads whether a process ignores the signals of the keyboard, and the size of its table of descriptors.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads whether a process ignores the signals of the keyboard, and the size of its table of descriptors. */
 export const status = (pid: number): { readonly isDeaf: boolean; readonly tableSize: number } | undefined => {
   const status = text(`/proc/${pid}/status`)
   if (status === undefined) return undefined
@@ -103,12 +86,7 @@ const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
 /** The kernel's flag for a process that is ending. */
 const exiting = 0x4
 
-/**
- * Tests whether a process was killed by SIGKILL, though it may not have ended yet.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Tests whether a process was killed by SIGKILL, though it may not have ended yet. */
 export const isKilled = (pid: number): boolean => {
   const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
@@ -119,23 +97,13 @@ export const isKilled = (pid: number): boolean => {
   return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !ProcessTable.isThere(pid)
 }
 
-/**
- * Reads the name of the kernel's function that a sleeping process waits in; empty where the system does not tell.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads the name of the kernel's function that a sleeping process waits in; empty where the system does not tell. */
 export const waitsIn = (pid: number): string => {
   const name = text(`/proc/${pid}/wchan`) ?? ""
   return name === "0" ? "" : name
 }
 
-/**
- * Reads the name of a process, which it can choose; what is not printable is `?`.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads the name of a process, which it can choose; what is not printable is `?`. */
 export const name = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
 
 const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`)) ?? ""
@@ -143,31 +111,16 @@ const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${
 /** The names of shells that `&` of a command may come from. */
 const shells = /\/(ba|da|k|mk|z|a)?sh$/
 
-/**
- * Tests whether a process runs a shell.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Tests whether a process runs a shell. */
 export const isShell = (pid: number): boolean => shells.test(program(pid))
 
 /** Programs that stop ignoring SIGINT and SIGQUIT when they start. */
 const forgetful = /\/(node|nodejs|bun|deno|electron)$/
 
-/**
- * Tests whether a process runs a program that does not keep ignoring the signals of the keyboard.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Tests whether a process runs a program that does not keep ignoring the signals of the keyboard. */
 export const isForgetful = (pid: number): boolean => forgetful.test(program(pid))
 
-/**
- * A descriptor of a process: the file, as `/proc` names it, and whether it is open for writing.
- *
- * @since 0.1.0
- * @category models
- */
+/** A descriptor of a process: the file, as `/proc` names it, and whether it is open for writing. */
 export interface Descriptor {
   readonly number: number
   readonly file: string
@@ -184,12 +137,7 @@ const descriptor = (pid: number, number: string, isWanted: (file: string) => boo
       : undefined
   })
 
-/**
- * Reads a process's descriptors for files whose names are wanted; of all, or of the standard ones only.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads a process's descriptors for files whose names are wanted; of all, or of the standard ones only. */
 export const descriptors = (
   pid: number,
   which: "all" | "standard",
@@ -204,9 +152,6 @@ const closeOnExec = 0o2000000
 
 /**
  * Tests whether a process's descriptor is closed when the process becomes another program; false where that is not known.
- *
- * @since 0.1.0
- * @category readers
  */
 export const closesOnExec = (pid: number, number: number): boolean => {
   const [, flags = "0"] = /^flags:\s*([0-7]+)/m.exec(text(`/proc/${pid}/fdinfo/${number}`) ?? "") ?? []
@@ -221,27 +166,14 @@ const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number>
 /**
  * Reads the pids of the children of a process's main thread, in the order in which it got them; undefined where the
  * system does not tell. They include those that it has got from a process that ended.
- *
- * @since 0.1.0
- * @category readers
  */
 export const mainChildren = (pid: number): ReadonlyArray<number> | undefined => childrenOf(pid, pid)
 
-/**
- * Reads the pids of the children of all of a process's threads.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads the pids of the children of all of a process's threads. */
 export const children = (pid: number): ReadonlyArray<number> =>
   (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
 
-/**
- * Reads a process's pids in the PID namespaces that it lies in, the innermost last.
- *
- * @since 0.1.0
- * @category readers
- */
+/** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
 export const namespacePids = (pid: number): ReadonlyArray<number> =>
   /^NSpid:\s*(.*)$/m
     .exec(text(`/proc/${pid}/status`) ?? "")?.[1]

@@ -2,20 +2,13 @@
  * Lists the processes of a session.
  *
  * On Linux it reads `/proc`; elsewhere it runs `ps`, which is slow.
- *
- * @since 0.1.0
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import * as CommandMark from "./CommandMark.js"
+import * as CommandMark from "./internal/CommandMark.js"
 import { sessionVariable } from "./ShellEnvironment.js"
 
-/**
- * A process, as the kernel lists it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A process, as the kernel lists it. */
 export interface Process {
   readonly pid: number
   readonly parent: number
@@ -29,9 +22,6 @@ export interface Process {
 /**
  * Tests by the fields of a process's `stat`, from its state on, whether it has ended. One whose first thread has ended is
  * a zombie by its state, while its other threads run.
- *
- * @since 0.1.0
- * @category accessors
  */
 export const hasEnded = (fields: ReadonlyArray<string>): boolean =>
   fields[0] === "X" || (fields[0] === "Z" && !(Number(fields[17]) > 1))
@@ -111,20 +101,10 @@ const fromPs = (): Array<Process> => {
   })
 }
 
-/**
- * Lists all processes that have not ended.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Lists all processes that have not ended. */
 export const list = (): Array<Process> => (process.platform === "linux" ? fromProc() : fromPs())
 
-/**
- * Tests whether a process has not ended.
- *
- * @since 0.1.0
- * @category accessors
- */
+/** Tests whether a process has not ended. */
 export const isThere = (pid: number): boolean => {
   const stat = readText(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined
@@ -135,9 +115,6 @@ export const isThere = (pid: number): boolean => {
 /**
  * Lists the processes that were started at `since` (`ticksAt`) or later. `older` takes the pids of the others, which are
  * not looked at again: looks that follow soon take little time, however many processes there are.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const listSince = (since: number, older: Set<number>): Array<Process> => {
   if (process.platform !== "linux") return list().filter((one) => one.started >= since)
@@ -153,12 +130,7 @@ export const listSince = (since: number, older: Set<number>): Array<Process> => 
   return processes
 }
 
-/**
- * Returns the processes below `root`, parents before their children.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns the processes below `root`, parents before their children. */
 export const descendants = (processes: ReadonlyArray<Process>, root: number): Array<Process> => {
   const found: Array<Process> = []
   const parents = [root]
@@ -178,9 +150,6 @@ export const descendants = (processes: ReadonlyArray<Process>, root: number): Ar
  * carry the session's mark in their environment or a mark of its commands (daemons, which have left the first two).
  * Only those started at `since` (`ticksAt`) or later count. `shell` is 0 where there is none. The environment of a
  * root-owned program can't be read by others, who could not send it signals either.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const members = (shell: number, sessionId: string, since: number): Array<Process> => {
   const mark = `${sessionVariable}=${sessionId}\0`
@@ -209,9 +178,6 @@ export const members = (shell: number, sessionId: string, since: number): Array<
 /**
  * Returns the pid, in this process's PID namespace, of the shell that calls itself `innerPid`: the spawned process
  * itself, or the one below it (`bwrap`, `timeout`, `env`) whose innermost pid that is.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const resolve = (spawned: number, innerPid: number): number => {
   if (spawned === innerPid) return spawned
@@ -222,12 +188,7 @@ export const resolve = (spawned: number, innerPid: number): number => {
   return spawned
 }
 
-/**
- * Returns the directory of a process; empty where it is gone, or can't be known.
- *
- * @since 0.1.0
- * @category accessors
- */
+/** Returns the directory of a process; empty where it is gone, or can't be known. */
 export const cwdOf = (pid: number): string => {
   try {
     const cwd = Fs.readlinkSync(`/proc/${pid}/cwd`)
@@ -237,20 +198,12 @@ export const cwdOf = (pid: number): string => {
   }
 }
 
-/**
- * The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too.
- *
- * @since 0.1.0
- * @category clock
- */
+/** The clock ticks by which `ticksAt` may be too early: the kernel tells the uptime in whole ticks too. */
 export const early = 2
 
 /**
  * Converts a time of `performance.now()` to clock ticks since boot, rounded down: a process that starts later has at
  * least this start time.
- *
- * @since 0.1.0
- * @category clock
  */
 export const ticksAt = (time: number): number => {
   // In this order: a pause of this process in between makes the result too early, never too late.

@@ -1,19 +1,139 @@
 /**
  * The private directory of a session: the files that its shell reads, the FIFOs that it writes to, and the files of
  * output that was cut.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { CommandFile } from "./CommandFile.js"
-import * as DirectoryStamp from "./DirectoryStamp.js"
-import { FifoPairs } from "./FifoPairs.js"
-import * as KeeperText from "./KeeperText.js"
+import { FifoPairs } from "./internal/FifoPairs.js"
+import * as KeeperText from "./internal/KeeperText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
-import { Reserve } from "./Reserve.js"
 import * as SessionSettings from "./SessionSettings.js"
+
+const newline = 10
+
+/** The file, held open and rewritten in place, since truncating it first takes ten times as long. */
+export class CommandFile {
+  private readonly fd: number
+  private length = 0
+
+  /** Creates the file; throws the file system's error. */
+  constructor(readonly path: string) {
+    this.fd = Fs.openSync(path, "wx", 0o600)
+  }
+
+  /**
+   * Writes the text. Where it can't be written whole, the file is emptied, and the file system's error thrown: the shell
+   * must never run a part of a command, nor the rest of another.
+   */
+  write(text: string): void {
+    const length = Buffer.byteLength(text)
+    // A text with one more character would be another copy of it, which counts where it is long.
+    const bytes = Buffer.allocUnsafe(text.endsWith("\n") ? length : length + 1)
+    bytes.write(text)
+    bytes[bytes.length - 1] = newline
+    const before = this.length
+    // What may lie in the file if this fails.
+    this.length = Math.max(before, bytes.length)
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        done += Fs.writeSync(this.fd, bytes, done, bytes.length - done, done)
+      }
+    } catch (error) {
+      Fs.ftruncateSync(this.fd, 0)
+      throw error
+    }
+    if (bytes.length < this.length) Fs.ftruncateSync(this.fd, bytes.length)
+    this.length = bytes.length
+  }
+
+  /** True where a command has put another file in its place; throws where there is none. */
+  get isReplaced(): boolean {
+    return Fs.lstatSync(this.path).ino !== Fs.fstatSync(this.fd).ino
+  }
+
+  /** True where a command has deleted it. */
+  get isDeleted(): boolean {
+    return Fs.fstatSync(this.fd).nlink === 0
+  }
+
+  close(): void {
+    Fs.closeSync(this.fd)
+  }
+}
+
+/** The bytes that are kept. */
+const size = 64 * 1024
+
+/** Error codes of a file system that has no more room. */
+const isFull = (error: unknown): boolean => {
+  const { code } = error as NodeJS.ErrnoException
+  return code === "ENOSPC" || code === "EDQUOT"
+}
+
+/** A file that is given up where there is no more room, and made again as soon as there is. */
+export class Reserve {
+  private kept = false
+
+  constructor(private readonly path: string) {}
+
+  /** Writes something; once more without the reserve, where the disk is full. Throws the error of the last attempt. */
+  use(write: () => void): void {
+    try {
+      write()
+    } catch (error) {
+      if (!isFull(error) || !this.kept) throw error
+      this.giveUp()
+      return write()
+    }
+    if (!this.kept) this.keep()
+  }
+
+  private keep(): void {
+    try {
+      // Written, not only made longer: a hole takes no room.
+      Fs.rmSync(this.path, { force: true })
+      Fs.writeFileSync(this.path, Buffer.alloc(size, 1), { mode: 0o600, flag: "wx" })
+      this.kept = true
+    } catch {
+      this.giveUp()
+    }
+  }
+
+  private giveUp(): void {
+    this.kept = false
+    Fs.rmSync(this.path, { force: true })
+  }
+}
+
+/**
+ * Milliseconds after a change until another one is sure to have another time: file systems keep it in steps of up to two
+ * seconds.
+ */
+const step = 2500
+
+/**
+ * Tests whether the directory at the path is the one with this inode; false where a command has taken the right to look.
+ */
+export const isThere = (path: string, inode: number): boolean => look(path)?.ino === inode
+
+const look = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns a stamp of the directory with this inode; undefined where it is not there, or where a further change could leave
+ * the stamp as it is. While two stamps are equal, no file of the directory was made, deleted or renamed in between: the system alone sets the time that it is
+ * taken from.
+ */
+export const of = (path: string, inode: number, now = Date.now()): number | undefined => {
+  const stat = look(path)
+  return stat?.ino !== inode || Math.abs(now - stat.ctimeMs) < step ? undefined : stat.ctimeMs
+}
 
 const isDirectory = (path: string): boolean => {
   try {
@@ -58,12 +178,7 @@ const open = (path: string): boolean => {
   }
 }
 
-/**
- * The directory of a session, with the paths of the files that its shell uses.
- *
- * @since 0.1.0
- * @category models
- */
+/** The directory of a session, with the paths of the files that its shell uses. */
 export class SessionDirectory {
   readonly path: string
   /** The file with the text of the command that runs. */
@@ -167,12 +282,12 @@ export class SessionDirectory {
 
   /** True where a command has deleted the directory, or put another one in its place. */
   get lost(): boolean {
-    return !DirectoryStamp.isThere(this.path, this.inode) || this.commandFile.isDeleted
+    return !isThere(this.path, this.inode) || this.commandFile.isDeleted
   }
 
   /** The stamp of the directory (`DirectoryStamp.of`). */
   get stamp(): number | undefined {
-    return DirectoryStamp.of(this.path, this.inode)
+    return of(this.path, this.inode)
   }
 
   /** Tells the shell whether its command is ended by force. */

@@ -1,20 +1,12 @@
-/**
- * Finds the processes that a session has started, and ends them.
- *
- * @since 0.1.0
- */
+/** Finds the processes that a session has started, and ends them. */
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as ProcessSignals from "./ProcessSignals.js"
+import * as ProcessSignals from "./internal/ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
-/**
- * Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown.
- *
- * @since 0.1.0
- */
+/** Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown. */
 export const farewell = 300
 
 /** Milliseconds between two looks at what is left. */
@@ -26,12 +18,7 @@ const giveUp = 4 * farewell
 /** The most looks for what was started while the others were stopped; all else waits for that. */
 const mostLooks = 10
 
-/**
- * Finds a session's processes by their ancestor, and by the mark in their environment and limits.
- *
- * @since 0.1.0
- * @category models
- */
+/** Finds a session's processes by their ancestor, and by the mark in their environment and limits. */
 export class SessionProcesses {
   /** The value of the mark (`ShellEnvironment.sessionVariable`). */
   readonly sessionId = crypto.randomUUID()
@@ -109,21 +96,13 @@ const open = GlobalValue.globalValue("synapse/SessionProcesses/open", () => {
   return aborts
 })
 
-/**
- * Calls `abort` if this process exits (by a second Ctrl-C, `process.exit`) before the returned function is called.
- *
- * @since 0.1.0
- */
+/** Calls `abort` if this process exits (by a second Ctrl-C, `process.exit`) before the returned function is called. */
 export const atExit = (abort: () => void): (() => void) => {
   open.add(abort)
   return () => void open.delete(abort)
 }
 
-/**
- * Acquires something that is released when the scope closes, or when this process exits before that.
- *
- * @since 0.1.0
- */
+/** Acquires something that is released when the scope closes, or when this process exits before that. */
 export const acquire = <A, E>(
   acquiring: Effect.Effect<A, E>,
   release: (acquired: A) => void

@@ -1,8 +1,4 @@
-/**
- * The interface through which programs in a shell call commands that this process implements.
- *
- * @since 0.1.0
- */
+/** The interface through which programs in a shell call commands that this process implements. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,23 +8,13 @@ import type { CommandListener } from "../domain/CommandListener.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
-/**
- * The end of a call from within the shell.
- *
- * @since 0.1.0
- * @category models
- */
+/** The end of a call from within the shell. */
 export interface CallEnding {
   readonly exitCode: number
   readonly category: FailureCategory | undefined
 }
 
-/**
- * The facts about the command that runs which a call from within it needs.
- *
- * @since 0.1.0
- * @category models
- */
+/** The facts about the command that runs which a call from within it needs. */
 export interface Surroundings {
   /** The input of calls that have no standard input of their own. */
   readonly input: CommandInput | undefined
@@ -38,12 +24,7 @@ export interface Surroundings {
   readonly listener: CommandListener | undefined
 }
 
-/**
- * The bridge of one session, open for the calls of its shell.
- *
- * @since 0.1.0
- * @category models
- */
+/** The bridge of one session, open for the calls of its shell. */
 export interface OpenBridge {
   /**
    * Makes all registered commands callable under their names, and those that the text of a command names. It is called
@@ -66,12 +47,7 @@ export interface OpenBridge {
   readonly close: () => void
 }
 
-/**
- * Makes our commands callable in a shell: by FIFOs in the session's directory, and bash text that uses them.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Makes our commands callable in a shell: by FIFOs in the session's directory, and bash text that uses them. */
 export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
   ShellBridge,
   {
@@ -100,12 +76,7 @@ export class ShellBridge extends Context.Tag("synapse/ShellBridge")<
   }
 >() {}
 
-/**
- * A layer of a bridge without commands: the shell has the system's commands only.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer of a bridge without commands: the shell has the system's commands only. */
 export const layerNone: Layer.Layer<ShellBridge> = Layer.sync(ShellBridge, () => ({
   fifos: () => [],
   open: () => ({

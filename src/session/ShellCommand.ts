@@ -1,18 +1,9 @@
-/**
- * Parses the command line that starts a shell.
- *
- * @since 0.1.0
- */
+/** Parses the command line that starts a shell. */
 import * as Either from "effect/Either"
 import * as CommandLine from "../bash/CommandLine.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 
-/**
- * A program to spawn, and its arguments.
- *
- * @since 0.1.0
- * @category models
- */
+/** A program to spawn, and its arguments. */
 export interface Spawnable {
   readonly program: string
   readonly args: ReadonlyArray<string>
@@ -29,9 +20,6 @@ const keeperOptions = ["--norc", "--noprofile", "-p"]
  * keeper's options, which its file follows: `sandbox-exec -f /tmp/test.sb /bin/bash` spawns `sandbox-exec` with `-f
  * /tmp/test.sb /bin/bash --norc --noprofile …`. A wrapper must pass its further arguments on to bash, and should pass
  * on descriptor 3.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsage> => {
   const words: Array<string> = []

@@ -1,8 +1,6 @@
 /**
  * Makes the environment that a shell starts with: the user's own, without the variables that would disturb the
  * protocol, and with those that keep tools from asking a person who is not there.
- *
- * @since 0.1.0
  */
 
 /** Variables that bash reads at its start, or that make it write or end by itself. */
@@ -18,12 +16,7 @@ const dropped = [
   "PS0"
 ]
 
-/**
- * Values that keep tools from prompting, paging and opening editors.
- *
- * @since 0.1.0
- * @internal
- */
+/** Values that keep tools from prompting, paging and opening editors. */
 export const unattended: Readonly<Record<string, string>> = {
   DEBIAN_FRONTEND: "noninteractive",
   GCM_INTERACTIVE: "never",
@@ -40,18 +33,10 @@ export const unattended: Readonly<Record<string, string>> = {
   TERM: "dumb"
 }
 
-/**
- * The variable by which everything that a session started can be found again.
- *
- * @since 0.1.0
- */
+/** The variable by which everything that a session started can be found again. */
 export const sessionVariable = "SYNAPSE_SESSION"
 
-/**
- * Returns why a variable can't be let through into the shell of a session; undefined where it can.
- *
- * @since 0.1.0
- */
+/** Returns why a variable can't be let through into the shell of a session; undefined where it can. */
 export const refusal = (name: string): string | undefined => {
   if (!/^[A-Za-z_]\w*$/.test(name)) {
     const assigned = /^([A-Za-z_]\w*)=/.exec(name)?.[1]
@@ -69,9 +54,6 @@ export const refusal = (name: string): string | undefined => {
 /**
  * Makes the environment of a shell. `sessionId` marks all that the shell starts, so that the end of the session also
  * finds daemons; `extra` takes precedence over the user's variables.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (sessionId: string, extra: Readonly<Record<string, string>> = {}): Record<string, string> => {
   const environment: Record<string, string> = {}

@@ -1,19 +1,10 @@
-/**
- * The interface of what starts a session's shells; a sandbox implements it to wrap them.
- *
- * @since 0.1.0
- */
+/** The interface of what starts a session's shells; a sandbox implements it to wrap them. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../domain/CommandError.js"
 import type { Spawnable } from "./ShellCommand.js"
 
-/**
- * The keeper of the shells to launch, with its directory and its environment.
- *
- * @since 0.1.0
- * @category models
- */
+/** The keeper of the shells to launch, with its directory and its environment. */
 export interface LaunchRequest {
   /** The command line of the keeper, which is a bash: that of the settings, with its script. */
   readonly shell: Spawnable
@@ -25,12 +16,7 @@ export interface LaunchRequest {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/**
- * The command line and the callbacks that start one keeper.
- *
- * @since 0.1.0
- * @category models
- */
+/** The command line and the callbacks that start one keeper. */
 export interface Launch {
   readonly spawnable: Spawnable
   /** Descriptors that the program gets as 4, 5, …; it must pass on descriptor 3, which is the keeper's. */
@@ -57,18 +43,10 @@ export interface Launch {
 /**
  * Prepares a launch. Fails, with what to do about it, where a shell must not be started. The scope is closed once the
  * keeper has ended or could not be started: it outlives the shells.
- *
- * @since 0.1.0
- * @category models
  */
 export type ShellLauncher = (request: LaunchRequest) => Effect.Effect<Launch, ExecutionFailed, Scope.Scope>
 
-/**
- * A launcher which starts the keeper itself, with all rights of the user.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** A launcher which starts the keeper itself, with all rights of the user. */
 export const plain: ShellLauncher = ({ environment, shell }) =>
   Effect.succeed({
     spawnable: shell,

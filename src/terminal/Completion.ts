@@ -1,30 +1,16 @@
-/**
- * Completes the word that a person is typing: a command, an option, a path.
- *
- * @since 0.1.0
- */
+/** Completes the word that a person is typing: a command, an option, a path. */
 import * as Effect from "effect/Effect"
 import * as CompletionQuote from "./CompletionQuote.js"
+import * as WordAtPlace from "./internal/WordAtPlace.js"
 import type { Completions } from "./LineEditor.js"
-import * as WordAtPlace from "./WordAtPlace.js"
 
-/**
- * A name in a directory.
- *
- * @since 0.1.0
- * @category models
- */
+/** A name in a directory. */
 export interface Name {
   readonly name: string
   readonly isDirectory: boolean
 }
 
-/**
- * The sources of completions.
- *
- * @since 0.1.0
- * @category models
- */
+/** The sources of completions. */
 export interface Sources {
   /** Finds the names with which a command may begin: ours, the shell's, programs, `mcp:` and `skill:` names. */
   readonly commands: Effect.Effect<ReadonlyArray<string>>
@@ -44,12 +30,7 @@ const ofDirectories = new Set(["cd", "pushd", "rmdir"])
 const matching = (names: ReadonlyArray<string>, start: string): ReadonlyArray<string> =>
   [...new Set(names)].filter((name) => name !== "" && name.startsWith(start)).toSorted()
 
-/**
- * Makes the function that finds the completions of a text at a place.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the function that finds the completions of a text at a place. */
 export const make = (sources: Sources): ((text: string, place: number) => Effect.Effect<Completions>) =>
   Effect.fn("Completion.complete")(function* (text: string, place: number) {
     const typed = text.slice(0, place)

@@ -1,10 +1,6 @@
-/**
- * Writes names as words for bash, in the quotes that a person has begun.
- *
- * @since 0.1.0
- */
+/** Writes names as words for bash, in the quotes that a person has begun. */
 import * as Invisible from "../domain/Invisible.js"
-import type { WordAtPlace } from "./WordAtPlace.js"
+import type { WordAtPlace } from "./internal/WordAtPlace.js"
 
 /** Matches what bash takes for more than a character outside of quotes. */
 const special = /[^\p{L}\p{N}\p{M}_./:@%+,=^-]/gu
@@ -13,8 +9,6 @@ const short: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t"
 /**
  * Writes a name in a quote, as far as it goes on: the quote is left open where `isWhole` is false. A name with
  * characters that nobody sees is written in `$'…'`, whatever was begun.
- *
- * @since 0.1.0
  */
 export const write = (name: string, quote: WordAtPlace["quote"], isWhole: boolean): string => {
   const end = isWhole ? quote.slice(-1) : ""

@@ -1,33 +1,62 @@
-/**
- * Reads a command from a person: editing, history, completion, several lines, pasted text.
- *
- * @since 0.1.0
- */
+/** Reads a command from a person: editing, history, completion, several lines, pasted text. */
+
+import { stripVTControlCharacters } from "node:util"
 import * as Effect from "effect/Effect"
-import type { Entered } from "./Entered.js"
 import { History } from "./History.js"
+import { Entered } from "./internal/Entered.js"
+import { LineEditing } from "./internal/LineEditing.js"
 import { Keyboard } from "./Keyboard.js"
-import { LineEditing } from "./LineEditing.js"
-import * as PlainLines from "./PlainLines.js"
 import { Terminal } from "./Terminal.js"
 
-/**
- * The completions of a text at a place: each replaces the characters from `start` to the place.
- *
- * @since 0.1.0
- * @category models
- */
+const [interrupt, end, newline] = [3, 4, 10]
+
+/** Reads a text of one or more lines, behind a prompt without styles. */
+const read = (
+  terminal: Terminal["Type"],
+  keyboard: Keyboard["Type"],
+  isOpen: (text: string) => boolean,
+  prompt: string
+): Effect.Effect<Entered> => {
+  const write = (text: string) => Effect.promise(async () => terminal.write(text))
+  const readLine = Effect.gen(function* () {
+    let line = Buffer.alloc(0)
+    for (;;) {
+      const bytes = yield* keyboard.read
+      if (bytes === undefined) return line.length === 0 ? Entered.Ended() : Entered.Text({ text: line.toString() })
+      const at = bytes.findIndex(
+        (byte) => byte === newline || byte === interrupt || (byte === end && line.length === 0)
+      )
+      line = Buffer.concat([line, at < 0 ? bytes : bytes.subarray(0, at)])
+      if (at < 0) continue
+      if (at + 1 < bytes.length) yield* keyboard.unread(bytes.subarray(at + 1))
+      if (bytes[at] === interrupt) return Entered.Interrupted()
+      if (bytes[at] === end) return Entered.Ended()
+      return Entered.Text({ text: line.toString().replace(/\r$/, "") })
+    }
+  })
+  return keyboard.attended(
+    Effect.gen(function* () {
+      let text: string | undefined
+      for (;;) {
+        yield* write(text === undefined ? stripVTControlCharacters(prompt) : "> ")
+        const entered = yield* readLine
+        if (entered._tag === "Interrupted") yield* write("\n")
+        if (entered._tag !== "Text")
+          return text === undefined || entered._tag === "Interrupted" ? entered : Entered.Text({ text })
+        text = text === undefined ? entered.text : `${text}\n${entered.text}`
+        if (!isOpen(text)) return Entered.Text({ text })
+      }
+    })
+  )
+}
+
+/** The completions of a text at a place: each replaces the characters from `start` to the place. */
 export interface Completions {
   readonly start: number
   readonly words: ReadonlyArray<{ readonly text: string; readonly shown: string }>
 }
 
-/**
- * The options of a line editor.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of a line editor. */
 export interface Options {
   /** Finds completions; the place is counted in UTF-16 units. */
   readonly complete: (text: string, place: number) => Effect.Effect<Completions>
@@ -35,23 +64,13 @@ export interface Options {
   readonly isOpen: (text: string) => boolean
 }
 
-/**
- * Reads what a person enters.
- *
- * @since 0.1.0
- * @category models
- */
+/** Reads what a person enters. */
 export interface LineEditor {
   /** Shows the prompt, which may hold styles, and reads until the text is whole. Texts go to the history. */
   readonly read: (prompt: string) => Effect.Effect<Entered>
 }
 
-/**
- * Makes a line editor. Where the terminal is not live, it writes a plain prompt, and reads lines as they come.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a line editor. Where the terminal is not live, it writes a plain prompt, and reads lines as they come. */
 export const make = (options: Options): Effect.Effect<LineEditor, never, Terminal | Keyboard | History> =>
   Effect.gen(function* () {
     const terminal = yield* Terminal
@@ -59,7 +78,7 @@ export const make = (options: Options): Effect.Effect<LineEditor, never, Termina
     const history = yield* History
     const editing = new LineEditing({ terminal, keyboard, history, options })
     const enter = (prompt: string) =>
-      terminal.isLive ? editing.read(prompt) : PlainLines.read(terminal, keyboard, options.isOpen, prompt)
+      terminal.isLive ? editing.read(prompt) : read(terminal, keyboard, options.isOpen, prompt)
     return {
       read: Effect.fn("LineEditor.read")(function* (prompt: string) {
         const entered = yield* Effect.zipRight(tellProblem(terminal, history), enter(prompt))

@@ -1,8 +1,4 @@
-/**
- * Tests whether a text of bash goes on with the next line.
- *
- * @since 0.1.0
- */
+/** Tests whether a text of bash goes on with the next line. */
 import * as CommandLine from "../bash/CommandLine.js"
 import * as OpenCommand from "../bash/OpenCommand.js"
 import type { Token } from "../bash/Token.js"
@@ -22,8 +18,6 @@ const mostTokens = 5000
 /**
  * Tests whether bash would ask for another line: a quote, a here-document or a compound command is open, or `\`, `|`,
  * `&&` or `||` is at the end. A text that bash would refuse is not open.
- *
- * @since 0.1.0
  */
 export const isOpen = (text: string): boolean => {
   if (text.length > mostCharacters) return false

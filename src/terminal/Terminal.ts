@@ -8,8 +8,32 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Reflow from "./Reflow.js"
-import * as Stopping from "./Stopping.js"
+import * as Reflow from "./internal/Reflow.js"
+
+/** Milliseconds until a stop that the system has ignored, for nobody could continue the program, is taken as over. */
+const pauseStopping = 50
+
+/**
+ * Calls `leave` before this process stops by SIGTSTP, and `back` when it goes on; returns a function that removes both.
+ */
+const listen = (leave: () => void, back: () => void): (() => void) => {
+  let timer: NodeJS.Timeout | undefined
+  const onStop = (): void => {
+    leave()
+    // Without a listener, the signal does what it always does: nothing where no shell waits for this process.
+    process.off("SIGTSTP", onStop)
+    process.kill(process.pid, "SIGTSTP")
+    timer = setTimeout(() => {
+      process.on("SIGTSTP", onStop)
+      back()
+    }, pauseStopping)
+  }
+  process.on("SIGTSTP", onStop)
+  return () => {
+    clearTimeout(timer)
+    process.off("SIGTSTP", onStop)
+  }
+}
 
 /**
  * Writes to a terminal, and knows its size.
@@ -110,7 +134,7 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
             return () => stream.off("resize", listener)
           },
           onStop: (leave, back) =>
-            Stopping.listen(() => {
+            listen(() => {
               try {
                 Fs.writeSync(fd, leave())
               } catch {

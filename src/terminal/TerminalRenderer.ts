@@ -11,12 +11,287 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Retrying from "../domain/Retrying.js"
 import * as WholeNumber from "../domain/WholeNumber.js"
-import { LiveArea } from "./LiveArea.js"
+import * as Columns from "./internal/Columns.js"
+import { LiveArea, spinner } from "./internal/LiveArea.js"
+import type { Call, Change, Task } from "./internal/Running.js"
+import { Running } from "./internal/Running.js"
+import * as Wording from "./internal/Wording.js"
 import { RunEvent } from "./RunEvent.js"
-import * as RunView from "./RunView.js"
-import * as StaticView from "./StaticView.js"
 import { Terminal } from "./Terminal.js"
+
+/** The most characters of the open line that are kept for showing its end. */
+const mostOpenLine = 4000
+
+/** Returns a line of somebody else's text with nothing in it that a terminal obeys; tabs stay. */
+const harmless = (line: string): string =>
+  line
+    .split("\t")
+    .map((part) => ForeignText.escape(part))
+    .join("\t")
+
+/** A text that is being written. */
+class OpenLine {
+  private parts: Array<string> = []
+  private tail = ""
+
+  /** Takes a part of the text; returns the lines that are whole with it. */
+  push(part: string): ReadonlyArray<string> {
+    const [first = "", ...others] = part.split("\n")
+    this.parts.push(first)
+    this.tail = (this.tail + first).slice(-mostOpenLine)
+    const lines: Array<string> = []
+    for (const next of others) {
+      lines.push(this.take())
+      this.parts = [next]
+      this.tail = next.slice(-mostOpenLine)
+    }
+    return lines
+  }
+
+  /** Returns the open line, which ends here; none where there is none. */
+  end(): ReadonlyArray<string> {
+    return this.parts.every((part) => part === "") ? [] : [this.take()]
+  }
+
+  /** The end of the open line, as it can be shown now: half of a character waits for the other half. */
+  get open(): string {
+    return ForeignText.escape(this.tail.replace(/[\ud800-\udbff\r]$/, "").replaceAll("\t", "  "))
+  }
+
+  private take(): string {
+    const line = this.parts.join("").replace(/\r$/, "")
+    this.parts = []
+    this.tail = ""
+    return harmless(line)
+  }
+}
+
+/** Turns a run's events into lines, which are written once, and into live lines, which show what runs. */
+interface View {
+  /** Takes an event at a time in milliseconds; returns the lines that are to be written, whole. */
+  readonly take: (event: RunEvent, now: number, columns: number) => ReadonlyArray<string>
+  /** Returns the lines of what runs: at most so many, none wider than the columns. */
+  readonly live: (now: number, columns: number, most: number) => ReadonlyArray<string>
+  /** True where the live lines change with time alone. */
+  readonly isMoving: () => boolean
+}
+
+/** Milliseconds for which a spinner's sign stays. */
+const turn = 125
+
+/** The most characters kept of a running command's output, and the most lines and rows that show its end and a text's. */
+const most = { characters: 8000, lines: 3, rows: 6 }
+
+/** The most columns of a line of the reason for which a task failed: the terminal wraps it. */
+const longestReason = 300
+
+/** Returns a task's calls, the last of them behind `└` where no line follows. */
+const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<string> => {
+  const shown = count === 0 ? [] : task.recent.slice(-count)
+  const earlier = task.count - shown.length
+  const tools = shown.map(
+    ({ failed, text }, at) => `  ${at === shown.length - 1 ? last : "├"}─${failed ? "✗" : "•"} ${text}`
+  )
+  return earlier === 0 || shown.length === 0
+    ? tools
+    : [`  ... (${earlier} earlier tool${earlier === 1 ? "" : "s"})`, ...tools]
+}
+
+/** Makes a view of lines that change. The newest calls of a task are shown, so many of them. */
+const makeRunView = (maxRecentTools: number): View => {
+  const running = new Running(maxRecentTools)
+  const text = new OpenLine()
+  /** The end of what the running call prints. */
+  let output = ""
+
+  const ended = (change: Change | undefined, now: number, columns: number): ReadonlyArray<string> => {
+    if (change?._tag === "CallEnded") {
+      const { call, result } = change
+      const sign = result.isError ? "✗" : "•"
+      return [
+        Wording.callLine(sign, call.name, Wording.callEnd(result, now - call.started), columns),
+        ...Wording.result(Wording.outputOf(result), columns)
+      ]
+    }
+    if (change?._tag === "TaskRetrying") {
+      return [Columns.cut(`• Task(${change.task.name}): ${Retrying.describe(change)}`, columns)]
+    }
+    if (change?._tag !== "TaskEnded") return []
+    const { ending, task } = change
+    const tally = Wording.tally(task.count, now - task.started, false)
+    const reason = ending === "done" ? [] : Wording.result(change.text, Math.max(longestReason, columns))
+    const tools = toolLines(task, maxRecentTools, reason.length === 0 ? "└" : "├")
+    const head =
+      ending === "done"
+        ? Wording.taskLine("✓", task.name, tally, columns)
+        : Wording.taskLine("✗", task.name, ` ${failed(ending)}${tally}`, columns)
+    return [head, ...tools.map((line) => Columns.cut(line, columns)), ...reason]
+  }
+
+  const take = (event: RunEvent, now: number, columns: number): ReadonlyArray<string> => {
+    switch (event._tag) {
+      case "ToolStarted":
+        output = ""
+        running.start(event.call, now)
+        return text.end()
+      case "ToolOutput":
+        output = (output + event.chunk).slice(-most.characters)
+        return []
+      case "ToolEnded":
+        return [...text.end(), ...ended(running.end(event, now), now, columns)]
+      case "SubAgent":
+        return ended(running.step(event.event, now), now, columns)
+      case "Text":
+        return text.push(event.delta)
+      case "TurnEnded":
+        return text.end()
+      case "Retrying":
+        return [...text.end(), Columns.cut(`• ${Retrying.describe(event)}`, columns)]
+      case "Interrupted":
+        return [
+          ...text.end(),
+          ...running
+            .interrupt()
+            .map(({ name, started }) =>
+              Wording.callLine("✗", name, ` ${failed("interrupted")}${Wording.tally(0, now - started, true)}`, columns)
+            )
+        ]
+      case "Notice":
+        return [...text.end(), ...event.text.split("\n").map(harmless)]
+    }
+  }
+
+  const callLines = (call: Call, sign: string, now: number, columns: number, count: number): ReadonlyArray<string> => {
+    const shown = count > 0 && running.calls.size === 1 && running.tasks.size === 0 ? most.lines : 0
+    const lines = shown === 0 ? [] : Wording.lastLines(output, shown)
+    return [
+      Wording.callLine(sign, call.name, Wording.tally(0, now - call.started, true), columns),
+      ...lines.map((line, at) => Columns.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
+    ]
+  }
+
+  /** Returns the lines with so many of each task's calls. */
+  const lines = (now: number, columns: number, count: number): ReadonlyArray<string> => {
+    const sign = spinner[Math.floor(now / turn) % spinner.length] ?? spinner[0]
+    return [
+      ...Array.from(running.calls.values())
+        .filter(({ isTold }) => !isTold)
+        .flatMap((call) => callLines(call, sign, now, columns, count)),
+      ...Array.from(running.tasks.values()).flatMap((task) => [
+        Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
+        ...toolLines(task, count).map((line) => Columns.cut(line, columns))
+      ])
+    ]
+  }
+
+  return {
+    take,
+    live: (now, columns, rows) => {
+      const open = text.open
+      const rest = open === "" ? [] : Columns.wrap(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
+      const room = rows - rest.length
+      let count = maxRecentTools
+      let shown = lines(now, columns, count)
+      while (shown.length > room && count > 0) shown = lines(now, columns, --count)
+      if (shown.length <= room) return [...rest, ...shown]
+      const kept = Math.max(0, room - 1)
+      return [...rest, ...shown.slice(0, kept), Columns.cut(`... (${shown.length - kept} more)`, columns)].slice(
+        0,
+        rows
+      )
+    },
+    isMoving: () => running.calls.size > 0 || running.tasks.size > 0
+  }
+}
+
+/** Words the ending of a task that has no answer. */
+const failed = (ending: string): string =>
+  ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${Wording.short(ending, 40)})`
+
+const endless = Number.POSITIVE_INFINITY
+
+/** Makes a view of lines that stay. */
+const makeStaticView = (): View => {
+  const running = new Running(1)
+  const text = new OpenLine()
+  /** The call whose line was written last, so that its output needs no name. */
+  let last: Call | undefined
+
+  const told = (change: Change | undefined, now: number): ReadonlyArray<string> => {
+    switch (change?._tag) {
+      case undefined:
+        return []
+      case "CallStarted":
+        // A task tells of itself.
+        if (change.call.taskType !== undefined) return []
+        last = change.call
+        return [`• ${change.call.name}`]
+      case "CallEnded": {
+        const { call, result } = change
+        const end = Wording.callEnd(result, now - call.started)
+        const isNamed = last === call && end === ""
+        const sign = result.isError ? "✗" : "•"
+        return [
+          ...(isNamed ? [] : [`${sign} ${call.name}${end}`]),
+          ...Wording.result(Wording.outputOf(result), endless)
+        ]
+      }
+      case "TaskStarted":
+        return [`◐ Task(${change.task.name})`]
+      case "TaskRetrying":
+        return [`  ├─• Task(${change.task.name}): ${Retrying.describe(change)}`]
+      case "ToolStarted":
+        return [`  ├─• Task(${change.task.name}): ${change.tool.text}`]
+      case "ToolFailed": {
+        const reason = Wording.short(change.reason)
+        return [`  ├─✗ Task(${change.task.name}): ${change.tool.text}${reason === "" ? "" : `: ${reason}`}`]
+      }
+      case "TaskEnded": {
+        const { ending, task } = change
+        const tally = Wording.tally(task.count, now - task.started, false)
+        if (ending === "done") return [`✓ Task(${task.name})${tally}`]
+        return [`✗ Task(${task.name}) ${failed(ending)}${tally}`, ...Wording.result(change.text, endless)]
+      }
+    }
+  }
+
+  const lines = (event: RunEvent, now: number): ReadonlyArray<string> => {
+    switch (event._tag) {
+      case "ToolStarted":
+        return [...text.end(), ...told(running.start(event.call, now), now)]
+      case "ToolOutput":
+        return []
+      case "ToolEnded":
+        return [...text.end(), ...told(running.end(event, now), now)]
+      case "SubAgent":
+        return told(running.step(event.event, now), now)
+      case "Text":
+        return text.push(event.delta)
+      case "TurnEnded":
+        return text.end()
+      case "Retrying":
+        return [...text.end(), `• ${Retrying.describe(event)}`]
+      case "Interrupted":
+        return [...text.end(), ...running.interrupt().map(({ name }) => `✗ ${name} ${failed("interrupted")}`)]
+      case "Notice":
+        return [...text.end(), ...event.text.split("\n").map(harmless)]
+    }
+  }
+
+  return {
+    take: (event, now) => {
+      const before = last
+      const taken = lines(event, now)
+      if (taken.length > 0 && last === before) last = undefined
+      return taken
+    },
+    live: () => [],
+    isMoving: () => false
+  }
+}
 
 /**
  * Shows the events of a run.
@@ -77,7 +352,7 @@ const make = ({
   Effect.gen(function* () {
     const terminal = yield* Terminal
     const { isLive } = terminal
-    const view = isLive ? RunView.make(maxRecentTools) : StaticView.make()
+    const view = isLive ? makeRunView(maxRecentTools) : makeStaticView()
     const area = new LiveArea(terminal.reflow)
     const clock = yield* Effect.clock
     const turn = yield* Effect.makeSemaphore(1)

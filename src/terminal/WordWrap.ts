@@ -1,9 +1,5 @@
-/**
- * Breaks the lines of a text for people between words, so that they fit a terminal.
- *
- * @since 0.1.0
- */
-import * as Columns from "./Columns.js"
+/** Breaks the lines of a text for people between words, so that they fit a terminal. */
+import * as Columns from "./internal/Columns.js"
 
 /** The fewest columns that further rows of a line may have; where there are fewer, they begin further left. */
 const fewest = 20
@@ -36,8 +32,6 @@ const wrapLine = (line: string, columns: number): string => {
 
 /**
  * Breaks each line that is longer than so many columns; a word that is longer stays whole, for the terminal to wrap.
- *
- * @since 0.1.0
  */
 export const wrap = (text: string, columns: number): string =>
   text

@@ -1,13 +1,9 @@
-/**
- * Reads the arguments of a call of `Bash` as models write them, and makes from wrong ones the call that is right.
- *
- * @since 0.1.0
- */
+/** Reads the arguments of a call of `Bash` as models write them, and makes from wrong ones the call that is right. */
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../bash/CommandLine.js"
 import * as Quote from "../bash/Quote.js"
 import * as Timeout from "../domain/Timeout.js"
-import * as ShellWords from "./ShellWords.js"
+import * as ShellWords from "./internal/ShellWords.js"
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -24,9 +20,6 @@ const isCommandAlone = (given: Given): boolean => {
 /**
  * Writes arguments in the form of the tool's parameters where only one meaning is possible: `cmd` for `command`, a
  * timeout as a string, nulls, `restart` alone. Everything else stays as it is, to be checked.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const prepare = (given: unknown): unknown => {
   // The text of half a character, as `\\ud800`, is only looked for in the call's own JSON.
@@ -50,27 +43,16 @@ export const prepare = (given: unknown): unknown => {
   return read
 }
 
-/**
- * Tests whether prepared arguments ask for nothing but a new shell.
- *
- * @since 0.1.0
- */
+/** Tests whether prepared arguments ask for nothing but a new shell. */
 export const isRestartAlone = ({ command, restart }: { readonly command: string; readonly restart?: boolean }) =>
   restart === true && command === nothing
 
-/**
- * The form of a right call, where a wrong one is no arguments at all.
- *
- * @since 0.1.0
- */
+/** The form of a right call, where a wrong one is no arguments at all. */
 export const form = '{"command":"<command>"}'
 
 /**
  * Makes the arguments of a right call from what a wrong one gave, as a line of JSON: `{"command":"ls src"}`; undefined where
  * it gave no command.
- *
- * @since 0.1.0
- * @category printing
  */
 export const example = (given: unknown): string | undefined => {
   const prepared = prepare(typeof given === "string" ? repaired(given) : given)
@@ -117,12 +99,7 @@ const commandOf = (given: Given): string | undefined => {
   return isSaid(run_in_background, true) ? inBackground(there) : there
 }
 
-/**
- * Writes a command so that it runs in the background, with its output in a file.
- *
- * @since 0.1.0
- * @category printing
- */
+/** Writes a command so that it runs in the background, with its output in a file. */
 export const inBackground = (command: string): string => {
   const line = CommandLine.parse(command.trim())
   if (line.tokens.findLast(({ _tag }) => _tag === "Operator")?.end === line.text.length && line.text.endsWith("&")) {

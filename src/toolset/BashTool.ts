@@ -12,10 +12,11 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CommandLine from "../bash/CommandLine.js"
+import type { Word } from "../bash/Token.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
 import * as Advice from "../domain/Advice.js"
-import { type CommandError, ExecutionFailed, type FailureCategory } from "../domain/CommandError.js"
+import { type CommandError, ExecutionFailed, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -23,22 +24,174 @@ import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
+import * as Explanation from "../sandbox/denial/Explanation.js"
+import * as GitRemedy from "../sandbox/denial/GitRemedy.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
-import * as CommandText from "./CommandText.js"
-import * as Culprit from "./Culprit.js"
-import { Denials } from "./Denials.js"
-import * as Description from "./Description.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
-import * as Endless from "./Endless.js"
-import * as ExtensionName from "./ExtensionName.js"
-import type { Facts } from "./Facts.js"
-import * as ForeignTool from "./ForeignTool.js"
-import * as ForeignToolCall from "./ForeignTool.shell.js"
-import * as MissingCommand from "./MissingCommand.js"
-import * as PersonHint from "./PersonHint.js"
-import * as Remark from "./Remark.js"
+import * as CommandText from "./internal/CommandText.js"
+import * as Culprit from "./internal/Culprit.js"
+import * as CurlyQuotes from "./internal/CurlyQuotes.js"
+import * as Description from "./internal/Description.js"
+import * as ExtensionName from "./internal/ExtensionName.js"
+import type { Facts } from "./internal/Facts.js"
+import * as ForeignTool from "./internal/ForeignTool.js"
+import * as ForeignToolCall from "./internal/ForeignTool.shell.js"
+import * as LastCommand from "./internal/LastCommand.js"
+import * as MissingCommand from "./internal/MissingCommand.js"
+import * as Remark from "./internal/Remark.js"
 import * as Tool from "./Tool.js"
+
+/** A call that does not end by itself. */
+interface Endless {
+  readonly program: string
+  readonly reason: string
+  /** The command that shows what there is now; undefined where it is not known. */
+  readonly instead: string | undefined
+}
+
+/** A program that can follow: by which option, and how it is called without. */
+interface Follower {
+  readonly option: RegExp
+  readonly named: string
+  readonly instead: (words: ReadonlyArray<string>) => string
+  /** Matches the options that end it all the same. */
+  readonly ending?: RegExp
+  readonly needsFile?: true
+}
+
+/** Matches words that hold letters for options, of which f or F is one: `-f`, `-fn5`, `-20f`. */
+const letters = /^-(?:\d*[qvz]*[fF][qvz]*(?:[nc]\+?\d*)?|\d+[fF])$/
+
+const followers: Readonly<Record<string, Follower>> = {
+  dmesg: {
+    option: /^(?:-[wW]|--follow(?:-new)?)$/,
+    named: "dmesg -w",
+    instead: (words) => ["dmesg", ...words].join(" ")
+  },
+  journalctl: {
+    option: /^(?:-f|--follow)$/,
+    named: "journalctl -f",
+    instead: (words) =>
+      ["journalctl", ...(words.some((word) => /^(?:-n|--lines)/.test(word)) ? [] : ["-n 10"]), ...words].join(" ")
+  },
+  less: {
+    option: /^\+F$/,
+    named: "less +F",
+    instead: (words) => ["tail", ...words.filter((word) => !word.startsWith("-"))].join(" "),
+    needsFile: true
+  },
+  tail: {
+    option: new RegExp(`${letters.source}|^--follow(?:=(?:name|descriptor))?$`),
+    named: "tail -f",
+    instead: (words) => ["tail", ...words.filter((word) => word !== "--retry")].join(" "),
+    ending: /^(?:--pid|--help|--version|-s|--sleep-interval)/,
+    needsFile: true
+  }
+}
+
+/**
+ * Returns what is wrong with a call of such a program as the last command of a text; undefined where something ends it, or
+ * anything of the text is redirected or piped.
+ *
+ * @since 0.1.0
+ */
+export const find = (text: string): Endless | undefined => {
+  if (!/\b(?:tail|journalctl|dmesg|less)\b/.test(text) || text.length > LastCommand.longestRead) return undefined
+  const [program, ...operands] = LastCommand.words(text)
+  if (program === undefined || program.quoted || !Object.hasOwn(followers, program.value)) return undefined
+  const { ending, instead, named, needsFile, option } = followers[program.value] as Follower
+  const isOption = ({ quoted, value }: Word) => !quoted && option.test(value)
+  const others = operands.filter((word) => !isOption(word))
+  const hasFile = others.some(({ value }) => !value.startsWith("-"))
+  const ends = operands.some(({ value }) => ending?.test(value) === true)
+  if (others.length === operands.length || ends || (needsFile === true && !hasFile)) return undefined
+  const kept = operands.flatMap((word) => {
+    const rest = isOption(word) ? restOf(word.value) : text.slice(word.start, word.end)
+    return rest === "" ? [] : [rest]
+  })
+  return {
+    program: program.value,
+    reason: `${named} does not end by itself; to see what comes in some time, give timeout=<ms>`,
+    instead: operands.every(({ closed }) => closed)
+      ? `${text.slice(0, program.start).trimStart()}${instead(kept)}`
+      : undefined
+  }
+}
+
+/** Returns what other letters stand in the word of the option that follows. */
+const restOf = (word: string): string => {
+  const rest = letters.test(word) ? word.replace(/[fF]/, "") : ""
+  return rest === "-" ? "" : rest
+}
+
+/** The line of an explanation that has to be said each time: after any other denial, the command has run. */
+const notRunDenials = "The command was not run."
+
+/**
+ * The denials that were explained in a session.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export class Denials {
+  private readonly explained = new Set<string>()
+  private readonly advised = new Set<string>()
+
+  /** Returns the text for a denial by a rule; its first line names what was denied, and why. */
+  word(rule: string, text: string): string {
+    const [first = ""] = text.split("\n", 1)
+    const named = `(rule ${rule}`
+    const at = first.lastIndexOf(`${named}: `)
+    // One rule can deny for several reasons: a server's file that is not trusted is also not written.
+    const key = at < 0 ? rule : first.slice(at)
+    if (!this.explained.has(key)) {
+      this.explained.add(key)
+      const [what = "", happened, ...advice] = text.split("\n")
+      const fresh = advice.filter((line) => !this.advised.has(line) || line.startsWith(Explanation.also))
+      for (const line of fresh) this.advised.add(line)
+      return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
+    }
+    const ran = text.includes(`\n${notRunDenials}`) ? ` ${notRunDenials}` : ""
+    const lines = text.split("\n")
+    const others = lines.filter((line) => line.startsWith(Explanation.also) || GitRemedy.isRemedy(line))
+    const asked = lines.find((line) => !this.advised.has(line) && Explanation.requestIn(line) !== undefined)
+    if (asked !== undefined) this.advised.add(asked)
+    const what = `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`
+    return [what, ...others, asked && Explanation.requestIn(asked)].filter((part) => part !== undefined).join(" ")
+  }
+
+  /** Forgets what was explained, as the session does that begins anew. */
+  forget(): void {
+    this.explained.clear()
+    this.advised.clear()
+  }
+}
+
+/** Tests whether there may be something to tell of a result: a denial is told by itself. */
+const mayHelp = ({ blocked, exitCode }: CommandResult): boolean => blocked !== true && exitCode !== ExitCode.success
+
+/**
+ * Returns what probably went wrong (`did you mean git?`); undefined where that is not known, or where the exit code was
+ * an answer, as of `grep`.
+ */
+const of = (facts: Facts): string | undefined =>
+  CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, facts.result) ??
+  Remark.meaningOf(Culprit.lineOf(facts.command), facts, () => undefined)
+
+/**
+ * Makes the error about a text that is no command.
+ *
+ * @param meant the command that was probably meant, where that is known
+ */
+const notRun = (reason: string, meant: unknown): InvalidUsage =>
+  new InvalidUsage({
+    reason: `Not run: ${reason}.`,
+    advice: typeof meant === "string" && isShort(meant) ? [Advice.line`Did you mean ${Advice.run(meant)}?`] : []
+  })
+
+/** Tests whether a command can be named within a line. */
+const isShort = (command: string): boolean => command.length <= 200 && !/\p{Cc}/u.test(command)
 
 /**
  * The tool `Bash` as a service.
@@ -128,9 +281,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       exit: Exit.Exit<CommandResult, CommandError>,
       onHint: (hint: string) => void
     ): Effect.Effect<undefined> => {
-      if (Exit.isFailure(exit) || !PersonHint.mayHelp(exit.value)) return none
+      if (Exit.isFailure(exit) || !mayHelp(exit.value)) return none
       return Effect.map(factsOf(commandOf(params), exit.value), (facts) => {
-        const hint = PersonHint.of(facts)
+        const hint = of(facts)
         if (hint !== undefined) onHint(hint)
         return undefined
       })
@@ -254,7 +407,7 @@ const run = (
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
   const route = (command: string, notices: ReadonlyArray<string>) => {
     const running = noticed(router.route(command, { restart, timeout }), notices)
-    const endless = timeout === undefined ? Endless.find(command) : undefined
+    const endless = timeout === undefined ? find(command) : undefined
     if (endless === undefined || isOurs(endless.program)) return running
     const { instead, reason } = endless
     // A person sees what comes, and ends it by a key.
@@ -279,7 +432,7 @@ const refused = (
     Effect.fail(
       audience === undefined
         ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))
-        : PersonHint.notRun(reason, meant["command"])
+        : notRun(reason, meant["command"])
     )
   )
 

@@ -1,20 +1,11 @@
-/**
- * The settings of the tool's description.
- *
- * @since 0.1.0
- */
+/** The settings of the tool's description. */
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
-/**
- * The settings of the tool's description.
- *
- * @since 0.1.0
- * @category models
- */
+/** The settings of the tool's description. */
 export interface Settings {
   /**
    * True to describe the commands of MCP servers and skills in a line each, as far as 2,000 bytes go
@@ -23,20 +14,10 @@ export interface Settings {
   readonly describeExtensions: boolean
 }
 
-/**
- * The default settings.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The default settings. */
 export const defaults: Settings = { describeExtensions: false }
 
-/**
- * The settings that the tool is described with; the defaults where none are provided.
- *
- * @since 0.1.0
- * @category tags
- */
+/** The settings that the tool is described with; the defaults where none are provided. */
 export class DescriptionSettings extends Context.Reference<DescriptionSettings>()("synapse/DescriptionSettings", {
   defaultValue: () => defaults
 }) {}
@@ -44,9 +25,6 @@ export class DescriptionSettings extends Context.Reference<DescriptionSettings>(
 /**
  * A layer which reads the settings from the environment; `overrides` take precedence. Fails where a variable has an
  * invalid value.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<never, ConfigError> =>
   Layer.effect(

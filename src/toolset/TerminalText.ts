@@ -1,10 +1,207 @@
 /**
  * Turns what a program writes for a terminal into the text that the terminal would show at the end: without colours,
  * and with the last state of a progress bar only.
- *
- * @since 0.1.0
  */
-import { TerminalScreen } from "./TerminalScreen.js"
+
+/** The column at which a cursor movement ends at the latest, as at the right edge of a terminal. */
+const lastColumn = 200
+
+const zeroWidth = /^[\p{Mark}\u200b-\u200d\ufeff]$/u
+const doubleWidth =
+  /^(?:\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}])$/u
+
+const widthOf = (character: string): number =>
+  character < "\u0300" ? 1 : zeroWidth.test(character) ? 0 : doubleWidth.test(character) ? 2 : 1
+
+/** A line that is written. As long as all text comes at its end, it is kept as it is. */
+class TerminalRow {
+  private plain = ""
+  /**
+   * The columns, once something was overwritten. A wide character or a tab stands in its first column; the others that it
+   * takes are empty.
+   */
+  private cells: Array<string> | undefined
+
+  /** Writes text at a column, or at the end where that is undefined; returns the column after it. */
+  write(text: string, column: number | undefined): number | undefined {
+    if (this.cells === undefined && (column === undefined || (column === 0 && this.plain === ""))) {
+      this.plain += text
+      return undefined
+    }
+    const cells = this.toCells()
+    let at = column ?? cells.length
+    for (const character of text) at = character === "\t" ? this.tab(cells, at) : this.put(cells, at, character)
+    return at
+  }
+
+  /** Returns the column at its end. */
+  get end(): number {
+    return this.toCells().length
+  }
+
+  /** Erases from a column to the end. */
+  eraseFrom(column: number): void {
+    if (column === 0) {
+      this.plain = ""
+      this.cells = undefined
+      return
+    }
+    const cells = this.toCells()
+    if (column >= cells.length) return
+    this.blank(cells, column)
+    cells.length = column
+  }
+
+  /** Erases from the beginning up to and with a column. */
+  eraseTo(column: number): void {
+    const cells = this.toCells()
+    const last = Math.min(column, cells.length - 1, lastColumn)
+    for (let at = 0; at <= last; at++) this.blank(cells, at)
+  }
+
+  toString(): string {
+    if (this.cells === undefined) return this.plain
+    let end = this.cells.length
+    while (end > 0 && this.cells[end - 1] === " ") end--
+    return this.cells.slice(0, end).join("")
+  }
+
+  private toCells(): Array<string> {
+    if (this.cells !== undefined) return this.cells
+    const cells: Array<string> = []
+    this.cells = cells
+    let at = 0
+    for (const character of this.plain) at = character === "\t" ? this.tab(cells, at) : this.put(cells, at, character)
+    this.plain = ""
+    return cells
+  }
+
+  private put(cells: Array<string>, at: number, character: string): number {
+    const width = widthOf(character)
+    if (width === 0) {
+      let before = Math.min(at, cells.length) - 1
+      while (cells[before] === "") before--
+      if (before >= 0) cells[before] += character
+      return at
+    }
+    while (cells.length < at) cells.push(" ")
+    this.blank(cells, at)
+    cells[at] = character
+    if (width === 1) return at + 1
+    this.blank(cells, at + 1)
+    cells[at + 1] = ""
+    return at + 2
+  }
+
+  /** Moves to the next tab stop; the tab itself is kept where nothing is there yet. */
+  private tab(cells: Array<string>, at: number): number {
+    const next = at - (at % 8) + 8
+    if (cells.length > at) return next
+    while (cells.length < at) cells.push(" ")
+    cells.push("\t")
+    while (cells.length < next) cells.push("")
+    return next
+  }
+
+  /** Makes a column blank, and with it the others that its character takes. */
+  private blank(cells: Array<string>, at: number): void {
+    if (at >= cells.length) return
+    let first = at
+    while (first > 0 && cells[first] === "") first--
+    for (let next = first; next === first || cells[next] === ""; next++) cells[next] = " "
+  }
+}
+
+/** The most lines that the cursor goes up, or down to a line that is not there yet: a terminal shows no more. */
+const height = 60
+
+/** A screen and its cursor. */
+class TerminalScreen {
+  private current = new TerminalRow()
+  private rows = [this.current]
+  private row = 0
+  /** The cursor's column; undefined at the end of its line. */
+  private column: number | undefined
+  /** The first line of the screen that a program has cleared; what stands above it stays. */
+  private top: number | undefined
+
+  write(text: string): void {
+    this.column = this.current.write(text, this.column)
+  }
+
+  newline(): void {
+    this.goTo(this.row + 1)
+    this.column = 0
+  }
+
+  /** Moves the cursor to a column, counted from 0. */
+  toColumn(column: number): void {
+    this.column = Math.max(0, Math.min(column, lastColumn))
+  }
+
+  /** Moves the cursor by columns, to the right for a positive number. */
+  moveBy(columns: number): void {
+    const at = this.column ?? this.current.end
+    this.column = columns < 0 ? Math.max(0, at + columns) : Math.max(at, Math.min(at + columns, lastColumn))
+  }
+
+  /** Moves the cursor by lines, up for a negative number; not past the edges of the screen. */
+  moveByRows(rows: number): void {
+    this.column ??= this.current.end
+    const first = Math.max(this.top ?? 0, this.rows.length - height)
+    const last = Math.max(first + height, this.rows.length) - 1
+    this.goTo(Math.max(Math.min(first, this.row), Math.min(this.row + rows, last)))
+  }
+
+  /** Moves the cursor to a place on the screen, counted from 0. */
+  toPlace(row: number, column: number): void {
+    this.goTo(this.begin() + Math.max(0, Math.min(row, height - 1)))
+    this.toColumn(column)
+  }
+
+  /** Erases the line: from the cursor (0), up to the cursor (1), or all of it (2). */
+  eraseLine(which: number): void {
+    if (which === 1) this.current.eraseTo(this.column ?? this.current.end)
+    else if (which === 2) {
+      this.column = Math.min(this.column ?? this.current.end, lastColumn)
+      this.current.eraseFrom(0)
+    } else if (which === 0 && this.column !== undefined) this.current.eraseFrom(this.column)
+  }
+
+  /** Erases the screen: from the cursor (0), or all of it (2 or 3). */
+  eraseScreen(which: number): void {
+    if (which === 0) {
+      this.eraseLine(0)
+      this.rows.length = this.row + 1
+    } else if (which === 2 || which === 3) {
+      const top = this.begin()
+      const row = Math.max(top, Math.min(this.row, top + height - 1))
+      const column = this.row < top ? 0 : (this.column ?? this.current.end)
+      this.rows.length = top
+      this.goTo(row)
+      this.toColumn(column)
+    }
+  }
+
+  toString(): string {
+    return this.rows.join("\n")
+  }
+
+  /** Returns the first line of the screen; the first time, that is the one below all that there is. */
+  private begin(): number {
+    if (this.top === undefined) {
+      const last = this.rows.length - 1
+      this.top = this.rows[last]?.toString() === "" ? last : last + 1
+    }
+    return this.top
+  }
+
+  private goTo(row: number): void {
+    while (this.rows.length <= row) this.rows.push(new TerminalRow())
+    this.row = row
+    this.current = this.rows[row] as TerminalRow
+  }
+}
 
 const control = /[\0-\x08\x0b-\x1f\x7f-\x9f]/
 
@@ -20,8 +217,6 @@ const strings = [0x90, 0x98, osc, 0x9e, 0x9f]
 /**
  * Returns the text that a terminal would show. Only newlines and tabs remain of the control characters; those that move
  * nothing are shown as their pictures (`␀`). A text without any is returned as it is.
- *
- * @since 0.1.0
  */
 export const show = (text: string): string => (control.test(text) ? new Reader(text).read() : text)
 

@@ -5,14 +5,291 @@
  */
 import type * as Exit from "effect/Exit"
 import * as Advice from "../domain/Advice.js"
+import * as BinaryText from "../domain/BinaryText.js"
 import { type CommandError, type FailureCategory, toText } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
+import type { CommandResult as CommandResultOfOutputText } from "../domain/CommandResult.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
+import * as KeptOutput from "../domain/KeptOutput.js"
+import type { LineOrder, StreamName } from "../domain/LineOrder.js"
+import * as TextCut from "../domain/TextCut.js"
 import type { ToolCall } from "../domain/ToolCall.js"
-import * as Ending from "./Ending.js"
-import * as OutputText from "./OutputText.js"
-import * as Remark from "./Remark.js"
+import * as Remark from "./internal/Remark.js"
+import * as TerminalText from "./TerminalText.js"
+
+/**
+ * The lines of a stream that are shown: its first ones, the line that tells of a gap (or nothing), and its last ones.
+ */
+interface Part {
+  readonly head: string
+  readonly mark: string
+  readonly tail: string
+}
+
+/** Counts the newlines of a text. */
+const newlinesIn = (text: string): number => {
+  let count = 0
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++
+  return count
+}
+
+/** Splits a text behind its newlines. */
+const linesOf = (text: string): Array<string> => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+/** The lines of a stream that are shown, and the number in the stream of each. */
+class Lines {
+  private readonly lines: Array<string>
+  private readonly inHead: number
+  /** The difference between the number of a line behind the gap and its index. */
+  private readonly skipped: number
+  private at = 0
+
+  /** `newlines` is the number of them in the stream's text. */
+  constructor({ head, mark, tail }: Part, newlines: number) {
+    const first = linesOf(head)
+    if (mark === "") {
+      this.lines = first
+      this.inHead = first.length
+      this.skipped = 0
+      return
+    }
+    // A line that the gap interrupts stands with the mark.
+    const half = head === "" || head.endsWith("\n") ? "" : `${first.pop()}\n`
+    this.inHead = first.length
+    this.lines = [...first, `${half}${mark}`, ...linesOf(tail)]
+    this.skipped = newlines - newlinesIn(tail) - this.inHead - 1
+  }
+
+  /** Takes the lines up to a number, or all that are left. */
+  take(upTo: number): string {
+    const start = this.at
+    while (this.at < this.lines.length && this.numberOf(this.at) <= upTo) this.at++
+    return this.lines.slice(start, this.at).join("")
+  }
+
+  private numberOf(index: number): number {
+    return index + 1 + (index > this.inHead ? this.skipped : 0)
+  }
+}
+
+/**
+ * Joins what is shown of both streams.
+ *
+ * @param texts the streams' texts, of whose lines the order is known
+ */
+const interleavingOf = (
+  parts: Readonly<Record<StreamName, Part>>,
+  texts: Readonly<Record<StreamName, string>>,
+  order: LineOrder
+): string => {
+  const stdout = new Lines(parts.stdout, newlinesIn(texts.stdout))
+  const stderr = new Lines(parts.stderr, newlinesIn(texts.stderr))
+  const lines = { stdout, stderr }
+  const counts = { stdout: 0, stderr: 0 }
+  const taken: Array<string> = []
+  const add = (text: string) => {
+    if (text === "") return
+    const last = taken.at(-1)
+    // Only the end of a stream has no newline.
+    if (last !== undefined && !last.endsWith("\n")) taken.push("\n")
+    taken.push(text)
+  }
+  for (const [stream, count] of order) {
+    counts[stream] += count
+    add(lines[stream].take(counts[stream]))
+  }
+  add(stdout.take(Number.POSITIVE_INFINITY))
+  add(stderr.take(Number.POSITIVE_INFINITY))
+  return taken.join("")
+}
+
+/** A text without long lines. */
+interface Cut {
+  readonly text: string
+  /** The index in the first mark at which more can be said; undefined where no line was cut. */
+  readonly place: number | undefined
+}
+
+/**
+ * Cuts lines that are longer than `KeptOutput.longestLine`; a mark at the end of each tells what was left out, and
+ * counts as part of the line.
+ *
+ * @param reserve the number of characters that will be added to the first mark
+ */
+const cutLongLines = (text: string, reserve: number): Cut => {
+  if (text.length <= KeptOutput.longestLine) return { text, place: undefined }
+  const parts: Array<string> = []
+  let place: number | undefined
+  let length = 0
+  let copied = 0
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start)
+    const end = newline < 0 ? text.length : newline
+    if (end - start > KeptOutput.longestLine) {
+      const line = text.slice(start, end)
+      // As long as the mark can be.
+      const most = KeptOutput.longestLine - mark(line.length).length - (place === undefined ? reserve : 0)
+      const begin = TextCut.startOf(line, Math.max(0, most))
+      const said = mark(line.length - begin.length)
+      parts.push(text.slice(copied, start), begin, said)
+      length += start - copied + begin.length + said.length
+      place ??= length - markEnd.length
+      copied = end
+    }
+    start = end + 1
+  }
+  return parts.length === 0 ? { text, place } : { text: `${parts.join("")}${text.slice(copied)}`, place }
+}
+
+const markEnd = " …]"
+
+const mark = (left: number): string => `[… ${left} characters left out${markEnd}`
+
+/**
+ * Returns the text of both streams, line by line in the order in which they came, where it is known; otherwise the second
+ * after the first. Long lines, binary parts and the middle of what exceeds
+ * the limit are left out; a mark tells how much that is, and where all of it is.
+ *
+ * @since 0.1.0
+ */
+export const of = (output: Pick<CommandResultOfOutputText, "stdout" | "stderr" | "kept" | "order">): string => {
+  const { kept } = output
+  const limit = kept?.limit ?? KeptOutput.defaultLimit
+  const stdout = shown(output.stdout, kept?.stdout)
+  const stderr = shown(output.stderr, kept?.stderr)
+  const first = cut(stdout, KeptOutput.roomBeside(lengthOf(stderr), limit))
+  const second = cut(stderr, KeptOutput.roomBeside(lengthOf(stdout), limit))
+  // What moves the cursor to another line, or is no text, has other lines than those whose order is known.
+  if (output.order === undefined || !stdout.hasLines || !stderr.hasLines) return joined(textOf(first), textOf(second))
+  return interleavingOf({ stdout: first, stderr: second }, output, output.order)
+}
+
+/** Joins two texts; the second begins on a line of its own. */
+const joined = (first: string, second: string): string =>
+  first === "" || second === "" || first.endsWith("\n") ? first + second : `${first}\n${second}`
+
+/** The text of a stream, with a gap of so many bytes between head and tail, or none. */
+interface Shown {
+  readonly head: string
+  readonly tail: string
+  readonly left: number
+  readonly where: string
+  /** True where its lines are those of the stream. */
+  readonly hasLines: boolean
+  /** The index in the head at which `where` is said, unless a gap says it. */
+  readonly place: number | undefined
+}
+
+const lengthOf = ({ head, tail }: Shown): number => head.length + tail.length
+
+const unkept = "not kept: redirect it to a file"
+
+const shown = (text: string, kept: KeptOutput.KeptStream | undefined): Shown => {
+  const where = kept?.where ?? unkept
+  const { bytes, end, start } = kept?.gap ?? { bytes: 0, end: text.length, start: text.length }
+  const whole = bytes === 0 ? text : text.slice(0, start) + text.slice(end)
+  const binary = BinaryText.find(whole)
+  if (binary === undefined) {
+    return bytes === 0 ? complete(text, where) : withGap(text.slice(0, start), text.slice(end), bytes, where)
+  }
+  // The gap belongs to the binary part. The text around it is UTF-8, so that its bytes can be counted.
+  const before = whole.slice(0, Math.min(binary.start, start))
+  const after = whole.slice(bytes === 0 ? binary.end : Math.max(binary.end, start))
+  const size = (kept?.bytes ?? Buffer.byteLength(whole)) - Buffer.byteLength(before) - Buffer.byteLength(after)
+  const type = binary.type === undefined ? "" : ` of ${binary.type}`
+  const mark = `[binary output: ${size} bytes${type}; ${where}]\n`
+  return { ...complete(`${joined(before, mark)}${after}`, where), hasLines: false }
+}
+
+const complete = (text: string, where: string): Shown => {
+  const view = TerminalText.show(text)
+  const { place, text: head } = cutLongLines(view, where.length + separator.length)
+  return { head, tail: "", left: 0, where, hasLines: isSameLines(text, view), place }
+}
+
+const isSameLines = (text: string, view: string): boolean => text === view || newlinesIn(text) === newlinesIn(view)
+
+/** Shows the parts around a gap. A long line that it interrupts is cut there, not at its end. */
+const withGap = (first: string, second: string, bytes: number, where: string): Shown => {
+  const [head, tail] = [TerminalText.show(first), TerminalText.show(second)]
+  const lineEnd = tail.indexOf("\n")
+  const start = Math.max(0, (lineEnd < 0 ? tail.length : lineEnd) - KeptOutput.longestLine)
+  const before = TextCut.headOf(head, head.lastIndexOf("\n") + 1 + KeptOutput.longestLine)
+  const after = TextCut.tailOf(tail, tail.length - start)
+  const left = bytes + bytesBetween(head + tail, before + after)
+  const hasLines = isSameLines(first, head) && isSameLines(second, tail)
+  const [shownHead, shownTail] = [cutLongLines(before, 0).text, cutLongLines(after, 0).text]
+  return { head: shownHead, tail: shownTail, left, where, hasLines, place: undefined }
+}
+
+const bytesBetween = (all: string, part: string): number => Buffer.byteLength(all) - Buffer.byteLength(part)
+
+/** Cuts a text in the middle so that it fits, and writes the mark of its gap. */
+const cut = (text: Shown, room: number): Part => {
+  const { head, left, place, tail, where } = text
+  if (lengthOf(text) <= room) {
+    if (left > 0) return marked(head, tail, left, where)
+    const whole = place === undefined ? head : `${head.slice(0, place)}${separator}${where}${head.slice(place)}`
+    return { head: whole, mark: "", tail: "" }
+  }
+  const half = Math.ceil(room / 2)
+  const before = TextCut.headOf(head, left === 0 ? half : Math.max(half, room - tail.length))
+  const after =
+    left === 0 ? TextCut.tailOf(head, room - half) : TextCut.tailOf(tail, Math.max(room - half, room - head.length))
+  return marked(before, after, left + bytesBetween(head + tail, before + after), where)
+}
+
+const separator = "; "
+
+const marked = (head: string, tail: string, left: number, where: string): Part => ({
+  head,
+  mark: KeptOutput.gapLine(left, where),
+  tail
+})
+
+const textOf = ({ head, mark, tail }: Part): string => joined(head, `${mark}${tail}`)
+
+/** The sentences on how a call ended, of which `output` and `extras` tell the rest. */
+const Ending = {
+  succeeded: "Command executed successfully.",
+  failed: "Command failed.",
+  denied: "Denied by the sandbox.",
+  timedOut: "Command timed out.",
+  interrupted: "Command interrupted.",
+  died: "The tool itself failed."
+} as const
+
+/** All these sentences. */
+const all: ReadonlySet<string> = new Set(Object.values(Ending))
+
+/**
+ * Words a tool's error for a model: with how to see the usage of what failed, where that is known, and in full where the call itself
+ * was wrong (S46).
+ */
+const ofError = (error: CommandError): string => {
+  switch (error._tag) {
+    case "Blocked":
+      return Ending.denied
+    case "ExecutionFailed":
+      return error.kind === "timeout" ? Ending.timedOut : Ending.failed
+    default: {
+      if (error._tag === "InvalidUsage" && error.ofCall === true) return toText(error)
+      const { help } = adviceOf(error)
+      return help.length === 0 ? Ending.failed : `${Ending.failed} ${Advice.render(help, Advice.model)}`
+    }
+  }
+}
+
+/** Tells the advice on how to see more help, which `message` has, from the rest, which `output` has. */
+const adviceOf = ({ advice }: Pick<CommandError, "advice">) => {
+  const isHelp = (part: Advice.Part) =>
+    typeof part !== "string" && part._tag === "Run" && part.command.endsWith(" --help")
+  return {
+    help: advice.filter((line) => line.some(isHelp)),
+    others: advice.filter((line) => !line.some(isHelp))
+  }
+}
 
 /**
  * The result of a ToolCall.
@@ -105,14 +382,14 @@ export const fromExit = (
     },
     Failed: ({ error }) => withError(call, error, messageOf(error, options), {}, options),
     Interrupted: ({ exitCode, text }) =>
-      make(call, true, options.audience === undefined ? Ending.Ending.interrupted : text, text, partial, {
+      make(call, true, options.audience === undefined ? Ending.interrupted : text, text, partial, {
         exitCode,
         ...outputOf(partial),
         interrupted: true
       }),
     Died: ({ category, exitCode, text }) => {
       const said = `${text}\nThis is an error of the tool, not of the call.`
-      return make(call, true, options.audience === undefined ? Ending.Ending.died : said, said, CommandResult.make(), {
+      return make(call, true, options.audience === undefined ? Ending.died : said, said, CommandResult.make(), {
         exitCode,
         failureCategory: category
       })
@@ -121,7 +398,7 @@ export const fromExit = (
 }
 
 const messageOf = (error: CommandError, { audience }: ExitOptions): string =>
-  audience === undefined ? Ending.ofError(error) : withRemedy(toText(error, audience))
+  audience === undefined ? ofError(error) : withRemedy(toText(error, audience))
 
 /**
  * Makes the result of a call that no tool could take. `message` is the whole text: it is to be enough for a next call that
@@ -156,7 +433,7 @@ const withError = (
         ...outputOf(error)
       })
     default: {
-      const { others } = Ending.adviceOf(error)
+      const { others } = adviceOf(error)
       const text = others.length === 0 ? error.reason : `${error.reason}\n${Advice.render(others, audience)}`
       return make(call, true, message, text, CommandResult.make(), base)
     }
@@ -179,7 +456,7 @@ const withRemedy = (message: string): string =>
 export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   const { extras, message, ...rest } = result
   const { notices: _notices, stderr: _stderr, stdout: _stdout, ...others } = extras
-  const isTold = Ending.all.has(message) || rest.output.includes(message)
+  const isTold = all.has(message) || rest.output.includes(message)
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
 
@@ -190,7 +467,7 @@ const succeeded = (
   result: CommandResult.CommandResult,
   { remark = "" }: Pick<ExitOptions, "remark">
 ) =>
-  make(call, false, Ending.Ending.succeeded, remark, result, {
+  make(call, false, Ending.succeeded, remark, result, {
     exitCode: result.exitCode,
     ...outputOf(result)
   })
@@ -199,7 +476,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
   const { exitCode, notFound } = result
   if (result.blocked === true) {
     const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
-    return make(call, true, Ending.Ending.denied, `${Remark.status(exitCode)} ${said}`, result, {
+    return make(call, true, Ending.denied, `${Remark.status(exitCode)} ${said}`, result, {
       exitCode,
       ...outputOf(result),
       failureCategory: "blocked",
@@ -210,7 +487,7 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
     })
   }
   const hint = options.hint?.(result)
-  const message = hint === undefined ? Ending.Ending.failed : `${Ending.Ending.failed} ${hint}`
+  const message = hint === undefined ? Ending.failed : `${Ending.failed} ${hint}`
   return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
     exitCode,
     ...outputOf(result),
@@ -236,8 +513,8 @@ const make = (
   extras: Extras
 ): ToolReturn => {
   const { notices } = output
-  const said = OutputText.of(output)
+  const said = of(output)
   const note = [...(remark === "" ? [] : [remark]), ...(notices ?? [])].join("\n")
-  const text = note === "" ? said : OutputText.joined(said, note)
+  const text = note === "" ? said : joined(said, note)
   return { toolCallId: call.id, isError, output: text === "" ? "(no output)" : text, message, extras }
 }

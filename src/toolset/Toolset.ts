@@ -11,7 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { type CommandError, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, CommandNotFound, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import { DuplicateName } from "../domain/DuplicateName.js"
@@ -20,9 +20,47 @@ import * as Nesting from "../domain/Nesting.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
+import * as Lack from "./internal/ForeignTool.lack.js"
 import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
-import * as WrongCall from "./WrongCall.js"
+
+/** Answers the call of a tool that there is not, with the call that takes its place. */
+const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolReturn.ToolReturn => {
+  const known = tools.map(({ definition }) => definition.name)
+  const isNamed = call.name.trim() !== ""
+  const params = argumentsOf(call)
+  const replaced = tools.flatMap((tool) => Tool.orNone(() => tool.replace?.(call.name, params)) ?? [])[0]
+  const correction =
+    replaced ??
+    Lack.of(call.name) ??
+    (isNamed && known.includes("Bash")
+      ? `commands run through the tool Bash: Bash(command="${call.name} <args>")`
+      : "call one of the tools that there are.")
+  return ToolReturn.fromError(
+    call,
+    new CommandNotFound({
+      command: call.name,
+      reason: `${isNamed ? `Unknown tool: ${call.name}` : "The call names no tool"}. There is: ${known.join(", ") || "no tool"}.\nCORRECTION: ${correction}`
+    }),
+    { toolName: call.name }
+  )
+}
+
+/** Returns the arguments of a call, or their text where that is not JSON. */
+const argumentsOf = (call: ToolCall): unknown => {
+  try {
+    return JSON.parse(call.arguments)
+  } catch {
+    return call.arguments
+  }
+}
+
+/** Answers a call whose arguments are not JSON, with the call that they probably mean. */
+const brokenArguments = (call: ToolCall, tool: Tool.Tool, { message }: SyntaxError): ToolReturn.ToolReturn => {
+  const example = Tool.orNone(() => tool.exampleFor?.(call.arguments)) ?? tool.example
+  const error = Tool.invalidParameters(tool.definition.name, [`the arguments are not JSON: ${message}`], example)
+  return ToolReturn.fromError(call, error, { toolName: call.name, parseError: message })
+}
 
 /** The most levels of arrays and objects in arguments. */
 const deepest = 100
@@ -147,13 +185,13 @@ export const make = (
         handled(
           Effect.uninterruptibleMask((restore) => {
             const tool = byName.get(call.name) ?? inAnyCase(tools, call.name)
-            if (tool === undefined) return Effect.succeed(WrongCall.unknownTool(call, tools))
+            if (tool === undefined) return Effect.succeed(unknownTool(call, tools))
             if (running.has(call.id)) return Effect.succeed(stillRunning(call))
             let params: unknown
             try {
               params = JSON.parse(call.arguments)
             } catch (error) {
-              return Effect.succeed(WrongCall.brokenArguments(call, tool, error as SyntaxError))
+              return Effect.succeed(brokenArguments(call, tool, error as SyntaxError))
             }
             if (Nesting.isDeeperThan(params, deepest)) {
               const problem = `they are nested deeper than ${deepest} levels`

@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Yaml from "yaml"
-import { AgentScan } from "../../src/agent/AgentScan.js"
+import { AgentScan } from "../../src/agent/LiveSubAgentManager.js"
 import * as Temporary from "../support/Temporary.js"
 
 const look = (scan: AgentScan) => {

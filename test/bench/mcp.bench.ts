@@ -8,10 +8,10 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as McpSettings from "../../src/extension/mcp/internal/McpSettings.js"
 import * as LiveMcpClient from "../../src/extension/mcp/LiveMcpClient.js"
 import { McpClient } from "../../src/extension/mcp/McpClient.js"
 import { McpConfig, McpEntry } from "../../src/extension/mcp/McpConfig.js"
-import * as McpSettings from "../../src/extension/mcp/McpSettings.js"
 import * as Table from "./Table.js"
 
 const calls = 500

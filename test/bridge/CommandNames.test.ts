@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as CommandNames from "../../src/bridge/CommandNames.js"
+import * as CallServer from "../../src/bridge/internal/CallServer.js"
 import * as CommandName from "../../src/command/CommandName.js"
 
 const prefixes = ["mcp:", "skill:", "a-b:"]
-const within = (text: string, most = 200) => [...CommandNames.within(text, prefixes, most)]
+const within = (text: string, most = 200) => [...CallServer.within(text, prefixes, most)]
 
 describe("the names of our commands in a text", () => {
   it("are its words that begin with a prefix, once each", () => {

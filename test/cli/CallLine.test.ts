@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Lines } from "../../src/cli/Lines.js"
+import { Lines } from "../../src/cli/CallAction.js"
 import { run } from "../support/cli/Program.js"
 
 const line = (id: string, command: string) => `{"id":"${id}","name":"Bash","arguments":{"command":"${command}"}}\n`

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { CallPlaces } from "../../src/cli/CallPlaces.js"
-import { CallQueue } from "../../src/cli/CallQueue.js"
+import { CallPlaces, CallQueue } from "../../src/cli/CallAction.js"
 
 const call = (id: string, text = "true") => ({ id, name: "Bash", arguments: text })
 

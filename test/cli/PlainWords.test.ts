@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Cli from "../../src/cli/Cli.js"
 import { Invocation } from "../../src/cli/Invocation.js"
-import * as PlainWords from "../../src/cli/PlainWords.js"
+import * as Program from "../../src/cli/Program.js"
 import { program } from "../../src/cli/Program.js"
 import { runBy } from "../support/cli/Program.js"
 
@@ -36,7 +36,7 @@ const answer = (read: typeof program) => (args: ReadonlyArray<string>) =>
     })
   )
 
-const plain = (args: ReadonlyArray<string>) => PlainWords.find(args) !== undefined
+const plain = (args: ReadonlyArray<string>) => Program.find(args) !== undefined
 
 const word = FastCheck.constantFrom(
   "ls -la",

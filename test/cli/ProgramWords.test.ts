@@ -1,7 +1,7 @@
 import * as Command from "@effect/cli/Command"
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
-import { exec } from "../../src/cli/Exec.js"
+import { exec } from "../../src/cli/Cli.js"
 import * as ProgramWords from "../../src/cli/ProgramWords.js"
 
 const options = ProgramWords.optionsOf([Command.getUsage(exec)])

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Places from "../../src/router/Places.js"
+import * as BashRouter from "../../src/router/BashRouter.js"
 
 describe("places", () => {
   it.effect("keep calls in the order they came in", () =>
     Effect.gen(function* () {
-      const places = Places.make()
+      const places = BashRouter.make()
       const ended: Array<string> = []
       const gate = yield* Deferred.make<void>()
       const says = (name: string) => Effect.sync(() => void ended.push(name))
@@ -26,7 +26,7 @@ describe("places", () => {
 
   it.effect("outlast a call that is cancelled while it waits, fails or dies", () =>
     Effect.gen(function* () {
-      const places = Places.make()
+      const places = BashRouter.make()
       const ended: Array<string> = []
       const gate = yield* Deferred.make<void>()
       const says = (name: string) => Effect.sync(() => void ended.push(name))
@@ -55,7 +55,7 @@ describe("places", () => {
 
   it.effect("are given up for whoever does not wait", () =>
     Effect.gen(function* () {
-      const places = Places.make()
+      const places = BashRouter.make()
       const hanging = yield* Effect.fork(places.keep(Effect.never))
       yield* Effect.yieldNow()
       places.open()

@@ -3,10 +3,10 @@ import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as NewFile from "../../src/sandbox/NewFile.js"
+import * as Granting from "../../src/sandbox/internal/Granting.js"
 import * as Temporary from "../support/Temporary.js"
 
-const made = (file: string) => Effect.runSync(Effect.either(NewFile.make(file)))
+const made = (file: string) => Effect.runSync(Effect.either(Granting.makeNewFile(file)))
 
 describe("a new file", () => {
   it("is made empty, and one that is there stays as it is", () =>

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/TestClock"
-import * as Rescan from "../../src/sandbox/Rescan.js"
+import * as LocalSandboxProvider from "../../src/sandbox/LocalSandboxProvider.js"
 
 /** Counts the scans, each of which takes so many milliseconds. */
 const counting = (takes: number, after: Effect.Effect<void, string> = Effect.void) =>
   Effect.gen(function* () {
     let scans = 0
-    const rescan = yield* Rescan.make(
+    const rescan = yield* LocalSandboxProvider.makeRescan(
       Effect.sync(() => void scans++).pipe(Effect.zipRight(Effect.sleep(takes)), Effect.zipRight(after))
     )
     const ended = Effect.sync(rescan)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WithheldVariables } from "../../src/sandbox/WithheldVariables.js"
+import { WithheldVariables } from "../../src/sandbox/LocalSandboxProvider.js"
 
 const names = ["AWS_PROFILE", "A"]
 const said = (command: string) => new WithheldVariables().notice(command, names) !== undefined

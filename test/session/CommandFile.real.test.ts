@@ -1,6 +1,6 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { CommandFile } from "../../src/session/CommandFile.js"
+import { CommandFile } from "../../src/session/SessionDirectory.js"
 import * as Temporary from "../support/Temporary.js"
 
 const withFile = (use: (file: CommandFile) => void) =>

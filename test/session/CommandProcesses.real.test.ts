@@ -4,8 +4,8 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as CommandMark from "../../src/session/CommandMark.js"
-import * as CommandProcesses from "../../src/session/CommandProcesses.js"
+import * as CommandMark from "../../src/session/internal/CommandMark.js"
+import * as Interruption from "../../src/session/internal/Interruption.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import { inSession, type Subject, started } from "../support/Session.js"
 
@@ -179,6 +179,6 @@ describe("CommandProcesses", () => {
       pipes,
       older: new Set<number>()
     }
-    assert.deepStrictEqual(CommandProcesses.list(none), [])
+    assert.deepStrictEqual(Interruption.list(none), [])
   })
 })

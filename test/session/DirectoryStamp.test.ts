@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as DirectoryStamp from "../../src/session/DirectoryStamp.js"
+import * as SessionDirectory from "../../src/session/SessionDirectory.js"
 
 const inDirectory = (use: (path: string, inode: number) => void) => () => {
   const path = Fs.mkdtempSync(Path.join(Os.tmpdir(), "stamp-"))
@@ -20,16 +20,16 @@ describe("DirectoryStamp", () => {
   it(
     "there is none right after a change, and none of another directory",
     inDirectory((path, inode) => {
-      assert.isUndefined(DirectoryStamp.of(path, inode))
-      assert.isUndefined(DirectoryStamp.of(path, inode, Date.now() - 1000), "the clock was set back")
-      assert.isNumber(DirectoryStamp.of(path, inode, later()))
-      assert.isUndefined(DirectoryStamp.of(path, inode + 1, later()))
-      assert.isUndefined(DirectoryStamp.of(Path.join(path, "none"), inode, later()))
+      assert.isUndefined(SessionDirectory.of(path, inode))
+      assert.isUndefined(SessionDirectory.of(path, inode, Date.now() - 1000), "the clock was set back")
+      assert.isNumber(SessionDirectory.of(path, inode, later()))
+      assert.isUndefined(SessionDirectory.of(path, inode + 1, later()))
+      assert.isUndefined(SessionDirectory.of(Path.join(path, "none"), inode, later()))
       assert.deepStrictEqual(
-        [path, Path.join(path, "none")].map((one) => DirectoryStamp.isThere(one, inode)),
+        [path, Path.join(path, "none")].map((one) => SessionDirectory.isThere(one, inode)),
         [true, false]
       )
-      assert.isFalse(DirectoryStamp.isThere(path, inode + 1))
+      assert.isFalse(SessionDirectory.isThere(path, inode + 1))
     })
   )
 
@@ -38,10 +38,10 @@ describe("DirectoryStamp", () => {
     inDirectory((path, inode) => {
       const file = Path.join(path, "file")
       Fs.writeFileSync(file, "a")
-      const stamps = [DirectoryStamp.of(path, inode, later())]
+      const stamps = [SessionDirectory.of(path, inode, later())]
       Fs.writeFileSync(file, "b")
       Fs.chmodSync(file, 0o600)
-      assert.strictEqual(DirectoryStamp.of(path, inode, later()), stamps[0])
+      assert.strictEqual(SessionDirectory.of(path, inode, later()), stamps[0])
       const tick = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
       const changes = [
         () => Fs.renameSync(file, `${file}2`),
@@ -55,7 +55,7 @@ describe("DirectoryStamp", () => {
       for (const change of changes) {
         tick()
         change()
-        stamps.push(DirectoryStamp.of(path, inode, later()))
+        stamps.push(SessionDirectory.of(path, inode, later()))
       }
       assert.notInclude(stamps, undefined)
       assert.strictEqual(new Set(stamps).size, stamps.length)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as LineCounter from "../../src/session/LineCounter.js"
-import { OutputCapture } from "../../src/session/OutputCapture.js"
+import * as LineCounter from "../../src/session/internal/LineCounter.js"
+import { OutputCapture } from "../../src/session/internal/OutputCapture.js"
 
 const captured = (bytes: Buffer, limit: number) => {
   const capture = new OutputCapture({

@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import { finish, OutputCapture } from "../../src/session/OutputCapture.js"
+import { finish, OutputCapture } from "../../src/session/internal/OutputCapture.js"
 import type { OutputFile } from "../../src/session/OutputFiles.js"
 
 let directory = ""

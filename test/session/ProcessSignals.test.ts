@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import * as ProcessSignals from "../../src/session/ProcessSignals.js"
+import * as ProcessSignals from "../../src/session/internal/ProcessSignals.js"
 
 describe("ProcessSignals", () => {
   it("reach nobody by the numbers that mean everybody", () => {

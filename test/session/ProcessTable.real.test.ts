@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import * as ProcessSignals from "../../src/session/ProcessSignals.js"
+import * as ProcessSignals from "../../src/session/internal/ProcessSignals.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import * as ShellEnvironment from "../../src/session/ShellEnvironment.js"
 

@@ -2,8 +2,8 @@
 import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
+import * as ProtocolInput from "../../src/session/internal/ProtocolInput.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
-import * as ProtocolInput from "../../src/session/ProtocolInput.js"
 
 /** Begins before each process of a test, so that all of them count as started since. */
 const since = ProcessTable.ticksAt(performance.now()) - 100

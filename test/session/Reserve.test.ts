@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { Reserve } from "../../src/session/Reserve.js"
+import { Reserve } from "../../src/session/SessionDirectory.js"
 
 const failing = (code: string) => Object.assign(new Error(code), { code })
 

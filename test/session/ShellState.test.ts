@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ShellState from "../../src/session/ShellState.js"
+import * as ShellState from "../../src/session/internal/ShellState.js"
 
 const next = {
   environment: ["KEPT", "GONE", "MISSING", "not a name"],

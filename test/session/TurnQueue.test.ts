@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { TurnQueue } from "../../src/session/TurnQueue.js"
+import { TurnQueue } from "../../src/session/internal/TurnQueue.js"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
 

@@ -95,7 +95,17 @@ const runners = new Map([
 const isFunctionModule = (from: string): boolean => /^effect\/(Function|Predicate|GlobalValue)$/.test(from)
 
 /** The rooms that a path under `src` lies in, from the street: `["sandbox", "policy"]`; none for a root file. */
-const roomsOf = (file: string): ReadonlyArray<string> => file.split("/").slice(0, -1)
+const roomsOf = (file: string): ReadonlyArray<string> =>
+  file
+    .split("/")
+    .slice(0, -1)
+    .filter((room, at, rooms) => room !== "internal" || at !== rooms.length - 1)
+
+/** A room is entered by its doors: only the room itself, and the rooms in it, import from its `internal` folder. */
+const checkDoors = (file: string, target: string): string | undefined => {
+  const [room, hidden] = target.split("/internal/")
+  return hidden === undefined || file.startsWith(`${room}/`) ? undefined : `imports ${target}, which is internal`
+}
 
 const floorOf = (house: Floors, room: string): number => house.findIndex((rooms) => rooms.includes(room))
 
@@ -173,7 +183,7 @@ const checkIndex = (source: ts.SourceFile): ReadonlyArray<string> => {
   return names.join() === names.toSorted().join() ? [] : ["index.ts: is not sorted"]
 }
 
-const checkFile = (file: string, text: string): ReadonlyArray<string> => {
+const checkFile = (file: string, text: string, isPublic: boolean): ReadonlyArray<string> => {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
   const isRoot = roomsOf(file).length === 0
   const nowhere = unplaced(file)
@@ -194,7 +204,7 @@ const checkFile = (file: string, text: string): ReadonlyArray<string> => {
   for (const each of imports) {
     const relative = each.from?.startsWith(".") === true
     const target = relative ? path.posix.join(path.posix.dirname(file), each.from ?? "").replace(/\.js$/, ".ts") : ""
-    say(each.line, relative ? checkFloors(file, target) : checkPackage(each))
+    say(each.line, relative ? (checkFloors(file, target) ?? checkDoors(file, target)) : checkPackage(each))
   }
 
   const runnerOf = new Map(
@@ -220,13 +230,15 @@ const checkFile = (file: string, text: string): ReadonlyArray<string> => {
   for (const statement of source.statements) if (holdsState(statement)) say(at(statement), "holds state in a module")
   if (file !== "index.ts") {
     for (const statement of source.statements) {
-      for (const flaw of Docstring.flawsOf(statement)) say(at(statement), flaw)
+      for (const flaw of Docstring.flawsOf(statement, isPublic)) say(at(statement), flaw)
     }
   }
 
   return file === "index.ts" ? [...found, ...checkIndex(source)] : found
 }
 
-/** All violations in these files, whose names are paths under `src`. */
-export const violations = (files: Readonly<Record<string, string>>): ReadonlyArray<string> =>
-  Object.entries(files).flatMap(([file, text]) => checkFile(file, text))
+/** All violations in these files, whose names are paths under `src`; `isPublic` tells the package's modules. */
+export const violations = (
+  files: Readonly<Record<string, string>>,
+  isPublic: (file: string) => boolean
+): ReadonlyArray<string> => Object.entries(files).flatMap(([file, text]) => checkFile(file, text, isPublic(file)))

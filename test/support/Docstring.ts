@@ -1,6 +1,6 @@
 /**
- * The rules of docstrings: every exported declaration has one that says what the thing is or does, with an `@since`, and
- * that begins with a verb or with the thing itself.
+ * The rules of docstrings: every export of a public module has one that says what the thing is or does, with an
+ * `@since`, and that begins with a verb or with the thing itself. Tags are for public modules only.
  */
 import * as ts from "typescript"
 
@@ -14,17 +14,22 @@ const declaredName = (statement: ts.Statement): string => {
   return (named && ts.getNameOfDeclaration(named as ts.Declaration)?.getText()) ?? "the export"
 }
 
-/** Returns the flaws in the docstring of an exported declaration; none for any other statement. */
-export const flawsOf = (statement: ts.Statement): ReadonlyArray<string> => {
-  if (!isExported(statement)) return []
+/** Returns the flaws in the docstring of a declaration; only a public module's export needs one, and only there has tags. */
+export const flawsOf = (statement: ts.Statement, isPublic: boolean): ReadonlyArray<string> => {
   const docstring = ts.getJSDocCommentsAndTags(statement).findLast(ts.isJSDoc)
   const text = ts.getTextOfJSDocComment(docstring?.comment)?.trim() ?? ""
-  const hasSince = docstring?.tags?.some(({ tagName }) => tagName.text === "since") === true
+  const has = (tag: string) => docstring?.tags?.some(({ tagName }) => tagName.text === tag) === true
   const name = declaredName(statement)
+  if (!isPublic) {
+    return ["since", "category", "internal"]
+      .filter(has)
+      .map((tag) => `the docstring of ${name} has @${tag}, which is for public modules`)
+  }
+  if (!isExported(statement)) return []
   const riddle = /^(What|Whether|Where|How|Why|Who|Whom|When)\b/.exec(text)?.[1]
   return [
     ...(text === "" ? [`${name} has no docstring that says what it is`] : []),
-    ...(hasSince ? [] : [`the docstring of ${name} has no @since`]),
+    ...(has("since") ? [] : [`the docstring of ${name} has no @since`]),
     ...(riddle === undefined ? [] : [`the docstring of ${name} begins with ${riddle}: begin with a verb, or the thing`])
   ]
 }

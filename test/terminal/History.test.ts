@@ -4,8 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../src/terminal/History.js"
-import * as HistoryFile from "../../src/terminal/HistoryFile.js"
-import * as HistoryText from "../../src/terminal/HistoryText.js"
 import * as Temporary from "../support/Temporary.js"
 
 /** Starts a shell's history, adds commands, and returns what it has then, and what it complains of. */
@@ -34,10 +32,10 @@ describe("History", () => {
   it("keeps every text as it is, or not at all", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.fullUnicodeString(), (text) => {
-        const line = HistoryText.toLine(text)
+        const line = History.toLine(text)
         if (line === undefined || text.trim() === "") return
         assert.strictEqual(line.indexOf("\n"), line.length - 1)
-        assert.deepStrictEqual(HistoryText.fromText(line), [text])
+        assert.deepStrictEqual(History.fromText(line), [text])
       })
     )
   })
@@ -80,11 +78,11 @@ describe("History", () => {
       const lines = Array.from({ length: 60_000 }, (_, at) => `command number ${at}\n`)
       Fs.writeFileSync(path, lines.join(""))
       const { entries } = await shell(path)
-      assert.strictEqual(entries.length, HistoryFile.mostEntries)
+      assert.strictEqual(entries.length, History.mostEntries)
       assert.strictEqual(entries.at(-1), "command number 59999")
       assert.isBelow(Fs.statSync(path).size, 600_000)
       const again = await shell(path, "ls")
-      assert.strictEqual(again.entries.length, HistoryFile.mostEntries / 2 + 1)
+      assert.strictEqual(again.entries.length, History.mostEntries / 2 + 1)
       assert.deepStrictEqual(Fs.readdirSync(directory), ["history"])
       assert.strictEqual(Fs.statSync(path).mode & 0o777, 0o600)
     }))

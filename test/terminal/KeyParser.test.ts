@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type { Key } from "../../src/terminal/Key.js"
-import { KeyParser } from "../../src/terminal/KeyParser.js"
+import type { Key } from "../../src/terminal/internal/Key.js"
+import { KeyParser } from "../../src/terminal/internal/KeyParser.js"
 
 /** A short form: a press is `<name>`, a pasted text `[text]`. */
 const written = (key: Key): string =>

@@ -1,7 +1,7 @@
 /** What a person sees: the editor on xterm.js. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { Entered } from "../../src/terminal/Entered.js"
+import { Entered } from "../../src/terminal/internal/Entered.js"
 import { type EditorOnXterm, using } from "../support/terminal/EditorOnXterm.js"
 
 const text = (text: string) => Entered.Text({ text })

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import { erased } from "../../src/terminal/EditorUpdate.js"
-import { LiveArea } from "../../src/terminal/LiveArea.js"
-import * as Reflow from "../../src/terminal/Reflow.js"
+import { erased } from "../../src/terminal/internal/LineEditing.js"
+import { LiveArea } from "../../src/terminal/internal/LiveArea.js"
+import * as Reflow from "../../src/terminal/internal/Reflow.js"
 
 const read = (variables: Readonly<Record<string, string>>) =>
   Effect.runSync(Effect.withConfigProvider(Reflow.config, ConfigProvider.fromMap(new Map(Object.entries(variables)))))

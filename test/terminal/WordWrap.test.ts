@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Columns from "../../src/terminal/Columns.js"
+import * as Columns from "../../src/terminal/internal/Columns.js"
 import { wrap } from "../../src/terminal/WordWrap.js"
 
 describe("the lines of a text for people", () => {

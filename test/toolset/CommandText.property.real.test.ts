@@ -3,7 +3,7 @@ import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as Quote from "../../src/bash/Quote.js"
-import * as CommandText from "../../src/toolset/CommandText.js"
+import * as CommandText from "../../src/toolset/internal/CommandText.js"
 
 const SEED = Number(process.env["SEED"] ?? 1)
 

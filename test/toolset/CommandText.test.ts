@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as BashArguments from "../../src/toolset/BashArguments.js"
-import * as CommandText from "../../src/toolset/CommandText.js"
+import * as CommandText from "../../src/toolset/internal/CommandText.js"
 
 const fence = "```"
 /** Lines of text, of which `F` alone or before a language is a fence. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as Culprit from "../../src/toolset/Culprit.js"
+import * as Culprit from "../../src/toolset/internal/Culprit.js"
 
 const find = (command: string, fields: Partial<CommandResult.CommandResult> = {}) =>
   Culprit.find(Culprit.lineOf(command), CommandResult.make({ exitCode: 1, ...fields }))

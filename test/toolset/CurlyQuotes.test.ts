@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as CurlyQuotes from "../../src/toolset/CurlyQuotes.js"
+import * as CurlyQuotes from "../../src/toolset/internal/CurlyQuotes.js"
 
 const remark = (text: string, exitCode: number, stderr: string) =>
   CurlyQuotes.remark(text, CommandLine.parse(text).tokens, CommandResult.make({ exitCode, stderr }))

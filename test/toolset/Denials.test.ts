@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Denials } from "../../src/toolset/Denials.js"
+import { Denials } from "../../src/toolset/BashTool.js"
 
 const first = "blocked by sandbox policy: /p/.env (rule **/.env: on the blacklist)"
 const text = (what: string, also: string) =>

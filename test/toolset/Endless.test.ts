@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Endless from "../../src/toolset/Endless.js"
+import * as BashTool from "../../src/toolset/BashTool.js"
 
 const found: Readonly<Record<string, string>> = {
   "tail -f a.log": "tail a.log",
@@ -36,13 +36,13 @@ const left: ReadonlyArray<string> = [
 describe("a call that follows what is written", () => {
   it("is answered with what shows what there is now", () => {
     for (const [text, instead] of Object.entries(found)) {
-      const { instead: seen, reason } = Endless.find(text) ?? assert.fail(text)
+      const { instead: seen, reason } = BashTool.find(text) ?? assert.fail(text)
       assert.strictEqual(seen, instead, text)
       assert.match(reason, / does not end by itself; .*timeout=<ms>$/)
     }
   })
 
   it("is left alone where something ends it, or reads it", () => {
-    for (const text of left) assert.isUndefined(Endless.find(text), text)
+    for (const text of left) assert.isUndefined(BashTool.find(text), text)
   })
 })

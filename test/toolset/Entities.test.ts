@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Entities from "../../src/toolset/Entities.js"
+import * as CommandText from "../../src/toolset/internal/CommandText.js"
 
 describe("an entity of HTML in the place of an operator", () => {
   it("is found, and all of them are written as they were meant", () => {
-    assert.deepStrictEqual(Entities.find("cat a &gt; b"), { entity: "&gt;", decoded: "cat a > b" })
-    assert.deepStrictEqual(Entities.find("cd a &amp;&amp; ls"), { entity: "&amp;", decoded: "cd a && ls" })
-    assert.deepStrictEqual(Entities.find("x 2&gt;&amp;1 | grep &quot;a &amp;lt; b&quot;"), {
+    assert.deepStrictEqual(CommandText.find("cat a &gt; b"), { entity: "&gt;", decoded: "cat a > b" })
+    assert.deepStrictEqual(CommandText.find("cd a &amp;&amp; ls"), { entity: "&amp;", decoded: "cd a && ls" })
+    assert.deepStrictEqual(CommandText.find("x 2&gt;&amp;1 | grep &quot;a &amp;lt; b&quot;"), {
       entity: "&gt;",
       decoded: 'x 2>&1 | grep "a &lt; b"'
     })
-    assert.deepStrictEqual(Entities.find("echo &#39;a&#39;"), { entity: "&#39;", decoded: "echo 'a'" })
+    assert.deepStrictEqual(CommandText.find("echo &#39;a&#39;"), { entity: "&#39;", decoded: "echo 'a'" })
   })
 
   it("is told without a command where an address has it: that needs quotes besides", () => {
-    assert.deepStrictEqual(Entities.find("curl http://a/?b=1&amp;c=2"), { entity: "&amp;", decoded: undefined })
+    assert.deepStrictEqual(CommandText.find("curl http://a/?b=1&amp;c=2"), { entity: "&amp;", decoded: undefined })
   })
 
   it("is none in quotes, comments and here-documents, nor where it is something else", () => {
@@ -28,7 +28,7 @@ describe("an entity of HTML in the place of an operator", () => {
       "echo \\&gt;",
       "ls && lt; x"
     ]) {
-      assert.isUndefined(Entities.find(text), text)
+      assert.isUndefined(CommandText.find(text), text)
     }
   })
 })

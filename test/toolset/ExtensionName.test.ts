@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Option from "effect/Option"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as ExtensionName from "../../src/toolset/ExtensionName.js"
+import * as ExtensionName from "../../src/toolset/internal/ExtensionName.js"
 
 const known = [
   "mcp:gh:list_issues",

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Literal from "../../src/toolset/ForeignTool.literal.js"
+import * as ForeignToolShell from "../../src/toolset/internal/ForeignTool.shell.js"
 
 describe("the arguments of a function call", () => {
   it("are read by their names and by their places", () => {
@@ -29,7 +29,7 @@ describe("the arguments of a function call", () => {
       ["TodoWrite", '[{"content":"a"}]', { todos: [{ content: "a" }] }],
       ["LS", "", {}]
     ] as const)
-      assert.deepStrictEqual(Literal.read(name, given), params, given)
+      assert.deepStrictEqual(ForeignToolShell.read(name, given), params, given)
   })
 
   it("are none where a value is not certain", () => {
@@ -44,11 +44,11 @@ describe("the arguments of a function call", () => {
       ["MultiEdit", "edits=[{'old': 1}]"],
       ["f", "'a'"]
     ] as const)
-      assert.isUndefined(Literal.read(name, given), given)
+      assert.isUndefined(ForeignToolShell.read(name, given), given)
   })
 
   it("end where their bracket is closed outside of quotes", () => {
-    assert.strictEqual(Literal.closing("(')', [1]) x", 0), 9)
-    assert.isUndefined(Literal.closing("('a)", 0))
+    assert.strictEqual(ForeignToolShell.closing("(')', [1]) x", 0), 9)
+    assert.isUndefined(ForeignToolShell.closing("('a)", 0))
   })
 })

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Advice from "../../src/domain/Advice.js"
-import * as ForeignTool from "../../src/toolset/ForeignTool.js"
+import * as ForeignTool from "../../src/toolset/internal/ForeignTool.js"
 import { type House, inHouse } from "../support/toolset/House.js"
 
 /** Runs the command that the answer to a call shows. */

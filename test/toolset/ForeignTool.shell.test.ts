@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as ForeignToolCall from "../../src/toolset/ForeignTool.shell.js"
+import * as ForeignToolCall from "../../src/toolset/internal/ForeignTool.shell.js"
 
 const offers = (command: string) => /^(?:read|edit|write|TodoWrite|mcp:|skill:)/.test(command)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Advice from "../../src/domain/Advice.js"
-import * as ForeignTool from "../../src/toolset/ForeignTool.js"
+import * as ForeignTool from "../../src/toolset/internal/ForeignTool.js"
 
 const advise = (
   name: string,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as FullScreen from "../../src/toolset/FullScreen.js"
+import * as FullScreen from "../../src/toolset/internal/FullScreen.js"
 
 const found: Readonly<Record<string, string | undefined>> = {
   "vim a.txt": "read a.txt",

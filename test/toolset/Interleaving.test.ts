@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type { KeptOutput } from "../../src/domain/KeptOutput.js"
 import type { LineOrder } from "../../src/domain/LineOrder.js"
-import * as OutputText from "../../src/toolset/OutputText.js"
+import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 
 const shown = (stdout: string, stderr: string, order: LineOrder, kept?: KeptOutput) =>
-  OutputText.of({ stdout, stderr, order, ...(kept === undefined ? {} : { kept }) })
+  ToolReturn.of({ stdout, stderr, order, ...(kept === undefined ? {} : { kept }) })
 
 describe("the lines of both streams", () => {
   it("stand in the order in which they came", () => {
@@ -113,7 +113,7 @@ describe("the lines of both streams", () => {
     "are the same lines as without an order, whole, and those of each stream in their own order",
     [outputs],
     ([{ order, stderr, stdout }]) => {
-      const unordered = OutputText.of({ stdout, stderr })
+      const unordered = ToolReturn.of({ stdout, stderr })
       const ordered = shown(stdout, stderr, order)
       assert.deepStrictEqual(linesOf(ordered).filter(Boolean), linesOf(unordered).filter(Boolean))
       for (const stream of ["x", "y"]) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import type { Surroundings } from "../../src/sandbox/Surroundings.js"
-import * as MissingPath from "../../src/toolset/MissingPath.js"
+import * as MissingPath from "../../src/toolset/internal/MissingPath.js"
 
 /** Surroundings with files, each by its path. */
 const withFiles = (...files: ReadonlyArray<string>): Surroundings => {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as OpenQuote from "../../src/toolset/OpenQuote.js"
+import * as Remark from "../../src/toolset/internal/Remark.js"
 
 const remark = (text: string, quote: string) =>
-  OpenQuote.remark(text, `bash: line 1: unexpected EOF while looking for matching \`${quote}'\n`)
+  Remark.remarkOpenQuote(text, `bash: line 1: unexpected EOF while looking for matching \`${quote}'\n`)
 
 describe("the remark on a quote without an end", () => {
   it("shows where it opens, and the here-document that takes the text as it is", () => {
@@ -22,6 +22,6 @@ describe("the remark on a quote without an end", () => {
 
   it("is none where bash misses something else", () => {
     assert.isUndefined(remark("echo $(ls", ")"))
-    assert.isUndefined(OpenQuote.remark('echo "', "bash: x: No such file or directory\n"))
+    assert.isUndefined(Remark.remarkOpenQuote('echo "', "bash: x: No such file or directory\n"))
   })
 })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type { KeptOutput, KeptStream } from "../../src/domain/KeptOutput.js"
-import * as OutputText from "../../src/toolset/OutputText.js"
+import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 
 const where = "all of it: /o/1.txt"
 
 const shown = (stdout: string, kept?: KeptOutput, stderr = "") =>
-  OutputText.of({ stdout, stderr, ...(kept === undefined ? {} : { kept }) })
+  ToolReturn.of({ stdout, stderr, ...(kept === undefined ? {} : { kept }) })
 
 const whole = (text: string): KeptStream => ({ bytes: Buffer.byteLength(text), where })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as PatchText from "../../src/toolset/PatchText.js"
+import * as PatchText from "../../src/toolset/internal/PatchText.js"
 
 const body = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
 

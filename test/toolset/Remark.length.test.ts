@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import * as Surroundings from "../../src/sandbox/Surroundings.js"
-import * as Remark from "../../src/toolset/Remark.js"
+import * as Remark from "../../src/toolset/internal/Remark.js"
 
 const cwd = "/home/ada/project"
 

@@ -1,6 +1,6 @@
 import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
-import * as SyntaxSlip from "../../src/toolset/SyntaxSlip.js"
+import * as WayOn from "../../src/toolset/internal/WayOn.js"
 
 /** What bash says of a text; nothing is run. */
 const said = (text: string): string =>
@@ -29,11 +29,11 @@ describe("a slip in the syntax", () => {
     for (const [text, told] of Object.entries(slips)) {
       const stderr = said(text)
       assert.match(stderr, /syntax error/, text)
-      assert.strictEqual(SyntaxSlip.find(text, stderr), told, text)
+      assert.strictEqual(WayOn.find(text, stderr), told, text)
     }
   })
 
   it("is none where bash says nothing of syntax", () => {
-    assert.isUndefined(SyntaxSlip.find("if [ -f x ] then echo 1; fi", "bash: x: command not found"))
+    assert.isUndefined(WayOn.find("if [ -f x ] then echo 1; fi", "bash: x: command not found"))
   })
 })

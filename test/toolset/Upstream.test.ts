@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as Upstream from "../../src/toolset/Upstream.js"
+import * as Remark from "../../src/toolset/internal/Remark.js"
 
 const plain = { exitCode: 0, stderr: "" }
 
@@ -21,7 +21,7 @@ describe("who failed before the end of a pipeline", () => {
   ] as const) {
     it(`${command}: ${JSON.stringify(pipeline)}`, () => {
       assert.strictEqual(
-        Upstream.remark(command, { ...plain, ...(pipeline === undefined ? {} : { pipeline }) }),
+        Remark.remarkUpstream(command, { ...plain, ...(pipeline === undefined ? {} : { pipeline }) }),
         remark
       )
     })
@@ -51,7 +51,7 @@ describe("who failed before the end of a pipeline", () => {
   ] as const) {
     it(`${command}: ${code}, ${offline ?? "no packet refused"}`, () => {
       const result = offline === undefined ? {} : { offline }
-      assert.strictEqual(Upstream.remark(command, { ...plain, ...result, pipeline: [code, 0] }), remark)
+      assert.strictEqual(Remark.remarkUpstream(command, { ...plain, ...result, pipeline: [code, 0] }), remark)
     })
   }
 
@@ -65,13 +65,13 @@ describe("who failed before the end of a pipeline", () => {
     ["./seg | cat", 139, "bash: line 1:  5 Segmentation fault  ./seg\n", "[./seg exited 139]"]
   ] as const) {
     it(`${command}: ${code}, by name and cause`, () => {
-      assert.strictEqual(Upstream.remark(command, { exitCode: 0, stderr, pipeline: [code, 0] }), remark)
+      assert.strictEqual(Remark.remarkUpstream(command, { exitCode: 0, stderr, pipeline: [code, 0] }), remark)
     })
   }
 
   it("is told beside what the exit code means, and with the last part where it means nothing", () => {
     const beside = (command: string, exitCode: number, pipeline: ReadonlyArray<number>, meaning?: string) =>
-      Upstream.beside(CommandLine.parse(command).tokens, { exitCode, stderr: "", pipeline }, meaning)
+      Remark.besideUpstream(CommandLine.parse(command).tokens, { exitCode, stderr: "", pipeline }, meaning)
     assert.strictEqual(beside("make | grep x", 1, [2, 1], "no match"), "make exited 2")
     assert.strictEqual(beside("make | ./filter", 3, [2, 3]), "make exited 2, ./filter exited 3")
     assert.isUndefined(beside("a | grep x | wc", 1, [0, 1], "no match"))

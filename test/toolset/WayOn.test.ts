@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import * as Surroundings from "../../src/sandbox/Surroundings.js"
-import * as WayOn from "../../src/toolset/WayOn.js"
+import * as WayOn from "../../src/toolset/internal/WayOn.js"
 
 const of = (command: string, result: Partial<CommandResult>) =>
   WayOn.of(CommandLine.parse(command), {

@@ -1,7 +1,5 @@
 /**
  * Keeps a conversation in the order that providers take: after each message with calls, one message with their results.
- *
- * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as TextCut from "../../domain/TextCut.js"
@@ -10,19 +8,10 @@ import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as ResultImage from "../model/ResultImage.js"
 import type { Finished } from "../model/TurnPart.js"
 
-/**
- * The result of a call that was cut off.
- *
- * @since 0.1.0
- */
+/** The result of a call that was cut off. */
 export const interrupted = "(interrupted before its result was known; it may or may not have run)"
 
-/**
- * Makes the message with the result of a call.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the message with the result of a call. */
 export const toolMessage = (
   results: ReadonlyArray<{
     readonly call: Pick<ToolCall, "id" | "name">
@@ -39,12 +28,7 @@ export const toolMessage = (
 const resultPart = (id: string, name: string, isFailure: boolean, result: string): Prompt.ToolResultPart =>
   Prompt.toolResultPart({ id, name, isFailure, result, providerExecuted: false })
 
-/**
- * Returns the calls in a message that the agent runs, not the provider.
- *
- * @since 0.1.0
- * @category destructors
- */
+/** Returns the calls in a message that the agent runs, not the provider. */
 export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallPart> =>
   message.role === "assistant"
     ? message.content.filter((part): part is Prompt.ToolCallPart => part.type === "tool-call" && !part.providerExecuted)
@@ -54,9 +38,6 @@ export const callsOf = (message: Prompt.Message): ReadonlyArray<Prompt.ToolCallP
  * Puts a conversation in order, wherever it was cut: the results of a message's calls stand in one message behind it, in
  * the order of the calls; a call without a result gets one that says so; results without a call, empty messages and
  * system messages are left out.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const repair = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
   const repaired: Array<Prompt.Message> = []
@@ -87,11 +68,7 @@ const resultsBehind = (messages: ReadonlyArray<Prompt.Message>, at: number): Rea
 /** The longest id that every provider takes back. */
 const longestId = 64
 
-/**
- * The most characters of a call's arguments. Longer ones are not run, and not kept.
- *
- * @since 0.1.0
- */
+/** The most characters of a call's arguments. Longer ones are not run, and not kept. */
 export const longestArguments = 1_000_000
 
 /** The characters that are kept of longer ones. */
@@ -104,9 +81,6 @@ const longestText = 1_000_000
  * Makes a turn fit for a conversation. Its calls get ids that no earlier call has, which are added to those that are
  * taken, for some servers give the same ones in each turn, or none. Of a text or of arguments that are too long, the
  * beginning is kept.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const fit = <Turn extends Pick<Finished, "calls" | "message" | "text">>(
   turn: Turn,
@@ -146,10 +120,6 @@ const ownId = (id: string, taken: ReadonlySet<string>): string => {
   return `${base}_${count}`
 }
 
-/**
- * Returns the ids of all calls of a conversation.
- *
- * @since 0.1.0
- */
+/** Returns the ids of all calls of a conversation. */
 export const idsOf = (messages: ReadonlyArray<Prompt.Message>): Set<string> =>
   new Set(messages.flatMap((message) => callsOf(message).map(({ id }) => id)))

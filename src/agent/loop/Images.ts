@@ -1,8 +1,6 @@
 /**
  * Bounds the images of a conversation, and leaves out those that it has no room for, or that a provider does not take. A
  * line in the result's text stands in the place of each.
- *
- * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as ResultImage from "../model/ResultImage.js"
@@ -10,18 +8,10 @@ import * as ResultImage from "../model/ResultImage.js"
 /**
  * The most characters of an image in base64, of all images of a request, and the most images of one: providers refuse
  * more.
- *
- * @since 0.1.0
- * @category constants
  */
 export const bounds = { one: 5 * 1024 ** 2, all: 20 * 1024 ** 2, count: 20 }
 
-/**
- * The reason for which an image is left out, in the words that the model reads.
- *
- * @since 0.1.0
- * @category models
- */
+/** The reason for which an image is left out, in the words that the model reads. */
 export type Reason = "large" | "off" | "refused" | "room" | "transcript"
 
 const words: Readonly<Record<Reason, string>> = {
@@ -38,12 +28,7 @@ interface Place {
   readonly part: number
 }
 
-/**
- * Returns a result without those of its images that fail a test. An image without a reason stays.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns a result without those of its images that fail a test. An image without a reason stays. */
 export const filter = (
   part: Prompt.ToolResultPart,
   reasonOf: (image: ResultImage.ResultImage) => Reason | undefined
@@ -73,39 +58,20 @@ const map = (
       : Prompt.toolMessage({ content, options: message.options })
   })
 
-/**
- * Returns a message without those of its images that fail a test.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns a message without those of its images that fail a test. */
 export const filterMessage = (
   message: Prompt.Message,
   reasonOf: (image: ResultImage.ResultImage) => Reason | undefined
 ): Prompt.Message => map([message], (part) => filter(part, reasonOf))[0] ?? message
 
-/**
- * Returns the images of messages.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns the images of messages. */
 export const of = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<ResultImage.ResultImage> =>
   messages.flatMap((message) => (message.role === "tool" ? message.content.flatMap(ResultImage.of) : []))
 
-/**
- * Returns the number of images.
- *
- * @since 0.1.0
- */
+/** Returns the number of images. */
 export const count = (messages: ReadonlyArray<Prompt.Message>): number => of(messages).length
 
-/**
- * Leaves out all images; with `seen`, only those that the model has seen already.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Leaves out all images; with `seen`, only those that the model has seen already. */
 export const without = (
   messages: ReadonlyArray<Prompt.Message>,
   reason: Reason,
@@ -118,9 +84,6 @@ export const without = (
 /**
  * Leaves out what is beyond the bounds: images that are too large, and the oldest where there are too many. The latter go
  * by halves, for with each change of old messages, the provider's cache of the conversation is lost.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const bounded = (messages: ReadonlyArray<Prompt.Message>): ReadonlyArray<Prompt.Message> => {
   const fit = map(messages, (part) => filter(part, ({ base64 }) => (base64.length > bounds.one ? "large" : undefined)))

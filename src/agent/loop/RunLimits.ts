@@ -1,29 +1,16 @@
-/**
- * Decides when a run has reached one of its limits, and says which.
- *
- * @since 0.1.0
- */
+/** Decides when a run has reached one of its limits, and says which. */
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Model } from "../model/ModelProvider.js"
 import type { Limits } from "./AgentLoop.js"
 import type { TokenUsage } from "./TokenUsage.js"
 
-/**
- * A limit that is reached: the ending of the run, and a line on which limit it is and how to go on.
- *
- * @since 0.1.0
- * @category models
- */
+/** A limit that is reached: the ending of the run, and a line on which limit it is and how to go on. */
 export interface Reached<Ending extends "turns" | "tokens" | "budget" = "turns" | "tokens" | "budget"> {
   readonly ending: Ending
   readonly reason: string
 }
 
-/**
- * Returns the limit on tokens or on costs that is reached; undefined where there is room for a further request.
- *
- * @since 0.1.0
- */
+/** Returns the limit on tokens or on costs that is reached; undefined where there is room for a further request. */
 export const ofUsage = (
   { budget, maxTokens }: Pick<Limits, "budget" | "maxTokens">,
   { cost = 0, input, output }: TokenUsage
@@ -42,20 +29,12 @@ export const ofUsage = (
   return undefined
 }
 
-/**
- * Returns the limit on turns, where so many requests have reached it.
- *
- * @since 0.1.0
- */
+/** Returns the limit on turns, where so many requests have reached it. */
 export const ofTurns = ({ maxTurns }: Pick<Limits, "maxTurns">, turns: number): Reached<"turns"> | undefined =>
   turns < maxTurns
     ? undefined
     : { ending: "turns", reason: `The limit of ${maxTurns} ${maxTurns === 1 ? "turn" : "turns"} is reached.` }
 
-/**
- * Says that a run with a budget needs the price of its model.
- *
- * @since 0.1.0
- */
+/** Says that a run with a budget needs the price of its model. */
 export const unpriced = ({ name }: Pick<Model, "name">): string =>
   `A budget needs the model's price. Set it in settings.json, per million tokens: {"prices": {${JSON.stringify(ForeignText.word(name, 200))}: {"input": 3, "output": 15}}}`

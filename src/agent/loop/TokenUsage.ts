@@ -1,16 +1,7 @@
-/**
- * Counts the tokens that an agent has used.
- *
- * @since 0.1.0
- */
+/** Counts the tokens that an agent has used. */
 import type { Price } from "../model/ModelProvider.js"
 
-/**
- * Tokens, as the provider counts them, and their price.
- *
- * @since 0.1.0
- * @category models
- */
+/** Tokens, as the provider counts them, and their price. */
 export interface TokenUsage {
   /** All tokens that were sent, also those that the provider read from its cache. */
   readonly input: number
@@ -21,20 +12,10 @@ export interface TokenUsage {
   readonly cost: number | undefined
 }
 
-/**
- * The usage of an agent that has not begun.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The usage of an agent that has not begun. */
 export const none: TokenUsage = { input: 0, output: 0, cached: 0, cost: undefined }
 
-/**
- * Adds two usages; the cost is that of those which have one.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Adds two usages; the cost is that of those which have one. */
 export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   input: a.input + b.input,
   output: a.output + b.output,
@@ -42,12 +23,7 @@ export const add = (a: TokenUsage, b: TokenUsage): TokenUsage => ({
   cost: a.cost === undefined ? b.cost : a.cost + (b.cost ?? 0)
 })
 
-/**
- * Makes a usage of counted tokens, with their cost where the model has a price.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a usage of counted tokens, with their cost where the model has a price. */
 export const of = (
   { cached, input, output }: Pick<TokenUsage, "cached" | "input" | "output">,
   price: Price | undefined

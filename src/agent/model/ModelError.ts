@@ -1,8 +1,4 @@
-/**
- * The error of a request to a model.
- *
- * @since 0.1.0
- */
+/** The error of a request to a model. */
 import type * as AiError from "@effect/ai/AiError"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -21,9 +17,6 @@ import * as ForeignText from "../../domain/ForeignText.js"
  * - `bad_request`: the request is wrong: an unknown model, a wrong address, a parameter.
  * - `context_length`: the request is longer than the model's window.
  * - `too_long`: the answer is longer than any that is of use.
- *
- * @since 0.1.0
- * @category schemas
  */
 export const Kind = Schema.Literal(
   "auth",
@@ -38,12 +31,7 @@ export const Kind = Schema.Literal(
   "too_long"
 )
 
-/**
- * The kind of an error.
- *
- * @since 0.1.0
- * @category models
- */
+/** The kind of an error. */
 export type Kind = typeof Kind.Type
 
 const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "timeout", "broken"]
@@ -51,9 +39,6 @@ const retryable: ReadonlyArray<Kind> = ["rate", "overloaded", "transport", "time
 /**
  * The error of a request to a model. `reason` says on one line what went wrong and what to do; it holds no key, and no
  * control character.
- *
- * @since 0.1.0
- * @category errors
  */
 export class ModelError extends Schema.TaggedError<ModelError>("synapse/ModelError")("ModelError", {
   kind: Kind,
@@ -107,8 +92,6 @@ const kindOfStatus = (status: number): Kind => {
  * error within an answer, which has no status and a name that is not known, is `overloaded`: the request was accepted.
  *
  * @param isTooLong whether the provider's words say that the request is too long
- * @since 0.1.0
- * @category reading
  */
 export const kindOf = (status: number | undefined, error: unknown, isTooLong: boolean): Kind => {
   const field = (name: string) => (Predicate.isReadonlyRecord(error) ? error[name] : undefined)
@@ -123,9 +106,6 @@ export const kindOf = (status: number | undefined, error: unknown, isTooLong: bo
 /**
  * Converts an error of `@effect/ai`. The errors of Synapse's own providers come back as they were; those of other
  * providers are told apart by their status.
- *
- * @since 0.1.0
- * @category conversions
  */
 export const fromAiError = (error: AiError.AiError | ModelError): ModelError => {
   switch (error._tag) {
@@ -155,12 +135,7 @@ export const fromAiError = (error: AiError.AiError | ModelError): ModelError => 
   }
 }
 
-/**
- * Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** Converts an error that a provider sent within an answer: an object with `type` or `code`, and `message`. */
 export const fromEvent = (event: unknown): ModelError => {
   const message = Predicate.isReadonlyRecord(event) ? event["message"] : undefined
   const said = typeof message === "string" ? message : (JSON.stringify(event) ?? "unknown")

@@ -7,7 +7,7 @@ import type * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
-import type * as Retry from "./Retry.js"
+import type * as Retry from "./internal/Retry.js"
 
 /**
  * A price in the settings, per million tokens.

@@ -2,18 +2,11 @@
  * The images of a tool's result, as a conversation holds them: in the options of the result, beside its text.
  *
  * Each protocol puts them where it takes them. A LanguageModel of another provider of `@effect/ai` gets the text alone.
- *
- * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
-import { objectOf, objectsOf, textOf } from "./JsonValue.js"
+import { objectOf, objectsOf, textOf } from "./internal/JsonValue.js"
 
-/**
- * An image; its bytes are in base64.
- *
- * @since 0.1.0
- * @category models
- */
+/** An image; its bytes are in base64. */
 export interface ResultImage {
   readonly mediaType: string
   readonly base64: string
@@ -24,24 +17,14 @@ const types: ReadonlyArray<string> = ["image/png", "image/jpeg", "image/gif", "i
 
 const key = "synapse"
 
-/**
- * Returns the images of a result. One that was read from a file may hold anything: what is no image is left out.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns the images of a result. One that was read from a file may hold anything: what is no image is left out. */
 export const of = ({ options }: Prompt.ToolResultPart): ReadonlyArray<ResultImage> =>
   objectsOf(objectOf(options[key])["images"]).flatMap((image) => {
     const [mediaType, base64] = [textOf(image["mediaType"]), textOf(image["base64"])]
     return types.includes(mediaType) && base64 !== "" ? [{ mediaType, base64 }] : []
   })
 
-/**
- * Returns a result with these images in place of its own.
- *
- * @since 0.1.0
- * @category combinators
- */
+/** Returns a result with these images in place of its own. */
 export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultImage>): Prompt.ToolResultPart => {
   const { [key]: own, ...others } = part.options
   const { images: _, ...rest } = own ?? {}
@@ -52,10 +35,5 @@ export const put = (part: Prompt.ToolResultPart, images: ReadonlyArray<ResultIma
   })
 }
 
-/**
- * Returns an image as an address that holds its content.
- *
- * @since 0.1.0
- * @category conversions
- */
+/** Returns an image as an address that holds its content. */
 export const urlOf = ({ base64, mediaType }: ResultImage): string => `data:${mediaType};base64,${base64}`

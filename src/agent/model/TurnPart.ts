@@ -1,20 +1,11 @@
-/**
- * The parts of a model's turn.
- *
- * @since 0.1.0
- */
+/** The parts of a model's turn. */
 import type * as Prompt from "@effect/ai/Prompt"
 import type * as Response from "@effect/ai/Response"
 import * as Data from "effect/Data"
 import type { ToolCall } from "../../domain/ToolCall.js"
-import type { Retrying } from "./Retry.js"
+import type { Retrying } from "./internal/Retry.js"
 
-/**
- * A part of a model's turn. The last one is `Finished`; where there is none, the stream fails.
- *
- * @since 0.1.0
- * @category models
- */
+/** A part of a model's turn. The last one is `Finished`; where there is none, the stream fails. */
 export type TurnPart = Data.TaggedEnum<{
   /** A part of the model's text. */
   Text: { readonly delta: string }
@@ -27,20 +18,10 @@ export type TurnPart = Data.TaggedEnum<{
   Finished: Finished
 }>
 
-/**
- * Constructors and matchers of parts.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Constructors and matchers of parts. */
 export const TurnPart = Data.taggedEnum<TurnPart>()
 
-/**
- * A whole turn.
- *
- * @since 0.1.0
- * @category models
- */
+/** A whole turn. */
 export interface Finished {
   /** `length` where the answer was cut, so that the last call's arguments may be half; `content-filter` for a refusal. */
   readonly reason: Response.FinishReason
@@ -52,12 +33,7 @@ export interface Finished {
   readonly message: Prompt.AssistantMessage | undefined
 }
 
-/**
- * The tokens of a turn.
- *
- * @since 0.1.0
- * @category models
- */
+/** The tokens of a turn. */
 export interface Usage {
   /** All tokens that were sent, also those that the provider read from its cache. */
   readonly input: number

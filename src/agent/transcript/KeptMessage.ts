@@ -1,7 +1,5 @@
 /**
  * Makes messages fit to be kept: a transcript holds texts, and of files only the images of results, which its recorder bounds.
- *
- * @since 0.1.0
  */
 import * as Prompt from "@effect/ai/Prompt"
 import * as Schema from "effect/Schema"
@@ -29,9 +27,6 @@ const encodePart = Schema.encodeSync(
 /**
  * Encodes a message as the schema of messages reads it. That schema itself would encode a message of several texts as the
  * first of them.
- *
- * @since 0.1.0
- * @category encoding
  */
 export const encode = (message: Prompt.Message): object => {
   const { content, options, role } = of(message)
@@ -44,9 +39,6 @@ export const encode = (message: Prompt.Message): object => {
 
 /**
  * Returns a message with a line of text in the place of each file, and in the place of values that are nested too deeply.
- *
- * @since 0.1.0
- * @category combinators
  */
 export const of = (message: Prompt.Message): Prompt.Message => {
   switch (message.role) {

@@ -1,8 +1,4 @@
-/**
- * A session that is run: begun or gone on with, by one process at a time.
- *
- * @since 0.1.0
- */
+/** A session that is run: begun or gone on with, by one process at a time. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
@@ -15,17 +11,12 @@ import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
 import * as Directories from "../../files/Directories.js"
 import * as FileLock from "../../sandbox/config/FileLock.js"
-import * as SessionId from "./SessionId.js"
+import * as SessionId from "./internal/SessionId.js"
+import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Sessions from "./Sessions.js"
 import * as Transcript from "./Transcript.js"
-import * as TranscriptFile from "./TranscriptFile.js"
 
-/**
- * A session that no other process can run meanwhile.
- *
- * @since 0.1.0
- * @category models
- */
+/** A session that no other process can run meanwhile. */
 export interface OpenSession {
   readonly id: string
   /** The part of the session that its file held when it was opened. */
@@ -47,12 +38,7 @@ const waitingFor = (path: string): FileLock.Waiting => ({
   isForeignStale: Effect.map(Clock.currentTimeMillis, (now) => now - Sessions.timeOf(path) > silence)
 })
 
-/**
- * Returns the process that runs a session; undefined where none does.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns the process that runs a session; undefined where none does. */
 export const runner = (
   directory: string,
   id: string
@@ -91,8 +77,6 @@ const touching = (writer: OpenSession["writer"]): Effect.Effect<void, never, Sco
  *
  * @param cwd the real path of the directory that its shell starts in
  * @param prompt the beginning of its prompt, for lists
- * @since 0.1.0
- * @category running
  */
 export const begin = <A, E, R>(
   directory: string,
@@ -138,12 +122,7 @@ const prepare = (directory: string): string | undefined => {
   }
 }
 
-/**
- * Goes on with a session. What a crash has torn off its transcript is cut away.
- *
- * @since 0.1.0
- * @category running
- */
+/** Goes on with a session. What a crash has torn off its transcript is cut away. */
 export const resume = <A, E, R>(
   directory: string,
   id: string,
@@ -158,12 +137,7 @@ export const resume = <A, E, R>(
     Effect.flatMap(exclusively(directory, id, running), Either.match({ onLeft: refused, onRight: Effect.succeed }))
   )
 
-/**
- * Removes the transcript of a session that no process runs.
- *
- * @since 0.1.0
- * @category writing
- */
+/** Removes the transcript of a session that no process runs. */
 export const remove = (directory: string, id: string): Effect.Effect<void, Sessions.NoSession, FileSystem.FileSystem> =>
   Effect.flatMap(
     exclusively(

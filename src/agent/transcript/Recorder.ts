@@ -1,8 +1,4 @@
-/**
- * Keeps the steps of a run in the transcript of its session. A run goes on where its transcript can't be written.
- *
- * @since 0.1.0
- */
+/** Keeps the steps of a run in the transcript of its session. A run goes on where its transcript can't be written. */
 import type * as Prompt from "@effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -10,17 +6,12 @@ import * as Either from "effect/Either"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as Images from "../loop/Images.js"
 import * as TokenUsage from "../loop/TokenUsage.js"
-import * as Entry from "./Entry.js"
+import * as Entry from "./internal/Entry.js"
+import type { NotKept, Writer } from "./internal/TranscriptFile.js"
 import type { OpenSession } from "./OpenSession.js"
 import type { End } from "./Transcript.js"
-import type { NotKept, Writer } from "./TranscriptFile.js"
 
-/**
- * Keeps the steps of a run.
- *
- * @since 0.1.0
- * @category models
- */
+/** Keeps the steps of a run. */
 export interface Recorder {
   /** Keeps what a resumed run needs of a step, and how the run ended. */
   readonly take: (event: AgentEvent) => Effect.Effect<void>
@@ -47,8 +38,6 @@ const written = ({ cost, ...usage }: TokenUsage.TokenUsage) => (cost === undefin
  * Makes the recorder of a run.
  *
  * @param warn is called once, where the transcript can't be written
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   { transcript, writer }: Pick<OpenSession, "transcript" | "writer">,

@@ -1,24 +1,15 @@
-/**
- * Finds and reads the sessions of agents in the directory that keeps them, a transcript each.
- *
- * @since 0.1.0
- */
+/** Finds and reads the sessions of agents in the directory that keeps them, a transcript each. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as SessionId from "./SessionId.js"
+import * as SessionId from "./internal/SessionId.js"
+import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Transcript from "./Transcript.js"
-import * as TranscriptFile from "./TranscriptFile.js"
 
-/**
- * The error for a session that can't be found, read or gone on with.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error for a session that can't be found, read or gone on with. */
 export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession")("NoSession", {
   reason: Schema.String
 }) {
@@ -27,12 +18,7 @@ export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession"
   }
 }
 
-/**
- * A session in a list.
- *
- * @since 0.1.0
- * @category models
- */
+/** A session in a list. */
 export interface Listed {
   readonly id: string
   /** When its transcript was written last, in milliseconds since 1970. */
@@ -41,22 +27,12 @@ export interface Listed {
   readonly summary: Either.Either<Transcript.Transcript, string>
 }
 
-/**
- * Returns the directory of the sessions in Synapse's own directory.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the directory of the sessions in Synapse's own directory. */
 export const directoryIn = (home: string): string => Path.join(home, "sessions")
 
 const extension = ".jsonl"
 
-/**
- * Returns the path of a session's transcript.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the path of a session's transcript. */
 export const pathOf = (directory: string, id: string): string => Path.join(directory, `${id}${extension}`)
 
 /** The most names of a directory that are looked at. */
@@ -65,12 +41,7 @@ const most = 10_000
 /** The bytes of the beginning and of the end of a transcript that a list reads. */
 const ends = 64 * 1024
 
-/**
- * Returns why a directory is not used for sessions; undefined where it is, or is missing.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns why a directory is not used for sessions; undefined where it is, or is missing. */
 export const strange = (directory: string): string | undefined => {
   const stats = Fs.statSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return undefined
@@ -81,20 +52,10 @@ export const strange = (directory: string): string | undefined => {
     : `Others may write in ${directory}: chmod 700 it, and look at what it has.`
 }
 
-/**
- * Returns when a file was written last, in milliseconds since 1970; 0 where it is missing.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns when a file was written last, in milliseconds since 1970; 0 where it is missing. */
 export const timeOf = (path: string): number => Fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
-/**
- * Returns the ids of all sessions, those that were written last first.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns the ids of all sessions, those that were written last first. */
 export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoSession> =>
   Effect.suspend(() => {
     try {
@@ -125,8 +86,6 @@ const listed = (directory: string, id: string): Listed =>
  * Reads what the transcripts of sessions tell, without the messages.
  *
  * @param limit the most sessions that are read, from the first on
- * @since 0.1.0
- * @category reading
  */
 export const list = (
   directory: string,
@@ -141,12 +100,7 @@ export const list = (
     )
   )
 
-/**
- * Finds the id of a session by its beginning.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Finds the id of a session by its beginning. */
 export const find = (directory: string, written: string): Effect.Effect<string, NoSession> =>
   Effect.flatMap(ids(directory), (all) =>
     Effect.mapError(SessionId.find(written, all), (reason) => new NoSession({ reason }))
@@ -156,8 +110,6 @@ export const find = (directory: string, written: string): Effect.Effect<string, 
  * Finds the session of a directory that was written last.
  *
  * @param cwd the directory's real path
- * @since 0.1.0
- * @category reading
  */
 export const newest = (directory: string, cwd: string): Effect.Effect<string, NoSession> =>
   Effect.gen(function* () {
@@ -170,12 +122,7 @@ export const newest = (directory: string, cwd: string): Effect.Effect<string, No
     return yield* new NoSession({ reason })
   })
 
-/**
- * Reads the transcript of a session.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads the transcript of a session. */
 export const read = (directory: string, id: string): Effect.Effect<Transcript.Transcript, NoSession> =>
   Effect.suspend(() => {
     const path = pathOf(directory, id)

@@ -1,31 +1,17 @@
-/**
- * A session of an agent, as its transcript tells it.
- *
- * @since 0.1.0
- */
+/** A session of an agent, as its transcript tells it. */
 import type * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
 import * as TokenUsage from "../loop/TokenUsage.js"
-import * as Entry from "./Entry.js"
+import * as Entry from "./internal/Entry.js"
 
-/**
- * The way in which a run ended.
- *
- * @since 0.1.0
- * @category models
- */
+/** The way in which a run ended. */
 export interface End {
   /** An `Ending` of the loop, or `interrupted`. */
   readonly ending: string
   readonly reason: string | undefined
 }
 
-/**
- * A session of an agent.
- *
- * @since 0.1.0
- * @category models
- */
+/** A session of an agent. */
 export interface Transcript {
   readonly session: Entry.Session
   /** The conversation; where the process was killed, calls may be without results. */
@@ -79,12 +65,7 @@ const add = (state: State, entry: Exclude<Entry.Entry, Entry.Session>): void => 
   }
 }
 
-/**
- * Makes the transcript of a session that has only begun.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the transcript of a session that has only begun. */
 export const begin = (session: Entry.Session): Transcript => ({
   session,
   messages: [],
@@ -108,8 +89,6 @@ const sessionOf = (entry: Entry.Entry, id: string): Either.Either<Entry.Session,
  * why it can't be read.
  *
  * @param id the session's, by the name of the file
- * @since 0.1.0
- * @category reading
  */
 export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, string> => {
   let state: State | undefined
@@ -137,8 +116,6 @@ export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, s
  *
  * @param start the beginning of the file
  * @param end the end of the file, where `start` is not all of it; it may begin within a line
- * @since 0.1.0
- * @category reading
  */
 export const summary = (start: Uint8Array, end: Uint8Array, id: string): Either.Either<Transcript, string> => {
   if (end.length === 0) return read(start, id)

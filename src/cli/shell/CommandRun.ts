@@ -1,33 +1,195 @@
-/**
- * Runs a command line of a person through the toolset, as a model's would be, and shows its output as it comes.
- *
- * @since 0.1.0
- */
+/** Runs a command line of a person through the toolset, as a model's would be, and shows its output as it comes. */
+
+import { StringDecoder } from "node:string_decoder"
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
+import * as Quote from "../../bash/Quote.js"
+import type { CommandError } from "../../domain/CommandError.js"
+import * as CommandInput from "../../domain/CommandInput.js"
 import * as CommandListener from "../../domain/CommandListener.js"
+import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import * as Invisible from "../../domain/Invisible.js"
 import * as Timeout from "../../domain/Timeout.js"
+import type { SandboxBackend } from "../../sandbox/SandboxBackend.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type { Keyboard } from "../../terminal/Keyboard.js"
+import type { Terminal } from "../../terminal/Terminal.js"
 import * as WordWrap from "../../terminal/WordWrap.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import { Toolset } from "../../toolset/Toolset.js"
 import * as Interruption from "./Interruption.js"
 import * as PersonWords from "./PersonWords.js"
-import * as PseudoTerminal from "./PseudoTerminal.js"
-import { SafeOutput } from "./SafeOutput.js"
+import * as Resizing from "./Resizing.js"
 import * as ShellHouse from "./ShellHouse.js"
+import * as TerminalEnvironment from "./TerminalEnvironment.js"
+
+/** The private modes that are on in a terminal which nobody has touched: wrapping, and the visible cursor. */
+const usual = new Set(["7", "25"])
+
+/** Matches the sequences by which programs change modes. */
+const sequences =
+  /\x1b(?:\[\?([0-9;]+)([hl])|\[>([0-9;]*)([um])|\[([0-9;]*) q|\[([0-9;]*)r|([=>])|\(([^B])|([c78])|\[!p)/g
+
+/** The most of a sequence that is kept until the next chunk. */
+const longest = 64
+
+/** The modes that a program has left changed. */
+export class TerminalModes {
+  private readonly changed = new Map<string, boolean>()
+  private keyboards = 0
+  private readonly others = new Set<string>()
+  private rest = ""
+
+  /** Follows a chunk of what the program writes. */
+  take(chunk: Uint8Array): void {
+    const text = this.rest + Buffer.from(chunk).toString("latin1")
+    let end = 0
+    for (const match of text.matchAll(sequences)) {
+      end = match.index + match[0].length
+      this.follow(match)
+    }
+    const start = Math.max(text.lastIndexOf("\x1b"), end)
+    this.rest = text.indexOf("\x1b", end) >= 0 && text.length - start < longest ? text.slice(start) : ""
+  }
+
+  private follow([, modes, set, kept, kind, cursor, region, keypad, charset]: RegExpMatchArray): void {
+    for (const mode of modes?.split(";") ?? []) {
+      const isOn = set === "h"
+      if (isOn === usual.has(mode)) this.changed.delete(mode)
+      else this.changed.set(mode, isOn)
+    }
+    if (kind === "u") this.keyboards++
+    // xterm's own keys (modifyOtherKeys); an empty or single number is its reset.
+    else if (kind === "m" && kept?.includes(";") === true) this.others.add("\x1b[>4m")
+    if (cursor !== undefined) this.others.add("\x1b[0 q")
+    if (region !== undefined) this.others.add("\x1b7\x1b[r\x1b8")
+    if (keypad === "=") this.others.add("\x1b>")
+    if (charset !== undefined) this.others.add("\x1b(B")
+  }
+
+  /** Returns the sequences that put the terminal back. They harm nothing where it is as it should be. */
+  reset(): string {
+    const modes = [...this.changed].map(([mode, isOn]) => `\x1b[?${mode}${isOn ? "l" : "h"}`)
+    const keyboards = this.keyboards > 0 ? `\x1b[<${this.keyboards}u` : ""
+    // The first ends a string that was left open; the last ones are colours and the usual letters.
+    return `\x1b\\${keyboards}${[...this.others].join("")}${modes.join("")}\x1b[m\x0f`
+  }
+}
+
+/** Runs its words in a pseudo-terminal: `script` of util-linux, whose own input and output may be pipes. */
+const inTerminalPseudoTerminal = (text: string, size: string): string => {
+  const inner = [TerminalEnvironment.script(), Resizing.script(size), text].join("\n")
+  return [
+    "if ! type -P script >/dev/null; then",
+    "  echo 'synapse: this needs the program script, of util-linux' >&2; (exit 127)",
+    "else",
+    `  SHELL=$BASH command script -qfec ${Quote.word(inner)} /dev/null`,
+    "fi"
+  ].join("\n")
+}
+
+/** Runs a command line in a pseudo-terminal of the sandbox, and puts the terminal back when it has ended. */
+const runPseudoTerminal = (
+  text: string,
+  backend: SandboxBackend,
+  terminal: Context.Tag.Service<Terminal>,
+  keyboard: Context.Tag.Service<Keyboard>
+): Effect.Effect<CommandResult, CommandError> =>
+  Effect.gen(function* () {
+    const runtime = yield* Effect.runtime<never>()
+    const ended = yield* Deferred.make<undefined>()
+    const modes = new TerminalModes()
+    const decoder = new StringDecoder("utf8")
+    // A key that is pressed after the end is for the next entry.
+    const pull = () => Runtime.runPromise(runtime)(Effect.raceFirst(keyboard.read, Deferred.await(ended)))
+    const listener: CommandListener.CommandListener = {
+      takesAll: true,
+      onOutput: (_, chunk) => {
+        modes.take(chunk)
+        return terminal.write(decoder.write(Buffer.from(chunk)))
+      }
+    }
+    const line = inTerminalPseudoTerminal(text, Resizing.words(terminal))
+    return yield* backend.execute(line, { timeout: Timeout.longest }).pipe(
+      keyboard.attended,
+      Effect.locally(CommandInput.ofLine, pull),
+      Effect.locally(CommandListener.current, listener),
+      Effect.ensuring(
+        Effect.promise(async () => {
+          Deferred.unsafeDone(ended, Exit.succeed(undefined))
+          await terminal.write(modes.reset())
+        })
+      )
+    )
+  })
+
+/** Matches colours and the erasing of the current line, and each control character that is no white space. */
+const controls = /\x1b\[[0-9;:]*m|\x1b\[[0-2]?K|(?!\r\n)[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g
+
+/** Matches the beginning of a sequence that may go on in the next chunk. */
+const unfinished = /\x1b(?:\[[0-9;:]{0,60})?$/
+
+interface Stream {
+  readonly decoder: StringDecoder
+  rest: string
+}
+
+/** The output of one command. */
+export class SafeOutput {
+  private readonly streams: Record<"stdout" | "stderr", Stream> = {
+    stdout: { decoder: new StringDecoder("utf8"), rest: "" },
+    stderr: { decoder: new StringDecoder("utf8"), rest: "" }
+  }
+  private isColoured = false
+  private isOpen = false
+
+  /** @param hasColours false where no control sequence may be written: colours are left out then */
+  constructor(private readonly hasColours: boolean) {}
+
+  /** Returns what is to be written of a chunk. */
+  take(name: "stdout" | "stderr", chunk: Uint8Array): string {
+    const stream = this.streams[name]
+    const text = stream.rest + stream.decoder.write(Buffer.from(chunk))
+    const [tail = ""] = unfinished.exec(text) ?? []
+    stream.rest = tail
+    return this.show(text.slice(0, text.length - tail.length))
+  }
+
+  /** Returns what is to be written at the end: the rest, colours off, and a line's end where it is missing. */
+  end(): string {
+    const rests = Object.values(this.streams).map(({ decoder, rest }) => this.show(rest + decoder.end(), true))
+    const colours = this.isColoured ? "\x1b[m" : ""
+    return `${rests.join("")}${colours}${this.isOpen ? "\n" : ""}`
+  }
+
+  private show(text: string, isEnd = false): string {
+    if (text === "") return ""
+    const shown = Invisible.replace(text, ForeignText.escaped).replace(controls, (control) => {
+      // A bell is neither obeyed nor worth a word; a backspace stays within its line.
+      if (control === "\x07") return ""
+      if (control === "\b" || control === "\r") return control
+      if (control.length === 1 || isEnd) return ForeignText.escaped(control)
+      if (!this.hasColours) return ""
+      this.isColoured = true
+      return control
+    })
+    const visible = shown.replace(/\x1b\[[0-9;:]*[mK]/g, "")
+    if (visible !== "") this.isOpen = !visible.endsWith("\n")
+    return shown
+  }
+}
 
 const id = "shell"
 
 /** Tests whether the command itself said nothing of its failure. */
 const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined || extras.blocked === true
 
-/**
- * Runs a command line. Returns its exit code, which is also `$?` of the next one.
- *
- * @since 0.1.0
- */
+/** Runs a command line. Returns its exit code, which is also `$?` of the next one. */
 export const run = (
   text: string,
   house: ShellHouse.ShellHouse,
@@ -108,15 +270,13 @@ const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
 
 /**
  * Runs a command line in a pseudo-terminal of the sandbox. Returns its exit code, which is also `$?` of the next one.
- *
- * @since 0.1.0
  */
 export const inTerminal = (text: string, house: ShellHouse.ShellHouse): Effect.Effect<number> =>
   Effect.gen(function* () {
     const sandbox = yield* ShellHouse.service(house, SandboxManager)
     const backend = yield* sandbox.getSandbox(house.directory)
     const { exitCode } = yield* house.renderer.suspended(
-      PseudoTerminal.run(text, backend, house.terminal, house.keyboard)
+      runPseudoTerminal(text, backend, house.terminal, house.keyboard)
     )
     return exitCode
   }).pipe(Effect.catchAll((error) => Effect.as(notice(house, error.message), error.exitCode)))

@@ -1,7 +1,5 @@
 /**
  * Asks the agent, which works in the person's own session, and keeps what was said in a session of `synapse agent`.
- *
- * @since 0.1.0
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"
@@ -51,12 +49,7 @@ const toRunEvent = (event: AgentEvent): RunEvent | undefined => {
   }
 }
 
-/**
- * The questions of one run of the shell, which are one session.
- *
- * @since 0.1.0
- * @category models
- */
+/** The questions of one run of the shell, which are one session. */
 export interface Conversation {
   /** Asks a question, and shows the run; what went wrong is shown too. */
   readonly ask: (question: string) => Effect.Effect<void>
@@ -76,12 +69,7 @@ const audience = Advice.person([])
 
 const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
 
-/**
- * Makes the conversation of a shell.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the conversation of a shell. */
 export const make = (house: ShellHouse.ShellHouse): Conversation => {
   const { renderer, tasks } = house
   let current: string | undefined

@@ -1,8 +1,4 @@
-/**
- * Ctrl-C while something runs: it ends what runs, and not the shell.
- *
- * @since 0.1.0
- */
+/** Ctrl-C while something runs: it ends what runs, and not the shell. */
 import type * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -10,34 +6,16 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { Keyboard } from "../../terminal/Keyboard.js"
 
-/**
- * The way in which Ctrl-C came: the terminal itself shows `^C` for the signal, and nothing for the key.
- *
- * @since 0.1.0
- * @category models
- */
+/** The way in which Ctrl-C came: the terminal itself shows `^C` for the signal, and nothing for the key. */
 export type Interrupted = "key" | "signal"
 
-/**
- * The answer to Ctrl-Z, which stops nothing: commands run in a session of their own, which has no terminal.
- *
- * @since 0.1.0
- */
+/** The answer to Ctrl-Z, which stops nothing: commands run in a session of their own, which has no terminal. */
 export const unstopped = "synapse: Ctrl-Z stops nothing here: end it with Ctrl-C, or start it with &."
 
-/**
- * Returns what ends the line on which Ctrl-C came by the key: a terminal that is not live has shown it already.
- *
- * @since 0.1.0
- */
+/** Returns what ends the line on which Ctrl-C came by the key: a terminal that is not live has shown it already. */
 export const mark = (isLive: boolean): string => (isLive ? "^C" : "")
 
-/**
- * Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal.
- *
- * @since 0.1.0
- * @category models
- */
+/** Hears Ctrl-C, by the key or, while the terminal is in nobody's hands, by the signal. */
 export interface Interruption {
   /**
    * Runs an effect; at the first Ctrl-C meanwhile, it runs `end`, and calls `stopped` at the first Ctrl-Z. Returns how
@@ -57,12 +35,7 @@ export interface Interruption {
   readonly bySignal: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/**
- * Makes it over a keyboard.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes it over a keyboard. */
 export const make = (keyboard: Context.Tag.Service<Keyboard>): Interruption => {
   let heard = (_by: Interrupted): void => {}
   /** The effect of the foreground, which ends with it; undefined where nothing runs there. */

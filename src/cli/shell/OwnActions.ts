@@ -1,8 +1,4 @@
-/**
- * Carries out the shell's own commands that only tell or change something: each returns the text that is shown.
- *
- * @since 0.1.0
- */
+/** Carries out the shell's own commands that only tell or change something: each returns the text that is shown. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -103,11 +99,7 @@ const allow = (house: ShellHouse.ShellHouse, rest: string) =>
     return `Commands may write to ${what} until you leave. To allow it for good: synapse sandbox allow ${Quote.word(path)}`
   })
 
-/**
- * Carries out a command. What fails is told in the text as well.
- *
- * @since 0.1.0
- */
+/** Carries out a command. What fails is told in the text as well. */
 export const run = (
   name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume" | "tty">,
   rest: string,

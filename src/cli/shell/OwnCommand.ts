@@ -1,8 +1,4 @@
-/**
- * The commands of `synapse shell` itself, which begin with `/`.
- *
- * @since 0.1.0
- */
+/** The commands of `synapse shell` itself, which begin with `/`. */
 
 /** The usage and the purpose of each command, in the order in which `/help` lists them. */
 const described = {
@@ -18,41 +14,19 @@ const described = {
   exit: ["/exit [code]", "Leave. exit and Ctrl-D do the same."]
 } as const
 
-/**
- * The name of a command, without its `/`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The name of a command, without its `/`. */
 export type Name = keyof typeof described
 
-/**
- * The names of all commands, without their `/`.
- *
- * @since 0.1.0
- */
+/** The names of all commands, without their `/`. */
 export const names: ReadonlyArray<string> = Object.keys(described)
 
-/**
- * Tests whether a word is a command's name.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Tests whether a word is a command's name. */
 export const isName = (word: string): word is Name => Object.hasOwn(described, word)
 
-/**
- * Returns how a command is used.
- *
- * @since 0.1.0
- */
+/** Returns how a command is used. */
 export const usage = (name: Name): string => described[name][0]
 
-/**
- * The text of `/help`.
- *
- * @since 0.1.0
- */
+/** The text of `/help`. */
 export const help: string = [
   "Everything else is a command line for bash. Ctrl-C ends what runs;",
   "lines that you type meanwhile are run afterwards.",

@@ -1,7 +1,5 @@
 /**
  * Tells a person how a command ended, where the command itself did not: in lines for people, without advice for models.
- *
- * @since 0.1.0
  */
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
@@ -10,26 +8,14 @@ import * as Negotiation from "../../sandbox/Negotiation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
-/**
- * The reader of a command's output, who types commands into the shell.
- *
- * @since 0.1.0
- */
+/** The reader of a command's output, who types commands into the shell. */
 export const audience: Advice.Audience = Advice.person([])
 
-/**
- * Returns what a person has allowed after the command had run, and what is to be done now.
- *
- * @since 0.1.0
- */
+/** Returns what a person has allowed after the command had run, and what is to be done now. */
 export const answersOf = ({ extras: { notices = [] } }: ToolReturn): ReadonlyArray<string> =>
   notices.filter((each) => each.startsWith(Negotiation.allowed)).map(answer)
 
-/**
- * Words a notice for a person, who knows what they have answered.
- *
- * @since 0.1.0
- */
+/** Words a notice for a person, who knows what they have answered. */
 export const answer = (notice: string): string => notice.replace(Negotiation.allowed, "Allowed: ")
 
 /**
@@ -38,7 +24,6 @@ export const answer = (notice: string): string => notice.replace(Negotiation.all
  *
  * @param allow what stands before the path that is to be allowed: `/allow`
  * @param cwd the directory that the sandbox is for
- * @since 0.1.0
  */
 export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: string): string => {
   const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
@@ -55,10 +40,6 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: st
   return `${what}\nTo let commands write there${first}: ${allow} ${Quote.word(remedy.path)}`
 }
 
-/**
- * Returns how a path is allowed within the shell that is missing in a directory too wide to be allowed.
- *
- * @since 0.1.0
- */
+/** Returns how a path is allowed within the shell that is missing in a directory too wide to be allowed. */
 export const outside = (path: string): string =>
   `To let commands write there, run the command that makes it, and allow it where you are asked; where you are not, make it outside of this shell, and then: /allow ${Quote.word(path)}`

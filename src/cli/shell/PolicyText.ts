@@ -1,8 +1,4 @@
-/**
- * Words for a person what commands may read and write.
- *
- * @since 0.1.0
- */
+/** Words for a person what commands may read and write. */
 import * as Name from "../../sandbox/policy/Name.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { type Rule, type SandboxPolicy, writable } from "../../sandbox/policy/SandboxPolicy.js"
@@ -23,11 +19,7 @@ const section = (heading: string, rules: ReadonlyArray<Rule>): ReadonlyArray<str
   return rows.length === 0 ? [] : ["", heading, ...rows.map(([what, source]) => `  ${what.padEnd(width)}  ${source}`)]
 }
 
-/**
- * Tests whether a rule is a pattern for files in any directory.
- *
- * @since 0.1.0
- */
+/** Tests whether a rule is a pattern for files in any directory. */
 export const isAnywhere = ({ kind, path }: Rule): boolean => kind === "glob" && path.startsWith("/**")
 
 /** The limit of patterns on Linux, where nothing can be hidden that was not looked for. */
@@ -39,11 +31,7 @@ const named =
 const socketsRisk =
   "Unix sockets can be used: commands can have the programs that listen on one outside of the sandbox do anything."
 
-/**
- * Returns the lines for the rules of a policy.
- *
- * @since 0.1.0
- */
+/** Returns the lines for the rules of a policy. */
 export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
   const { blacklist, environment = [], granted = [], readonly, unixSockets } = policy
   return [
@@ -59,11 +47,7 @@ export const rules = (policy: SandboxPolicy): ReadonlyArray<string> => {
   ]
 }
 
-/**
- * Returns the text; undefined stands for no sandbox.
- *
- * @since 0.1.0
- */
+/** Returns the text; undefined stands for no sandbox. */
 export const make = (inForce: InForce | undefined): string => {
   if (inForce === undefined) return "There is NO sandbox: commands have all the rights that you have."
   const { policy, provider } = inForce

@@ -3,26 +3,17 @@
  *
  * A loop within the session asks for the next size by a command of ours, for nothing of the person's terminal itself may
  * reach the sandbox.
- *
- * @since 0.1.0
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import type { Terminal } from "../../terminal/Terminal.js"
 
-/**
- * The name of the command that waits for the next size.
- *
- * @since 0.1.0
- */
+/** The name of the command that waits for the next size. */
 export const command = "synapse:resized"
 
 /**
  * Makes the handler of that command. It answers `rows 24 cols 80` as soon as the size is another one than its words say.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (terminal: Context.Tag.Service<Terminal>): CommandHandler => ({
   name: command,
@@ -44,21 +35,13 @@ export const make = (terminal: Context.Tag.Service<Terminal>): CommandHandler =>
     )
 })
 
-/**
- * Returns the size of the terminal, as the words of `stty`.
- *
- * @since 0.1.0
- */
+/** Returns the size of the terminal, as the words of `stty`. */
 export const words = ({ size }: Context.Tag.Service<Terminal>): string => {
   const { columns, rows } = size()
   return `rows ${rows} cols ${columns}`
 }
 
-/**
- * Returns lines of bash that set the size of the terminal they run in, and go on doing so until it ends.
- *
- * @since 0.1.0
- */
+/** Returns lines of bash that set the size of the terminal they run in, and go on doing so until it ends. */
 export const script = (size: string): string =>
   [
     `stty ${size}`,

@@ -1,22 +1,71 @@
-/**
- * Completes what a person types: names of commands, options of ours, and paths as commands see them.
- *
- * @since 0.1.0
- */
+/** Completes what a person types: names of commands, options of ours, and paths as commands see them. */
 import * as Effect from "effect/Effect"
+import * as ShellText from "../../bash/ShellText.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as CommandListener from "../../domain/CommandListener.js"
+import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Completion from "../../terminal/Completion.js"
+import * as CompletionQuote from "../../terminal/CompletionQuote.js"
 import type { Options } from "../../terminal/LineEditor.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as ShellHouse from "./ShellHouse.js"
-import * as ShellNames from "./ShellNames.js"
+
+/** Milliseconds that a question may take, and the most bytes of its answer. */
+const longest = 2000
+const most = 1_000_000
+
+/** Runs lines of bash whose output are names, each with an end behind it. Where that fails, there are none. */
+const ask = (
+  house: ShellHouse.ShellHouse,
+  end: string,
+  lines: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const backend = yield* sandbox.getSandbox(house.directory)
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const listener: CommandListener.CommandListener = {
+      takesAll: true,
+      onOutput: (stream, chunk) => {
+        if (stream === "stderr" || size > most) return
+        size += chunk.length
+        chunks.push(Buffer.from(chunk))
+      }
+    }
+    const text = ["(", "__synapse_status=$?", "set +euxvf +o noclobber", ...lines, "exit $__synapse_status", ")"].join(
+      "\n"
+    )
+    yield* Effect.locally(backend.execute(text, { timeout: longest }), CommandListener.current, listener)
+    return ShellText.decode(Buffer.concat(chunks)).split(end).slice(0, -1)
+  }).pipe(
+    Effect.timeout(longest),
+    Effect.catchAll(() => Effect.succeed([]))
+  )
+
+/** Returns the names of all functions, aliases, builtins and programs. */
+const commands = (house: ShellHouse.ShellHouse): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(ask(house, "\n", ["\\builtin compgen -A function -A alias -A builtin -A keyword -A command"]), (names) =>
+    names.filter((name) => !name.startsWith("__synapse") && !/[\p{Cc}\p{Cs}]/u.test(name))
+  )
 
 /**
- * Makes the completion of a shell.
- *
- * @since 0.1.0
- * @category constructors
+ * Lists a directory as commands see it. A byte of a name that is not UTF-8 is a lone surrogate, as `ShellText` has it.
  */
+const list = (house: ShellHouse.ShellHouse, directory: string): Effect.Effect<ReadonlyArray<Completion.Name>> => {
+  const lines = [
+    "shopt -s nullglob dotglob; shopt -u failglob",
+    `for path in ${CompletionQuote.write(directory === "" ? "." : directory, "'", true)}/*; do`,
+    "  name=${path##*/}; [[ -d $path ]] && name+=/",
+    "  \\builtin printf '%s\\0' \"$name\"",
+    "done"
+  ]
+  return Effect.map(ask(house, "\0", lines), (names) =>
+    names.map((name) => ({ name: name.replace(/\/$/, ""), isDirectory: name.endsWith("/") }))
+  )
+}
+
+/** Makes the completion of a shell. */
 export const make =
   (house: ShellHouse.ShellHouse): Options["complete"] =>
   (text, place) =>
@@ -27,13 +76,13 @@ export const make =
         .filter(({ name }) => !/[*\s]/.test(name))
         .map(({ name }) => name)
       const complete = Completion.make({
-        commands: Effect.map(ShellNames.commands(house), (others) => [...ours, ...others]),
+        commands: Effect.map(commands(house), (others) => [...ours, ...others]),
         ownCommands: OwnCommand.names.map((name) => `/${name}`),
         options: (command) => {
           const handler = registry.find(command)
           return handler === undefined ? [] : ["--help", ...(handler.usage.match(/--[a-z][a-z-]*/g) ?? [])]
         },
-        list: (directory) => ShellNames.list(house, directory),
+        list: (directory) => list(house, directory),
         home: house.home
       })
       // What follows /tty is a command line of its own.

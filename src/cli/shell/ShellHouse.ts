@@ -1,8 +1,4 @@
-/**
- * The services of the shell at the terminal: the terminal's own, and the house whose session it is the face of.
- *
- * @since 0.1.0
- */
+/** The services of the shell at the terminal: the terminal's own, and the house whose session it is the face of. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
@@ -15,20 +11,10 @@ import type { Toolset } from "../../toolset/Toolset.js"
 import type { ShownTasks } from "./ShownTasks.js"
 import type { TerminalHint } from "./TerminalHint.js"
 
-/**
- * The services of the house.
- *
- * @since 0.1.0
- * @category models
- */
+/** The services of the house. */
 export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
-/**
- * The terminal and its house.
- *
- * @since 0.1.0
- * @category models
- */
+/** The terminal and its house. */
 export interface ShellHouse {
   readonly terminal: Context.Tag.Service<Terminal>
   readonly keyboard: Context.Tag.Service<Keyboard>
@@ -45,10 +31,6 @@ export interface ShellHouse {
   readonly timeout: number | undefined
 }
 
-/**
- * Waits for the house, and returns one of its services.
- *
- * @since 0.1.0
- */
+/** Waits for the house, and returns one of its services. */
 export const service = <Id extends Services, A>({ services }: ShellHouse, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
   Effect.map(services, (context) => Context.get(context, tag))

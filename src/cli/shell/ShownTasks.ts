@@ -1,20 +1,11 @@
-/**
- * The sub-agents that the shell shows, whichever line has started them: those in the background outlive theirs.
- *
- * @since 0.1.0
- */
+/** The sub-agents that the shell shows, whichever line has started them: those in the background outlive theirs. */
 import type * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
 import type { TerminalRenderer } from "../../terminal/TerminalRenderer.js"
 
-/**
- * Shows sub-agents, and knows whether one runs.
- *
- * @since 0.1.0
- * @category models
- */
+/** Shows sub-agents, and knows whether one runs. */
 export class ShownTasks {
   private readonly running = new Set<string>()
 

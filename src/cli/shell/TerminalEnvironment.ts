@@ -1,17 +1,9 @@
-/**
- * The environment of a program that a person uses at the terminal, in a shell whose own keeps programs from waiting for
- * anybody.
- *
- * @since 0.1.0
- */
 import * as Quote from "../../bash/Quote.js"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 
 /**
  * Returns lines of bash that set `TERM` to the terminal's, and every variable that the session has set against
  * questions, pagers and editors to the person's own value. What a command has set since stays.
- *
- * @since 0.1.0
  */
 export const script = (): string => {
   const { COLORTERM, TERM = "xterm" } = process.env

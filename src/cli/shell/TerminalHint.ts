@@ -1,8 +1,4 @@
-/**
- * Tells, once in a session, that commands get no input from the keyboard, and how a program gets a terminal.
- *
- * @since 0.1.0
- */
+/** Tells, once in a session, that commands get no input from the keyboard, and how a program gets a terminal. */
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 
 /** The words by which programs say that they miss a terminal, or somebody who answers. */
@@ -15,12 +11,7 @@ const reading = /^\s*read(?:\s+-[a-zA-Z]+)*((?:\s+[A-Za-z_]\w*)+)\s*$/
 /** The most characters of an error's end that are looked into. */
 const most = 4000
 
-/**
- * The hints of one session.
- *
- * @since 0.1.0
- * @category models
- */
+/** The hints of one session. */
 export class TerminalHint {
   private readonly told = new Set<string>()
 

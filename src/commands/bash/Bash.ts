@@ -1,8 +1,6 @@
 /**
  * `bash <command>`: models write it out of habit. The command runs in the current session, without the word `bash`,
  * where its name is written out; all else (`bash -c …`, `bash script.sh`, `bash $script`) is left to bash.
- *
- * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import type { CommandLine } from "../../bash/CommandLine.js"
@@ -13,16 +11,42 @@ import { InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import { help } from "./Bash.help.js"
+
+/** The long help of the `bash` command. */
+export const help = `bash - run a command in this session
+
+USAGE
+  bash <command>
+
+ARGUMENTS
+  <command>  What runs, as it is written: the word "bash" is taken away, and the rest of the line runs in the
+             session you are in, with its directory, variables and functions. "bash <command>" and "<command>" are
+             the same; there is no need to write "bash".
+
+OPTIONS
+  -h         The usage line.
+  --help     This text. Only where it is the one and only argument: "bash ls --help" is the help of ls.
+
+A BASH OF ITS OWN
+  These start a new bash that ends with the command and leaves nothing behind in the session:
+  bash -c '<command>'      any option of bash first (-c, -x, -e, --version, -s ...)
+  bash script.sh [args]    a file: one that exists, or a word with a slash in it, or with the ending .sh
+  bash $file, bash 'a b'   a first word that is quoted, or that bash expands ($, *, ~, {a,b}, ...)
+  bash < file, bash <<EOF  commands from a redirection
+
+EXAMPLES
+  bash cd /tmp             the session is in /tmp afterwards
+  bash echo hi | cat       runs: echo hi | cat
+  bash -c 'cd /tmp; pwd'   prints /tmp; the session stays where it was
+  bash ./build.sh --fast   runs the script
+
+EXIT CODE
+  The command's own. 1 without a command.
+`
 
 const usage = "bash <command>"
 
-/**
- * Makes the handler of `bash`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of `bash`. */
 export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.gen(function* () {
   const sandbox = yield* SandboxManager
 

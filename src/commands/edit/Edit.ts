@@ -1,8 +1,4 @@
-/**
- * `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch.
- *
- * @since 0.1.0
- */
+/** `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -10,26 +6,271 @@ import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import * as BinaryText from "../../domain/BinaryText.js"
 import type { CommandError } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
-import * as Given from "./Edit.given.js"
-import * as Head from "./Edit.head.js"
-import { help } from "./Edit.help.js"
-import * as Matches from "./Edit.matches.js"
-import * as Nearest from "./Edit.nearest.js"
-import * as Patch from "./Edit.patch.js"
-import * as Shown from "./Edit.shown.js"
+import * as FileType from "../../files/FileType.js"
+import * as Given from "./internal/Edit.given.js"
+import * as Matches from "./internal/Edit.matches.js"
+import * as Nearest from "./internal/Edit.nearest.js"
+import * as Patch from "./internal/Edit.patch.js"
+
+/** The number of bytes around a match that are looked at. */
+const margin = 2000
+
+/** The most lines of a diff. */
+const most = 3
+/** The most characters of a line that are shown, and of those that stay before the first that differs. */
+const longest = 160
+const lead = 40
+
+/** A match in a file, with the bytes around it. */
+interface Place {
+  readonly bytes: Uint8Array
+  /** The index of the match in the bytes. */
+  readonly start: number
+  readonly length: number
+}
+
+/** Tests whether the line of a match ends in CRLF, or the one before it, where it is the last. */
+const isCrlfEditShown = ({ bytes, length, start }: Place): boolean => {
+  const next = bytes.indexOf(0x0a, start + length)
+  const end = next < 0 ? bytes.subarray(0, start).lastIndexOf(0x0a) : next
+  return end > 0 && bytes[end - 1] === 0x0d
+}
 
 /**
- * The grammar of `edit`.
+ * Writes the diff: a line before it where there is room, the lines that were taken away, and those that were put in; of more
+ * lines than three, the last tells how many are not shown. It is empty where the match is not held.
  *
- * @since 0.1.0
- * @category grammar
+ * @param all true where all matches are replaced, on its last line too
  */
+const diff = (place: Place, replacement: Uint8Array, all: boolean): string => {
+  const { bytes, length, start } = place
+  if (start + length > bytes.length) return ""
+  const pattern = bytes.subarray(start, start + length)
+  const lineStart = bytes.subarray(0, start).lastIndexOf(0x0a) + 1
+  const [last] = pattern.subarray(-1)
+  // Further matches in the rest of the line, which is shown only where they are seen there.
+  const isCut = all && (length > margin / 2 || pattern.subarray(0, -1).includes(0x0a))
+  const next = isCut || last === 0x0a ? start + length : bytes.indexOf(0x0a, start + length) + 1
+  const lineEnd = next === 0 ? bytes.length : next
+  const before = bytes.subarray(lineStart, start)
+  const rest = bytes.subarray(start + length, lineEnd)
+  const after = all ? replaced(rest, pattern, replacement) : rest
+  const old = linesOf(bytes.subarray(lineStart, lineEnd))
+  const current = linesOf(before, replacement, after)
+  let [from, oldEnd, end] = [0, old.length, current.length]
+  while (from < oldEnd && from < end && old[from] === current[from]) from++
+  while (oldEnd > from && end > from && old[oldEnd - 1] === current[end - 1]) {
+    oldEnd--
+    end--
+  }
+  const [removed, added] = [old.slice(from, oldEnd), current.slice(from, end)]
+  const context = from > 0 ? old[from - 1] : linesOf(bytes.subarray(0, lineStart)).at(-1)
+  const rows = rowsOf(removed, added)
+  if (rows.length < most && context !== undefined && context.trim() !== "") rows.unshift([" ", context])
+  const shift = commonStart(removed[0] ?? "", added[0] ?? "")
+  return rows.map(([kind, line]) => `${kind}${kind === "…" ? line : cut(line, shift)}\n`).join("")
+}
+
+/** Replaces a text in the rest of a line; its beginning is enough, for a long line is cut. */
+const replaced = (rest: Uint8Array, pattern: Uint8Array, replacement: Uint8Array): Uint8Array => {
+  const [text, old, current] = [rest, pattern, replacement.subarray(0, margin)].map((bytes) =>
+    Buffer.from(bytes).toString("latin1")
+  ) as [string, string, string]
+  return Buffer.from(
+    text.slice(0, margin).replaceAll(old, () => current),
+    "latin1"
+  )
+}
+
+type Row = readonly [kind: " " | "-" | "+" | "…", line: string]
+
+/** Shows all lines where there is room; else the first of each side, or both ends of the one, and how many more there are. */
+const rowsOf = (removed: ReadonlyArray<string>, added: ReadonlyArray<string>): Array<Row> => {
+  const all = [...removed.map((line): Row => ["-", line]), ...added.map((line): Row => ["+", line])]
+  const [first, last] = [all[0], all.at(-1)]
+  if (all.length <= most || first === undefined || last === undefined) return all
+  if (removed.length === 0 || added.length === 0) {
+    return [first, ["…", ` ${counted(all.length - 2)} ${added.length === 0 ? "removed" : "added"}`], last]
+  }
+  const more = [
+    ...(removed.length > 1 ? [`${counted(removed.length - 1)} removed`] : []),
+    ...(added.length > 1 ? [`${counted(added.length - 1)} added`] : [])
+  ]
+  return [first, ["+", added[0] ?? ""], ["…", ` ${more.join(", ")}`]]
+}
+
+const counted = (count: number): string => `${count} more ${count === 1 ? "line" : "lines"}`
+
+/** The most bytes of a text whose lines are compared; the beginning of a longer one is shown as what was changed. */
+const mostCompared = 256 * 1024
+
+const linesOf = (...parts: ReadonlyArray<Uint8Array>): ReadonlyArray<string> => {
+  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, mostCompared))
+  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""))
+  if (lines.at(-1) === "") lines.pop()
+  return lines
+}
+
+const commonStart = (a: string, b: string): number => {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return at
+}
+
+/** Cuts a long line to the part where it differs. */
+const cut = (line: string, shift: number): string => {
+  if (line.length <= longest) return line
+  const start = Math.max(0, Math.min(shift - lead, line.length - longest))
+  return `${start > 0 ? "…" : ""}${line.slice(start, start + longest)}${start + longest < line.length ? "…" : ""}`
+}
+
+/** The number of bytes at the beginning that tell whether a file is text. */
+const examined = 8 * 1024
+
+/**
+ * The most bytes of a file that are held in memory: a longer file is read twice, once to find the text, and once to
+ * write the file anew; and only so much of it is searched for what comes near to a text that it does not hold.
+ */
+const mostHeld = 64 * 1024 ** 2
+
+/** The beginning of a file, as it is read. */
+class Head {
+  isWhole = true
+  readonly chunks: Array<Uint8Array> = []
+  size = 0
+
+  push(chunk: Uint8Array): void {
+    const room = mostHeld - this.size
+    if (chunk.length > room) this.isWhole = false
+    if (room <= 0) return
+    const part = chunk.subarray(0, room)
+    // A chunk may be a small part of a large buffer.
+    this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
+    this.size += Math.min(chunk.length, room)
+  }
+
+  /** The kind of the file where it is no text; single bytes that are none may stand in a text. */
+  get binary(): string | undefined {
+    const bytes = this.around(0, examined).bytes
+    const type = FileType.of(bytes)
+    return type?.name ?? (BinaryText.find(Buffer.from(bytes).toString()) === undefined ? undefined : "binary file")
+  }
+
+  /** True where the file begins as UTF-16 text does, in which no text of another encoding is found. */
+  get isUtf16(): boolean {
+    const [first = new Uint8Array()] = this.chunks
+    return FileType.of(first)?.name === FileType.utf16
+  }
+
+  /** Returns a match with some of the bytes around it, where these are held. */
+  around(start: number, length: number): Place {
+    const from = Math.max(0, start - margin)
+    const end = Math.min(start + length + margin, this.size)
+    const bytes = Buffer.alloc(Math.max(0, end - from))
+    let at = 0
+    for (const chunk of this.chunks) {
+      if (at >= end) break
+      if (at + chunk.length > from) {
+        bytes.set(chunk.subarray(Math.max(0, from - at), end - at), Math.max(0, at - from))
+      }
+      at += chunk.length
+    }
+    return { bytes, start: start - from, length }
+  }
+
+  /** Reports what comes near to a text. */
+  *nearest(old: string): Slices.Steps<string> {
+    const bytes = Buffer.allocUnsafeSlow(this.size)
+    let end = 0
+    let rested = 0
+    for (const chunk of this.chunks.splice(0)) {
+      bytes.set(chunk, end)
+      end += chunk.length
+      if (end - rested < Matches.stride) continue
+      rested = end
+      yield
+    }
+    if (this.isWhole) return yield* Nearest.steps(bytes, old)
+    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1 || end)
+    return `In its first ${mostHeld / 1024 ** 2} MiB, which alone were searched for what comes near:\n${yield* Nearest.steps(whole, old)}`
+  }
+}
+
+/** The long help of the `edit` command. */
+const help = `edit - replace a text in a file, or apply a patch to several
+
+USAGE
+  edit <file> <old> <new> [--all]
+  edit --patch < <patch>
+
+ARGUMENTS
+  <file>     The file, from the current directory: a regular one. It is written as write does it ("write --help"): all
+             at once or not at all; its mode and owner stay, a hard link is cut.
+  <old>      The text to replace: literally, byte for byte, with its white space and line breaks. It is no pattern:
+             . * [ $ mean themselves. It may be of several lines, or a part of one. Its line feeds match CRLF too,
+             where the file has it.
+  <new>      The text in its place, literally as well, with the line ends of the file; '' takes the old text away.
+
+OPTIONS
+  --all      Replaces every occurrence, from the left. Without it, the first one only.
+  --patch    (-p) Applies the patch on standard input: all of it, or nothing where a part does not fit.
+  -h         The usage line.
+  --help     This text, as the last word too.
+  --         What follows is no option: a text that begins with a dash and is one word.
+
+QUOTING
+  'a b'      the text as it stands there, of several lines too
+  'it'\\''s'   a single quote within single quotes
+  $'a\\tb'    \\t, \\n and \\r as tab, line feed and carriage return; in other quotes they are a backslash and a letter
+  "$(cat <<'EOF'
+  several lines, with ' and " as they are; line breaks at the end are left out
+  EOF
+  )"
+
+PATCHES
+  A unified diff (diff -u, git diff), or this, with lines of context around those that change:
+    *** Begin Patch
+    *** Update File: src/a.ts
+    *** Move to: src/b.ts           (if it gets another name)
+    @@ class Name                   (the line above the change; only if the context is there more than once)
+     a line that stays
+    -a line that goes
+    +a line that comes
+    *** Add File: src/new.ts
+    +each line of it
+    *** Delete File: src/old.ts
+    *** End Patch
+  The context must be there exactly, on the lines that the diff names or else only once; LF matches CRLF. Files lie
+  below the current directory, and no link may lead out of it. No binary files, no links as files. A cancel leaves all
+  files changed or none.
+
+EXAMPLES
+  edit src/a.ts 'const a = 1' 'const a = 2'
+  edit src/a.ts 'oldName' 'newName' --all
+  edit notes.txt $'first\\nsecond\\n' ''
+  edit list.txt -- --old --new
+  git diff main -- src | edit --patch
+  for f in src/*.ts; do edit "$f" 'old.js' 'new.js' --all; done
+
+OUTPUT
+  The lines of the matches that were left, if any; the line of the one that was replaced; and the first lines of the
+  change. What is not replaced stays as it is, byte for byte. Of a patch: a line for each file.
+  Where <old> or a part of a patch is not found, standard error shows what comes nearest to it, and in what it differs.
+
+EXIT CODE
+  0 where something was replaced. 1 where nothing was, and no file is changed: <old> is not there, is empty, or is
+  the same as <new>, a patch does not fit, or a file can not be read or written. 126 where the sandbox's policy denies
+  it.
+`
+
+/** The grammar of `edit`. */
 export const grammar = CommandGrammar.make({
   name: "edit",
   summary: "Replaces a text in a file: its first occurrence, or every one; or applies a patch.",
@@ -48,9 +289,6 @@ export const grammar = CommandGrammar.make({
 /**
  * Makes the handler of `edit`. Edits of one file run one after the other, by whatever name they know it, so that none
  * overwrites another.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
@@ -168,7 +406,7 @@ const replace = Effect.fnUntraced(function* (
   { all, old, replacement }: Change
 ) {
   const slices = new Slices.Slices()
-  const head = new Head.Head()
+  const head = new Head()
   const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
   yield* Stream.runForEach(read(files, file), (chunk) => {
     head.push(chunk)
@@ -189,7 +427,7 @@ const replace = Effect.fnUntraced(function* (
   }
   const { pattern } = found
   const place = head.around(found.first, pattern.bytes.length)
-  const isCrlf = found !== first || (!old.includes("\n") && Shown.isCrlf(place))
+  const isCrlf = found !== first || (!old.includes("\n") && isCrlfEditShown(place))
   const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
   const growth = bytes.length * (all ? found.count : 1)
   const content =
@@ -201,7 +439,7 @@ const replace = Effect.fnUntraced(function* (
           slices
         )
   yield* files.write(file, content)
-  return CommandResult.make({ stdout: `${said(path, found, all)}\n${Shown.diff(place, bytes, all)}` })
+  return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(place, bytes, all)}` })
 })
 
 /** The most bytes of a new content that is made at once, and takes no time. */

@@ -1,27 +1,13 @@
-/**
- * Parses JSON for a server: nothing of it may change on the way, neither a number nor a character.
- *
- * @since 0.1.0
- */
+/** Parses JSON for a server: nothing of it may change on the way, neither a number nor a character. */
 import * as Either from "effect/Either"
 import * as HalfCharacter from "../../domain/HalfCharacter.js"
 import * as JsonText from "../../domain/JsonText.js"
 import * as Slices from "../../domain/Slices.js"
 
-/**
- * Parses JSON; on the left, why it can't be passed on as it is written.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses JSON; on the left, why it can't be passed on as it is written. */
 export const parse = (text: string): Either.Either<unknown, string> => Slices.now(steps(text))
 
-/**
- * Does the work of `parse`, with rests.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Does the work of `parse`, with rests. */
 export function* steps(text: string): Slices.Steps<Either.Either<unknown, string>> {
   const parsed = yield* JsonText.steps(text)
   if (Either.isLeft(parsed)) {
@@ -72,21 +58,13 @@ const flawOf = (number: string): string =>
 
 const isWhole = (text: string): boolean => /^[+-]?\d+$/.test(text)
 
-/**
- * Returns the bound that a number exceeds, with the reason for it: whole ones are rounded from a smaller one on.
- *
- * @since 0.1.0
- */
+/** Returns the bound that a number exceeds, with the reason for it: whole ones are rounded from a smaller one on. */
 export const boundOf = (text: string): string =>
   isWhole(text)
     ? `${Number.MAX_SAFE_INTEGER}, for JSON's readers round others`
     : `${Number.MAX_VALUE}, for JSON's readers have none that is larger`
 
-/**
- * Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range.
- *
- * @since 0.1.0
- */
+/** Tests whether a number stays what it is: a whole one up to 2^53, and a broken one that is not out of range. */
 export const isExact = (text: string): boolean => {
   const value = Number(text)
   return isWhole(text) ? Number.isSafeInteger(value) : Number.isFinite(value)

@@ -1,31 +1,300 @@
-/**
- * `mcp:<server>:<tool>`: calls a tool of an MCP server; `mcp:<server>` lists its tools.
- *
- * @since 0.1.0
- */
+/** `mcp:<server>:<tool>`: calls a tool of an MCP server; `mcp:<server>` lists its tools. */
 import * as Crypto from "node:crypto"
+import * as Clock from "effect/Clock"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
+import * as Advice from "../../domain/Advice.js"
+import type { ExecutionFailed } from "../../domain/CommandError.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
+import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as Slices from "../../domain/Slices.js"
+import type { McpServer } from "../../extension/mcp/McpClient.js"
 import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
 import * as McpName from "../../extension/mcp/McpName.js"
-import * as Answer from "./Mcp.answer.js"
-import * as Arguments from "./Mcp.arguments.js"
-import { help } from "./Mcp.help.js"
-import * as Input from "./Mcp.input.js"
-import * as List from "./Mcp.list.js"
-import * as Look from "./Mcp.look.js"
-import * as Mistaken from "./Mcp.mistaken.js"
-import * as Output from "./Mcp.output.js"
-import { Attachments } from "./Mcp.saved.js"
-import * as Signature from "./Mcp.signature.js"
-import * as Tool from "./Mcp.tool.js"
-import * as Unknown from "./Mcp.unknown.js"
+import * as Arguments from "./internal/Mcp.arguments.js"
+import * as Check from "./internal/Mcp.check.js"
+import { help } from "./internal/Mcp.help.js"
+import * as Mistaken from "./internal/Mcp.mistaken.js"
+import * as Output from "./internal/Mcp.output.js"
+import { Attachments } from "./internal/Mcp.saved.js"
+import { isRecord } from "./internal/Mcp.schema.js"
+import * as Signature from "./internal/Mcp.signature.js"
+import type { CallableTool } from "./internal/Mcp.tool.js"
+import * as Tool from "./internal/Mcp.tool.js"
+import * as Unknown from "./internal/Mcp.unknown.js"
+import * as Json from "./Mcp.json.js"
+
+/** The most optional parameters that are named in a list. */
+const mostOptions = 2
+
+/** The most characters of a summary. */
+const mostSummary = 120
+
+/** The reason why a tool that needs MCP tasks can't be called. */
+const asTask = "it can be called as an MCP task only, which Synapse does not offer"
+
+/** Returns the purpose of a tool in one line, or why it can't be called; empty where its server says nothing. */
+const summaryOf = ({ description = "", needsTask, title = "" }: McpTool): string =>
+  needsTask === true
+    ? `can't be called: ${asTask}`
+    : ForeignText.sentence(description.trim() === "" ? title : description, mostSummary)
+
+/** Lists the tools of a server: how each is called, and what for. */
+export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
+  all
+    .map((tool) => {
+      const summary = summaryOf(tool)
+      return `${Signature.usage(Tool.make(tool), mostOptions)}${summary === "" ? "" : `  # ${summary}`}\n`
+    })
+    .join("")
+
+/** Returns the names of the servers that can't be used, by the reason. */
+const problems = (all: ReadonlyArray<McpServer>): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const names = new Map<string, ReadonlyArray<string>>()
+  for (const { isFile, name, problem } of all) {
+    if (isFile !== true && problem !== undefined) names.set(problem, [...(names.get(problem) ?? []), name])
+  }
+  return names
+}
+
+/**
+ * Lists the servers: how the tools of each are listed, whose it is, and why it can't be used. A file that can't be read
+ * is told as what it is, and a reason that several have once, below. The command lines of servers stay the user's: a token may stand in one.
+ */
+export const serversMcpList = (all: ReadonlyArray<McpServer>): string => {
+  const unusable = problems(all)
+  const shared = [...unusable].filter(([, names]) => names.length > 1)
+  const lines = all.map(({ isFile, name, problem, source }) => {
+    if (isFile === true)
+      return `# ${ForeignText.line(name, 300)} can't be used: ${ForeignText.line(problem ?? "", 300)}\n`
+    if (problem === undefined) return `${McpName.toWord(name)}  # ${source}\n`
+    const why = shared.some(([one]) => one === problem) ? "" : `: ${ForeignText.line(problem, 300)}`
+    return `${McpName.toWord(name)}  # ${source}: not usable${why}\n`
+  })
+  const below = shared.map(
+    ([problem, names]) =>
+      `# ${names.map((name) => McpName.toWord(name)).join(", ")}: ${ForeignText.line(problem, 300)}\n`
+  )
+  return [...lines, ...below].join("")
+}
+
+/** Returns what is said where there are no tools or servers to list. */
+const none = (server?: string): Advice.Advice =>
+  server === undefined
+    ? Advice.line`mcp: no servers are configured.`
+    : Advice.line`${McpName.toWord(server)}: the server has no tools.`
+
+/** Milliseconds for which a server that could not be asked is not asked again. */
+const pause = 60_000
+
+/** Milliseconds that a search waits for a server; one that takes longer goes on starting, for the next search. */
+const patience = 3000
+
+/** The most characters of a reason. */
+const longest = 200
+
+/**
+ * Makes the function that asks all servers at the same time: those of which nothing is known, or all of them anew. One
+ * that has failed is asked again after a minute, or where it is asked for.
+ */
+export const makeMcpLook = (client: Context.Tag.Service<McpClient>): Effect.Effect<NonNullable<Described["look"]>> =>
+  Effect.sync(() => {
+    const failed = new Map<string, { readonly note: string; readonly at: number }>()
+    /** The notes on what can't be used; asking again changes nothing, so each is said once. */
+    let said: ReadonlySet<string> = new Set()
+    const asked = new Map<string, Fiber.RuntimeFiber<unknown, CommandError>>()
+
+    /** Asks a server, or waits for whoever asks it already. */
+    const tools = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+      const fiber =
+        asked.get(name) ??
+        (yield* client
+          .tools(name, { refresh })
+          .pipe(Effect.ensuring(Effect.sync(() => asked.delete(name))), Effect.forkDaemon))
+      // It may have ended before it was noted.
+      if (fiber.unsafePoll() === null) asked.set(name, fiber)
+      return yield* Effect.timeoutOption(Fiber.join(fiber), patience)
+    })
+
+    const ask = Effect.fnUntraced(function* (name: string, refresh: boolean) {
+      const say = (reason: string) => unsearched([name], reason)
+      const now = yield* Clock.currentTimeMillis
+      const last = failed.get(name)
+      if (!refresh && last !== undefined && now - last.at < pause) return [last.note]
+      const note = yield* Effect.match(tools(name, refresh), {
+        onSuccess: Option.match({
+          onNone: () => say(`it is still starting after ${patience / 1000} s; search again later`),
+          onSome: () => undefined
+        }),
+        onFailure: ({ message }) => say(message)
+      })
+      failed.delete(name)
+      if (note === undefined) return []
+      if (!asked.has(name)) failed.set(name, { note, at: now })
+      return [note]
+    })
+
+    return ({ refresh }) =>
+      Effect.flatMap(client.servers, (servers) => {
+        const lasting = unusable(servers)
+        const unsaid = lasting.filter((note) => refresh || !said.has(note))
+        said = new Set(lasting)
+        const usable = servers.filter(({ isFile, problem }) => isFile !== true && problem === undefined)
+        return Effect.map(
+          Effect.forEach(usable, ({ name }) => ask(name, refresh), { concurrency: "unbounded" }),
+          (notes) => [...unsaid, ...notes.flat()]
+        )
+      })
+  })
+
+const unsearched = (names: ReadonlyArray<string>, reason: string): string =>
+  `${names.map((name) => McpName.toWord(name)).join(", ")} can't be searched: ${ForeignText.line(reason, longest)}`
+
+/** Says which servers and files can't be used, each reason once. */
+const unusable = (servers: ReadonlyArray<McpServer>): ReadonlyArray<string> => {
+  const files = servers.flatMap(({ isFile, name, problem = "" }) =>
+    isFile === true ? [`${ForeignText.line(name, longest)} can't be used: ${ForeignText.line(problem, longest)}`] : []
+  )
+  return [...files, ...[...problems(servers)].map(([problem, of]) => unsearched(of, problem))]
+}
+
+/** The most characters of a result that is put out without the shell, which keeps a longer one in a file. */
+const mostMcpAnswer = 16_000
+
+/** The most files that are saved of one result. */
+const mostFiles = 100
+
+/** The number of characters that are written at once. */
+const stride = 256 * 1024
+
+/** Tests whether a result needs the shell: it holds files, or more text than is shown. */
+const needsShell = (parts: ReadonlyArray<Output.Part>): boolean => {
+  let size = 0
+  for (const part of parts) {
+    if (part._tag === "File") return true
+    size += part.text.length
+  }
+  return size > mostMcpAnswer
+}
+
+/**
+ * Puts out a result. What a tool says of its failure goes to standard error, so that no pipe takes it for the answer.
+ */
+export const putMcpAnswer = Effect.fnUntraced(function* (
+  call: CommandCall,
+  { isError = false }: Pick<McpOutput, "isError">,
+  parts: ReadonlyArray<Output.Part>,
+  attachments: Attachments
+): Effect.fn.Return<CommandResult.CommandResult> {
+  const images: Array<CommandResult.Image> = []
+  let text = ""
+  let files = 0
+  for (const part of parts) {
+    if (part._tag === "Text") text += part.text
+    else if (++files <= mostFiles) {
+      const saved = yield* attachments.save(call, part.attachment)
+      text += `${saved.text}\n`
+      if (saved.image !== undefined) images.push(saved.image)
+    }
+    // What fails is told whole at the end.
+    if (!isError && text.length > stride && call.byShell === undefined) {
+      yield* writeAll(call, text)
+      text = ""
+    }
+  }
+  if (files > mostFiles) {
+    const left = files - mostFiles
+    text += `[${left.toLocaleString("en")} more ${left === 1 ? "file" : "files"} not saved: of one result, ${mostFiles} are]\n`
+  }
+  const shown = images.length === 0 ? {} : { images }
+  if (!isError) return CommandResult.make({ stdout: text, ...shown })
+  const stderr = text.trim() === "" ? `${call.name}: the tool failed, and its server does not say why.\n` : text
+  return CommandResult.make({ stderr, exitCode: ExitCode.failure, ...shown })
+})
+
+/** Writes a long text in pieces, none of which splits a character. */
+const writeAll = (call: CommandCall, text: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const slices = new Slices.Slices()
+    let at = 0
+    const next: Effect.Effect<void> = Effect.suspend(() => {
+      if (at >= text.length) return Effect.void
+      const end = at + stride
+      const isSplit = /[\ud800-\udbff]/.test(text[end - 1] ?? "") && /[\udc00-\udfff]/.test(text[end] ?? "")
+      const piece = text.slice(at, isSplit ? end + 1 : end)
+      at += piece.length
+      return Effect.zipRight(call.write(Buffer.from(piece)), Effect.zipRight(slices.run(rest()), next))
+    })
+    return next
+  })
+
+function* rest(): Slices.Steps<void> {
+  yield
+}
+
+/** The most megabytes of an input. */
+const most = 32
+
+/** Reads an input as text; on the left, why it is none. */
+const read = (
+  stdin: NonNullable<CommandCall["stdin"]>
+): Effect.Effect<Either.Either<string, string>, ExecutionFailed> => {
+  const limit = most * 1024 ** 2
+  const chunks: Array<Uint8Array> = []
+  return Stream.runFoldWhile(
+    stdin,
+    0,
+    (size) => size <= limit,
+    (size, chunk) => {
+      chunks.push(Uint8Array.from(chunk))
+      return size + chunk.length
+    }
+  ).pipe(
+    Effect.map((size) => {
+      if (size > limit) return Either.left(`standard input has more than ${most} MiB.`)
+      return Either.try({
+        try: () => new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)),
+        catch: () => "standard input is no UTF-8, which JSON needs."
+      })
+    })
+  )
+}
+
+/**
+ * Parses the arguments of a tool, and checks them against its schema; on the left, what is wrong with them.
+ *
+ * @param source what they come from, as the message names it: `--json`
+ */
+const parseMcpInput = (
+  tool: CallableTool,
+  json: string,
+  source: string
+): Effect.Effect<Either.Either<Readonly<Record<string, unknown>>, string>> =>
+  Effect.map(
+    Slices.run(() => Json.steps(json)),
+    Either.flatMap((value) => {
+      if (!isRecord(value)) return Either.left("it must be an object: {…}")
+      const { fields } = tool
+      const reason = Check.misfitOfArguments(tool.reader, fields, value)
+      return reason === undefined ? Either.right(value) : Either.left(reason)
+    })
+  ).pipe(
+    Effect.map(
+      Either.mapLeft((reason) => (isSentence(reason) ? reason : `${source}: ${ForeignText.word(reason, 300)}.`))
+    )
+  )
+
+/** A problem of one parameter names that parameter itself. */
+const isSentence = (reason: string): boolean => /[.?]$/.test(reason)
 
 const described: Described = {
   name: "mcp:*",
@@ -39,12 +308,7 @@ interface Held {
   readonly parts: ReadonlyArray<Output.Part>
 }
 
-/**
- * Makes the handler of all names that begin with `mcp:`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of all names that begin with `mcp:`. */
 export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(function* () {
   const client = yield* McpClient
   const attachments = new Attachments()
@@ -77,9 +341,9 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     )
 
   const list = Effect.fnUntraced(function* (command: string, { server }: McpName.Name) {
-    const stdout = server === "" ? List.servers(yield* client.servers) : List.tools(yield* toolsOf(command, server))
+    const stdout = server === "" ? serversMcpList(yield* client.servers) : toolsMcpList(yield* toolsOf(command, server))
     if (stdout !== "") return CommandResult.make({ stdout })
-    return CommandResult.make({ advice: [List.none(server === "" ? undefined : server)] })
+    return CommandResult.make({ advice: [none(server === "" ? undefined : server)] })
   })
 
   const misnamed = Effect.fnUntraced(function* ({ args, name: command }: CommandCall, name: McpName.Name) {
@@ -112,8 +376,8 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   const answer = (call: CommandCall, output: McpOutput): Effect.Effect<CommandResult.CommandResult, CommandError> => {
     const { server, tool } = McpName.parse(call.name)
     const parts = Output.partsOf(output, tool)
-    const put = Answer.put(call, output, parts, attachments)
-    if (call.byShell === undefined || !Answer.needsShell(parts)) return put
+    const put = putMcpAnswer(call, output, parts, attachments)
+    if (call.byShell === undefined || !needsShell(parts)) return put
     const word = `--synapse-held=${Crypto.randomUUID()}`
     held.set(word, { output, parts })
     return call.byShell([McpName.ofTool(server, tool), word]).pipe(
@@ -131,7 +395,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const waiting = held.get(word)
     if (waiting !== undefined) {
       held.delete(word)
-      return yield* Answer.put(call, waiting.output, waiting.parts, attachments)
+      return yield* putMcpAnswer(call, waiting.output, waiting.parts, attachments)
     }
     const name = McpName.parse(call.name)
     if (name.tool === "" || name.server === "") {
@@ -143,7 +407,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     const given = Arguments.parse(tool, call.args)
     if (Either.isLeft(given)) return yield* Signature.misuse(tool, given.left)
     if (given.right._tag === "Help") return CommandResult.make({ stdout: help(tool) })
-    if (tool.tool.needsTask === true) return yield* new InvalidUsage({ reason: `${call.name}: ${List.asTask}.` })
+    if (tool.tool.needsTask === true) return yield* new InvalidUsage({ reason: `${call.name}: ${asTask}.` })
     const values = yield* valuesOf(tool, given.right, call)
     return yield* answer(call, yield* callTool(tool, call.name, values, options))
   })
@@ -156,7 +420,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
       if (known?.tools !== tools) known = { tools, commands: tools.map((tool) => describe(tool, toCallable)) }
       return known.commands
     },
-    look: yield* Look.make(client)
+    look: yield* makeMcpLook(client)
   }
 })
 
@@ -168,7 +432,7 @@ const valuesOf = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Readonly<Record<string, unknown>>, CommandError> {
   const parse = (json: string, source: string) =>
     Effect.flatMap(
-      Input.parse(tool, json, source),
+      parseMcpInput(tool, json, source),
       Either.match({ onLeft: (problem) => Effect.fail(Signature.misuse(tool, [problem])), onRight: Effect.succeed })
     )
   if (given._tag === "Whole") {
@@ -184,7 +448,7 @@ const valuesOf = Effect.fnUntraced(function* (
     }
     return given.values
   }
-  const text = stdin === undefined ? Either.right("") : yield* Input.read(stdin)
+  const text = stdin === undefined ? Either.right("") : yield* read(stdin)
   if (Either.isLeft(text)) return yield* Signature.misuse(tool, [text.left])
   if (text.right.trim() === "") return yield* Signature.misuse(tool, [nothing(tool, given.isAsked)])
   if (!given.isAsked && !/^\s*[[{]/.test(text.right)) {
@@ -203,7 +467,7 @@ const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string =>
 
 const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
   name: McpName.ofTool(tool.server, tool.name),
-  summary: List.summaryOf(tool),
+  summary: summaryOf(tool),
   // Of a thousand tools, the usage of few is asked for.
   get usage() {
     return Signature.usage(toCallable(tool))

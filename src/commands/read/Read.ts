@@ -1,28 +1,261 @@
-/**
- * `read <file>...`: shows text files, or a window of their lines, with line numbers; and images.
- *
- * @since 0.1.0
- */
+/** `read <file>...`: shows text files, or a window of their lines, with line numbers; and images. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandHandler } from "../../command/CommandHandler.js"
+import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
 import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+import type { Image } from "../../domain/CommandResult.js"
+import * as CommandResult from "../../domain/CommandResult.js"
+import * as ExitCode from "../../domain/ExitCode.js"
 import * as Slices from "../../domain/Slices.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
-import * as Binary from "./Read.binary.js"
-import * as Failure from "./Read.failure.js"
-import * as Given from "./Read.given.js"
-import { help } from "./Read.help.js"
-import * as Lines from "./Read.lines.js"
-import * as Range from "./Read.range.js"
-import { Shown } from "./Read.shown.js"
-import { LineWindow } from "./Read.window.js"
+import * as FileType from "../../files/FileType.js"
+import * as ImageSize from "../../files/ImageSize.js"
+import * as Newlines from "../../files/Newlines.js"
+import * as Failure from "./internal/Read.failure.js"
+import * as Range from "./internal/Read.range.js"
+import { LineWindow } from "./internal/Read.window.js"
+
+/** The number of characters of output that are collected before they are written. */
+const held = 128 * 1024
+
+/** Collects what a call shows, and holds only the output that it writes next. */
+class Shown {
+  /** The number of characters that were put out. */
+  size = 0
+  private last = ""
+  /** The header of a file of which nothing is put out yet. */
+  private header = ""
+  private exitCode: number = ExitCode.success
+  private readonly advice: Array<Advice.Advice> = []
+  private readonly images: Array<CommandResult.Image> = []
+
+  constructor(readonly call: Pick<CommandCall, "files" | "room" | "write">) {}
+
+  /** Begins with a file, one of several; its header is put out with it. */
+  begin(path: string): void {
+    this.header = `${this.size === 0 ? "" : "\n"}==> ${FileFailure.printable(path)} <==\n`
+    this.size += this.header.length
+  }
+
+  /** Gives up the file that it has begun with. */
+  drop(): void {
+    this.size -= this.header.length
+    this.header = ""
+  }
+
+  /** Puts out text. */
+  put(text: string): Effect.Effect<void> {
+    this.size += text.length
+    this.last += this.header + text
+    this.header = ""
+    if (this.last.length < held) return Effect.void
+    const { last } = this
+    this.last = ""
+    return this.call.write(Buffer.from(last))
+  }
+
+  /** Puts out the text about an image, and gives the image to a reader who can see it. */
+  show(text: string, image: CommandResult.Image | undefined): Effect.Effect<void> {
+    if (image !== undefined && this.call.room !== undefined) this.images.push(image)
+    return this.put(text)
+  }
+
+  /** Adds a line to standard error. */
+  note(line: Advice.Advice): void {
+    this.advice.push(line)
+  }
+
+  /** Says that a file could not be shown; the others are. */
+  fail({ advice, reason }: ExecutionFailed | InvalidUsage): void {
+    this.drop()
+    this.exitCode = ExitCode.failure
+    this.advice.push(Advice.line`${reason}`, ...advice)
+  }
+
+  /** The result of the call. */
+  get result(): CommandResult.CommandResult {
+    const { advice, exitCode, images, last } = this
+    return CommandResult.make({ stdout: last, advice, exitCode, ...(images.length === 0 ? undefined : { images }) })
+  }
+}
+
+const megabyte = 1024 ** 2
+
+/** The most megabytes of a file that are counted. */
+const mostCounted = 64
+
+/** The text about an image, and the image where it can be shown. */
+interface Described {
+  readonly text: string
+  readonly image?: Image
+}
+
+/** Describes an image; fails for any other file that is no text, and says what it is. */
+const describe = Effect.fnUntraced(function* (
+  files: Files,
+  path: string
+): Effect.fn.Return<Described, ExecutionFailed> {
+  const { bytes, size } = yield* beginning(files, path)
+  const type = FileType.of(bytes)
+  const { mediaType, name, program = "od -A d -c -N 256" } = type ?? { name: "binary file" }
+  const sized = size > mostCounted * megabyte ? `more than ${mostCounted} MiB` : `${size} bytes`
+  const dimensions = mediaType === undefined ? undefined : ImageSize.of(mediaType, bytes)
+  if (mediaType === undefined || dimensions === undefined) {
+    const what = mediaType === undefined ? name : `${name} with a broken header`
+    return yield* FileFailure.make("read", path, size === 0 ? what : `${what}, ${sized}`, {
+      advice: [
+        Advice.line`${FileFailure.run(program, path)} shows ${type?.program === undefined ? "its beginning" : "it"}.`
+      ]
+    })
+  }
+  const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
+  if (size > ImageSize.largestImage * megabyte)
+    return { text: `${text}, too large to be shown (${ImageSize.largestImage} MiB)\n` }
+  if (Math.max(dimensions.width, dimensions.height) > ImageSize.largestSide) {
+    return { text: `${text}, too large to be shown (${ImageSize.largestSide}x${ImageSize.largestSide})\n` }
+  }
+  return { text: `${text}\n`, image: { path, mediaType, base64: bytes.toString("base64") } }
+})
+
+/** Reads a file: its size, and as many of its first bytes as an image may have. A pipe can't be read twice. */
+const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: Buffer; readonly size: number }> => {
+  const chunks: Array<Uint8Array> = []
+  return files.read(path, { regular: true }).pipe(
+    Stream.runFoldWhile(
+      0,
+      (size) => size <= mostCounted * megabyte,
+      (size, chunk) => {
+        if (size <= ImageSize.largestImage * megabyte) chunks.push(Uint8Array.from(chunk))
+        return size + chunk.length
+      }
+    ),
+    Effect.orElseSucceed(() => 0),
+    Effect.map((size) => ({ bytes: Buffer.concat(chunks), size }))
+  )
+}
+
+/** The long help of the `read` command. */
+const help = `read - show text files with line numbers, and images
+
+USAGE
+  read <file>... [--offset N] [--limit N]
+
+ARGUMENTS
+  <file>       The file, from the current directory. One that begins with a dash goes after --.
+  <file>:A-B   The lines A to B, both counted from 1; <file>:A- from line A on, <file>:A that line alone. A file whose
+               own name ends so goes before.
+
+OPTIONS
+  --offset N   Lines to skip: --offset 2 begins with line 3. 0 by default.
+  --limit N    Lines to show, 1 or more. 2000 by default; SYNAPSE_READ_DEFAULT_LIMIT sets another default.
+  -h           The usage line.
+  --help       This text, as the last word too.
+
+OUTPUT
+  As from cat -n: the number of the line, right-aligned to 6, a tab, the line. The numbers are the file's own.
+  Of several files, each has a line "==> name <==" before it.
+  In a result, the lines are as many as fit; those longer than 2000 characters are cut, and end in
+  "... [N more characters]" (with one character for the dots). In a pipe or a file, each line is whole.
+  The CR of lines that end in CRLF is left out, and standard error says so. Bytes that are no UTF-8 are shown as U+FFFD.
+  In a result, control characters are shown as pictures, and invisible ones (zero width, direction) as <U+200B>.
+  Where lines follow the window, standard error says how many there are, and the call that shows them.
+  An empty file, and an offset behind the end, are no error: standard error says how many lines there are.
+  Of an image (PNG, JPEG, GIF, WebP), its type, width, height and size; up to 5 MiB and 8000x8000,
+  the image goes with the result.
+
+EXAMPLES
+  read src/main.ts
+  read src/main.ts:200-249
+  read src/main.ts --offset 199 --limit 50   the same
+  read app.log --limit 100000 | grep -n ERROR
+  read 'a name with blanks.txt' README
+  for f in src/*.ts; do read "$f" --limit 5; done
+  ls | while read f; do read "./$f"; done
+  find . -name '*.json' -exec read {} \\;
+
+  A name that a variable could have ("read host") calls bash's own read, unless it stands in a plain line (no while, no
+  until) and there is no standard input to read from: "read ./host" is the file in any case. With a standard input, in a
+  line that has a 'read "$f"', a name that is a file's too is refused. In scripts of other shells (dash), read is that
+  shell's own.
+
+EXIT CODE
+  0. 1 where a file can not be read, is a directory, a device, a named pipe, or binary (NUL bytes in its first 8 KiB, or
+  the window's); the others are shown. 126 where the sandbox's policy denies it.
+`
+
+/** The names that others have for the first and the last line, for both, and for the number of lines. */
+const names: Readonly<Record<string, RegExp>> = {
+  first: /^--(?:start|from|begin|start[-_]line|line[-_]start|first)$/,
+  last: /^--(?:end|to|end[-_]line|line[-_]end|last)$/,
+  range: /^--(?:lines?|range|line[-_]range|line[-_]numbers?)$/,
+  count: /^(?:-n|--(?:lines|head|max[-_]lines|num[-_]lines|count))$/
+}
+
+const range = /^(\d{1,9})[-:,]?(\d{1,9})?$/
+
+/** Returns the right call for one file; undefined for words without such options, or with others. */
+export const ofOptions = (args: ReadonlyArray<string>): string | undefined => {
+  const given = new Map<string, string>()
+  const files: Array<string> = []
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] as string
+    const [, name = "", equals] = /^(--?[a-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? []
+    if (name === "") {
+      files.push(word)
+      continue
+    }
+    const value = equals ?? args[++at] ?? ""
+    const kinds = Object.keys(names).filter((kind) => names[kind]?.test(name) === true)
+    const kind = kinds.includes("range") && (/\D/.test(value) || kinds.length === 1) ? "range" : kinds.at(-1)
+    if (kind === undefined || given.has(kind) || !range.test(value)) return undefined
+    given.set(kind, value)
+  }
+  const [file, more] = files
+  if (file === undefined || more !== undefined || given.size === 0) return undefined
+  const { count, first, last, range: both } = Object.fromEntries(given)
+  const word = (suffix: string) => FileFailure.toWord(`${file}${suffix}`)
+  if (both !== undefined) {
+    const [, from = "", to = from] = range.exec(both) ?? []
+    return given.size === 1 ? `read ${word(`:${from}-${/\d$/.test(both) ? to : ""}`)}` : undefined
+  }
+  if (first === undefined && last === undefined)
+    return count === undefined ? undefined : `read ${word("")} --limit ${count}`
+  if (count !== undefined && last !== undefined) return undefined
+  const end = count === undefined ? (last ?? "") : `${Number(first) + Number(count) - 1}`
+  return `read ${word(`:${first ?? 1}-${end}`)}`
+}
+
+/** The most bytes that are looked at: a tenth of a second's work. */
+const most = 64 * 1024 ** 2
+
+/** The number of lines of a file. */
+interface Total {
+  readonly lines: number
+  /** False where there are more. */
+  readonly isAll: boolean
+}
+
+/** Counts the lines behind the first `known` ones; undefined where the file is a pipe, or could not be read again. */
+const totalReadLines = (files: Files, path: string, known: number): Effect.Effect<Total | undefined> =>
+  files.read(path, { regular: true, skipLines: known }).pipe(
+    Stream.runFoldWhile(
+      { bytes: 0, lines: known, isInLine: false },
+      ({ bytes }) => bytes < most,
+      ({ bytes, lines }, chunk) => ({
+        bytes: bytes + chunk.length,
+        lines: lines + Newlines.count(chunk),
+        isInLine: chunk[chunk.length - 1] !== 0x0a
+      })
+    ),
+    Effect.map(({ bytes, isInLine, lines }) => ({ lines: lines + (isInLine ? 1 : 0), isAll: bytes < most })),
+    Effect.orElseSucceed(() => undefined)
+  )
 
 /** Makes an option for a number of lines; one that is too large for a number counts as the largest one. */
 const lines = (name: string, least: number, accepted = least) =>
@@ -34,12 +267,7 @@ const lines = (name: string, least: number, accepted = least) =>
     }, `--${name} must be a whole number from ${least}`)
   )
 
-/**
- * The grammar of `read`.
- *
- * @since 0.1.0
- * @category grammar
- */
+/** The grammar of `read`. */
 export const grammar = CommandGrammar.make({
   name: "read",
   summary: "Shows text files, or a window of their lines (file:72-90), with line numbers; images too.",
@@ -71,9 +299,6 @@ const longestNote = 100
 /**
  * Makes the handler of `read`. It reads no further than the window goes, but to count the lines that follow, and holds
  * only the output that it writes next.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
@@ -104,7 +329,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     { usesFiles: true }
   )
   const run: CommandHandler["run"] = (call, options) => {
-    const right = call.args.some((word) => word.startsWith("-")) ? Given.ofOptions(call.args) : undefined
+    const right = call.args.some((word) => word.startsWith("-")) ? ofOptions(call.args) : undefined
     return right === undefined
       ? handler.run(call, options)
       : CommandGrammar.misuse(grammar, "the lines stand behind the file, or are --offset and --limit.", [[right]])
@@ -168,7 +393,7 @@ const showRange = Effect.fnUntraced(function* (
   ).pipe(Stream.runDrain)
   window.end()
   if (window.isBinary) {
-    const { image, text } = yield* Binary.describe(files, path)
+    const { image, text } = yield* describe(files, path)
     yield* shown.show(text, image)
     return true
   }
@@ -201,13 +426,13 @@ const noteOf = Effect.fnUntraced(function* (files: Files, range: Range.Range, wi
   const { isWritten, limit, offset, path } = range
   const { hasMore, isFull, line } = window
   if (line === offset && !hasMore) {
-    const total = offset === 0 ? { lines: 0 } : yield* Lines.total(files, path, 0)
+    const total = offset === 0 ? { lines: 0 } : yield* totalReadLines(files, path, 0)
     if (total === undefined) return Advice.line`no line ${`${offset + 1}`}`
     return total.lines === 0 ? Advice.line`empty file` : Advice.line`only ${numbered(total.lines, "line")}`
   }
   // All that a range asked for is there.
   if (!hasMore || ((isWritten || isAway) && limit !== undefined && !isFull)) return undefined
-  const total = yield* Lines.total(files, path, line)
+  const total = yield* totalReadLines(files, path, line)
   const lines = line === offset + 1 ? `line ${line}` : `lines ${offset + 1}–${line}`
   if (total === undefined) return Advice.line`${lines}, more follow`
   const next = Advice.typed(`read ${Range.rest(range, line, isFull)}`)

@@ -1,36 +1,293 @@
-/**
- * `command:search <word>...`: finds commands of all kinds by their names and descriptions.
- *
- * @since 0.1.0
- */
-import * as Array from "effect/Array"
+/** `command:search <word>...`: finds commands of all kinds by their names and descriptions. */
+import * as Arr from "effect/Array"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandHandler, Handler } from "../../command/CommandHandler.js"
+import type { CommandHandler, Described, Handler } from "../../command/CommandHandler.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
+import * as Hint from "../../command/Hint.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as Similar from "../../domain/Similar.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
+import type { Surroundings as SurroundingsOfSearchNative } from "../../sandbox/Surroundings.js"
 import * as Surroundings from "../../sandbox/Surroundings.js"
-import * as Entry from "./Search.entry.js"
-import { help } from "./Search.help.js"
-import * as Native from "./Search.native.js"
-import * as Rank from "./Search.rank.js"
+
+/** The kind of a command. `agent`: one of Synapse's own; `extension`: one under a prefix of a user's. */
+export type Kind = "agent" | "mcp" | "skill" | "extension" | "native"
+
+/** A command that can be found. */
+export interface SearchEntryEntry {
+  readonly name: string
+  readonly kind: Kind
+  readonly summary: string
+  /** The name in small letters. */
+  readonly full: string
+  /** The part of it that sets it apart: of `skill:load pdf`, which is a call with an argument, `pdf`; else all of it. */
+  readonly key: string
+  /**
+   * The words of the name, in small letters: of `mcp:gh:createIssue` these are `mcp`, `gh`, `create` and `issue`; of
+   * `skill:load pdf`, `skill` and `pdf`.
+   */
+  readonly words: ReadonlyArray<string>
+  /** The words of the summary, in small letters, after a space each. */
+  readonly text: string
+}
+
+/** The most characters of a summary that are looked through. */
+const longest = 1000
+
+/** Makes an entry. */
+export const makeSearchEntry = (name: string, kind: Kind, summary: string): SearchEntryEntry => {
+  const space = name.indexOf(" ")
+  const own = space < 0 ? name : `${name.split(":", 1)[0]} ${name.slice(space + 1)}`
+  const words = own.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
+  const full = name.toLowerCase()
+  return {
+    name,
+    kind,
+    summary,
+    full,
+    key: full.slice(space + 1),
+    words: words.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [],
+    text: ` ${(
+      summary
+        .slice(0, longest)
+        .toLowerCase()
+        .match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+    ).join(" ")} `
+  }
+}
+
+/** Makes the function that makes the entries of commands, once for each array. */
+export const maker = (): ((commands: ReadonlyArray<Described>) => ReadonlyArray<SearchEntryEntry>) => {
+  const made = new WeakMap<ReadonlyArray<Described>, ReadonlyArray<SearchEntryEntry>>()
+  return (commands) => {
+    const known = made.get(commands)
+    if (known !== undefined) return known
+    const entries = commands.map(({ name, summary }) => makeSearchEntry(name, kindOf(name), summary))
+    made.set(commands, entries)
+    return entries
+  }
+}
+
+/** Tests whether the summary of a command is the text of a server or a skill. */
+const isForeign = ({ kind, name }: Pick<SearchEntryEntry, "kind" | "name">): boolean =>
+  kind === "skill" ? name.includes(" ") : kind !== "agent" && kind !== "native" && !name.endsWith("*")
+
+/** Returns the kind of a command that is not the shell's own. */
+const kindOf = (name: string): Kind =>
+  name.startsWith("mcp:") ? "mcp" : name.startsWith("skill:") ? "skill" : isOwn(name) ? "agent" : "extension"
+
+const isOwn = (name: string): boolean => !name.includes(":") || /^(?:command|task):/.test(name)
+
+/** The result of a ranking. */
+export interface Ranked {
+  /** The commands that fit, the best first. */
+  readonly entries: ReadonlyArray<SearchEntryEntry>
+  /** True where none fits all of the words: these fit the most of them. */
+  readonly isPartial: boolean
+}
+
+/** The ranks of a word for a command: smaller is better. */
+const rank = {
+  exact: 0,
+  prefix: 1,
+  word: 2,
+  wordPrefix: 3,
+  inName: 4,
+  described: 5,
+  describedPrefix: 6,
+  near: 8
+} as const
+
+/** The number of entries that are ranked between two rests. */
+const stride = 200
+
+/** The kinds in the order in which they stand where their commands fit equally well. */
+const order: Readonly<Record<Kind, number>> = { agent: 0, extension: 1, mcp: 1, skill: 1, native: 2 }
+
+/** Splits what was searched for into its words, in small letters. */
+export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...new Set(patterns.flatMap((pattern) => pattern.toLowerCase().split(/\s+/)).filter((word) => word !== ""))
+]
+
+/** Returns the rank of a word for an entry; undefined where it does not fit. */
+const rankOf = (word: string, { full, key, kind, text, words }: SearchEntryEntry): number | undefined => {
+  if (key === word) return rank.exact
+  if (key.startsWith(word) || full.startsWith(word)) return rank.prefix
+  if (words.includes(word)) return rank.word
+  if (words.some((one) => one.startsWith(word))) return rank.wordPrefix
+  if (key.includes(word)) return rank.inName
+  if (kind === "native") return undefined
+  const at = text.indexOf(` ${word}`)
+  if (at < 0) return undefined
+  return text.includes(` ${word} `) ? rank.described : rank.describedPrefix
+}
+
+/** Ranks names that are nearly a word, which takes its time: each word of the names is compared once. */
+class Nearness {
+  private readonly known = new Map<string, boolean>()
+
+  constructor(private readonly word: string) {}
+
+  rankOf({ key, kind, words }: SearchEntryEntry): number | undefined {
+    const isNear = kind === "native" ? this.isNear(key) : words.some((one) => this.isNear(one)) || this.isNear(key)
+    return isNear ? rank.near : undefined
+  }
+
+  private isNear(name: string): boolean {
+    const known = this.known.get(name)
+    if (known !== undefined) return known
+    const isNear = Similar.isNear(this.word)(name)
+    this.known.set(name, isNear)
+    return isNear
+  }
+}
+
+interface Scored {
+  readonly entry: SearchEntryEntry
+  /** The number of words that do not fit. */
+  readonly missed: number
+  readonly score: number
+}
+
+const scoreOf = (words: ReadonlyArray<string>, entry: SearchEntryEntry, near: ReadonlyArray<Nearness>): Scored => {
+  let missed = 0
+  let score = 0
+  for (const [at, word] of words.entries()) {
+    const found = rankOf(word, entry) ?? near[at]?.rankOf(entry)
+    if (found === undefined) missed++
+    else score += found
+  }
+  return { entry, missed, score }
+}
+
+/** The system's programs come after all of ours, but for one of exactly this name. */
+const isLate = ({ entry, score }: Scored): number => (entry.kind === "native" && score > rank.exact ? 1 : 0)
+
+/** A skill's programs come after what loads one. */
+const isPart = ({ entry: { kind, name } }: Scored): number => (kind === "skill" && /:.*:/.test(name) ? 1 : 0)
+
+const compare = (a: Scored, b: Scored): number =>
+  a.missed - b.missed ||
+  isLate(a) - isLate(b) ||
+  a.score - b.score ||
+  order[a.entry.kind] - order[b.entry.kind] ||
+  isPart(a) - isPart(b) ||
+  (a.entry.name < b.entry.name ? -1 : a.entry.name > b.entry.name ? 1 : 0)
+
+function* scored(
+  entries: ReadonlyArray<SearchEntryEntry>,
+  words: ReadonlyArray<string>,
+  near: ReadonlyArray<Nearness>
+): Slices.Steps<ReadonlyArray<Scored>> {
+  const fitting: Array<Scored> = []
+  for (const [at, entry] of entries.entries()) {
+    const one = scoreOf(words, entry, near)
+    if (one.missed < words.length || words.length === 0) fitting.push(one)
+    if (at % stride === stride - 1) yield
+  }
+  return fitting
+}
+
+/**
+ * Ranks entries. A command fits where all words do: its name, the beginning of its name, a word of it, a part of it, or
+ * words of its summary, in this order. Where none does, names are taken that are nearly so, and then those which the most of
+ * the words fit. Without words, all fit.
+ */
+export function* steps(entries: ReadonlyArray<SearchEntryEntry>, words: ReadonlyArray<string>): Slices.Steps<Ranked> {
+  let found = yield* scored(entries, words, [])
+  if (!found.some(({ missed }) => missed === 0)) {
+    const near = words.map((word) => new Nearness(word))
+    found = yield* scored(entries, words, near)
+  }
+  const least = found.reduce((least, { missed }) => Math.min(least, missed), words.length)
+  const best = found.filter(({ missed }) => missed === least).sort(compare)
+  return { entries: best.map(({ entry }) => entry), isPartial: least > 0 }
+}
+
+const builtins = Array.from(Hint.builtins, (name) => makeSearchEntry(name, "native", "A builtin of bash."))
+
+/**
+ * Returns the entries of the names that may fit one of the words, or of all without words. Whether a name is a program's
+ * is not tested (`existing`), since that takes a look at each file.
+ */
+const candidates = (
+  around: SurroundingsOfSearchNative,
+  words: ReadonlyArray<string>
+): ReadonlyArray<SearchEntryEntry> => {
+  const names = new Set<string>()
+  around.programs((name) => {
+    if (!Hint.builtins.has(name) && mayFit(name, words)) names.add(name)
+    return false
+  })
+  return [...builtins, ...Array.from(names, (name) => makeSearchEntry(name, "native", ""))]
+}
+
+/** A near miss has a length that is near, too. */
+const mayFit = (name: string, words: ReadonlyArray<string>): boolean => {
+  if (words.length === 0) return true
+  const key = name.toLowerCase()
+  return words.some((word) => key.includes(word) || Math.abs(key.length - word.length) <= 2)
+}
+
+/** Returns the entries without those of files that are no programs, or that the policy hides. */
+const existing = (
+  around: SurroundingsOfSearchNative,
+  entries: ReadonlyArray<SearchEntryEntry>
+): ReadonlyArray<SearchEntryEntry> => {
+  const names = new Set(
+    entries.filter(({ kind, name }) => kind === "native" && !Hint.builtins.has(name)).map(({ name }) => name)
+  )
+  if (names.size === 0) return entries
+  const found = new Set(around.programs((name) => names.has(name)))
+  return entries.filter(({ name }) => !names.has(name) || found.has(name))
+}
+
+/** The help of `command:search`. */
+const help = `command:search - find a command by what it is called or what it does
+
+USAGE
+  command:search [<word>...] [--type TYPE] [--limit N] [--refresh]
+
+ARGUMENTS
+  <word>        What to look for in names and descriptions, in letters of any case. All words must fit. Without any,
+                all commands are listed but for the system's programs, which are found by one word only.
+
+OPTIONS
+  --type TYPE   agent       Synapse's own commands.
+                mcp         Tools of MCP servers.
+                skill       Skills and their programs.
+                extension   These two, and others of their kind.
+                native      Programs of the PATH and builtins of bash, by their names.
+                all         All of these: the default.
+  --limit N     The most lines; 20 where it is not given.
+  --refresh     Asks the MCP servers and the skills anew for what they have.
+  -h            The usage line.
+  --help        This text.
+
+EXAMPLES
+  command:search create issue
+  command:search --type=mcp
+  command:search zip --type=native
+
+OUTPUT
+  A line for each command, the best first: its name, its type, and what it does. What stands in quotes are the words of
+  a server or a skill. <name> --help shows how a command is used; skill:load <name> prints a skill's instructions.
+
+EXIT CODE
+  0 where something was found, 1 where nothing was.
+`
 
 const types = ["all", "native", "agent", "extension", "mcp", "skill"] as const
 type Type = (typeof types)[number]
 
-/**
- * The grammar of `command:search`.
- *
- * @since 0.1.0
- * @category grammar
- */
+/** The grammar of `command:search`. */
 export const grammar = CommandGrammar.make({
   name: "command:search",
   summary: "Finds commands by name and description: those of this shell, of MCP servers and skills, and programs.",
@@ -55,23 +312,18 @@ const longestNote = 300
 const mostNotes = 20
 const mostSaid = 10_000
 
-/**
- * Makes the handler of `command:search`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of `command:search`. */
 export const make: Effect.Effect<CommandHandler, never, CommandRegistry | SandboxManager> = Effect.gen(function* () {
   const registry = yield* CommandRegistry
   const sandbox = yield* SandboxManager
-  const entriesOf = Entry.maker()
+  const entriesOf = maker()
   const unsaid = sayOnce()
 
   return CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ limit, patterns, refresh, type }) {
-      const words = Rank.wordsOf(patterns)
-      const wanted = registry.listed().filter(({ name }) => isKind(Entry.kindOf(name), type))
+      const words = wordsOf(patterns)
+      const wanted = registry.listed().filter(({ name }) => isKind(kindOf(name), type))
       const notes = unsaid(yield* look(wanted, refresh), refresh)
       // Programs have no descriptions, and hardly one has a name that several words fit.
       const isNative = type === "native" || (type === "all" && words.length === 1)
@@ -83,12 +335,12 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
         ({ kind, name }) => isKind(kind, type) && !named.has(name) && !named.has(name.replace(/\*$/, "list"))
       )
       const own = [...registered, ...known]
-      const native = around === undefined ? [] : Native.candidates(around, words)
+      const native = around === undefined ? [] : candidates(around, words)
       // A command of ours stands before the program of its name.
       const entries = [...own, ...(type === "native" ? native : native.filter(({ name }) => !registry.find(name)))]
-      const ranked = yield* Slices.run(() => Rank.steps(entries, words))
+      const ranked = yield* Slices.run(() => steps(entries, words))
       const first = ranked.entries.slice(0, limit)
-      const shown = around === undefined ? first : Native.existing(around, first)
+      const shown = around === undefined ? first : existing(around, first)
       // What was no program is not counted.
       const left = ranked.entries.length - first.length
       return shown.length === 0
@@ -101,7 +353,7 @@ export const make: Effect.Effect<CommandHandler, never, CommandRegistry | Sandbo
   )
 })
 
-const isKind = (kind: Entry.Kind, type: Type): boolean =>
+const isKind = (kind: Kind, type: Type): boolean =>
   type === "all" || type === kind || (type === "extension" && (kind === "mcp" || kind === "skill"))
 
 /** Lets the handlers complete what they know, all at the same time; returns what to say of it. */
@@ -149,9 +401,9 @@ const seen = (sandbox: Context.Tag.Service<SandboxManager>): Effect.Effect<Surro
       : Effect.succeed(around)
   )
 
-const line = (entry: Entry.Entry): string => {
+const line = (entry: SearchEntryEntry): string => {
   const { kind, name, summary } = entry
-  const text = Entry.isForeign(entry)
+  const text = isForeign(entry)
     ? ForeignText.quoted(summary, longestSummary)
     : ForeignText.line(summary, longestSummary)
   return `${ForeignText.line(name, 255)} [${kind}]${text === "" || text === '""' ? "" : ` ${text}`}`
@@ -160,7 +412,7 @@ const line = (entry: Entry.Entry): string => {
 const limits = [50, 100, 200, 500, 1000, 2000, 5000]
 
 const more = (left: number, all: number): string =>
-  `… ${left} more: --limit ${Array.findFirst(limits, (limit) => limit >= all).pipe(Option.getOrElse(() => all))}${all > 100 ? ", or more words" : ""}`
+  `… ${left} more: --limit ${Arr.findFirst(limits, (limit) => limit >= all).pipe(Option.getOrElse(() => all))}${all > 100 ? ", or more words" : ""}`
 
 const partial = "No command fits all of the words; these fit some of them:"
 

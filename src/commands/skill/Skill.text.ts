@@ -1,8 +1,4 @@
-/**
- * The texts about skills that a model reads. What a skill's author wrote is shown on one line, and bounded.
- *
- * @since 0.1.0
- */
+/** The texts about skills that a model reads. What a skill's author wrote is shown on one line, and bounded. */
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Skill, SkillInstructions } from "../../extension/skill/SkillStore.js"
 
@@ -11,22 +7,14 @@ const longestDescription = 1024
 const longestPath = 500
 const mostTools = 50
 
-/**
- * Returns a skill on one line, for a list.
- *
- * @since 0.1.0
- */
+/** Returns a skill on one line, for a list. */
 export const line = ({ description, name, problem, tools }: Skill): string => {
   const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
   const about = description === "" && problem !== undefined ? `(${problem})` : description
   return `${ForeignText.line(name, longestListed)}${count}: ${ForeignText.line(about, longestListed)}`
 }
 
-/**
- * Returns all about a skill but for its instructions.
- *
- * @since 0.1.0
- */
+/** Returns all about a skill but for its instructions. */
 export const info = (skill: Skill): string => {
   const { compatibility, description, directory, license, name, problem, source, tools } = skill
   const field = (label: string, value: string | undefined) =>
@@ -43,8 +31,6 @@ export const info = (skill: Skill): string => {
 
 /**
  * Returns a skill's instructions as they are, below what they need: where its files are, and what its tools are called.
- *
- * @since 0.1.0
  */
 export const instructions = ({ skill, text }: SkillInstructions): string =>
   `${lines([

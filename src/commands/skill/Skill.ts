@@ -1,8 +1,4 @@
-/**
- * `skill:*`: lists skills, prints their instructions, and runs their programs.
- *
- * @since 0.1.0
- */
+/** `skill:*`: lists skills, prints their instructions, and runs their programs. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Quote from "../../bash/Quote.js"
@@ -15,8 +11,27 @@ import * as ForeignText from "../../domain/ForeignText.js"
 import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
 import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
-import { help } from "./Skill.help.js"
 import * as SkillText from "./Skill.text.js"
+
+/** The help of the commands `skill:*`. */
+const help = `skill - instructions and programs for special tasks
+
+USAGE
+  skill:list                     One line for each skill: its name, its tools, what it is for.
+  skill:info <name>              What a skill is for, where it lies, and its tools.
+  skill:load <name>              A skill's instructions. Read them before the task that they are for.
+  skill:<name>:<tool> [args]     Runs a program of a skill's scripts/, as if it were called by its path: in the current
+                                 directory, with these arguments, standard input and exit code. --help goes to it, too.
+
+SKILLS
+  Directories with a SKILL.md: .agents/skills/<name> and .claude/skills/<name> in the working directory, and skills/<name>
+  in Synapse's home, in this order where a name is there twice.
+
+TOOLS
+  scripts/extract.py is skill:<name>:extract, and scripts/forms/fill.sh is skill:<name>:forms:fill. Where two files differ
+  in their extensions alone, these belong to the names. The first line of a file (#!) tells what runs it, or else its
+  extension: .py .js .mjs .cjs .ts .sh .bash .rb .pl .php. A program without either must be executable.
+`
 
 const described: Described = {
   name: "skill:*",
@@ -41,12 +56,7 @@ const longestSummary = 200
 /** The most characters of a path. */
 const longestPath = 500
 
-/**
- * Makes the handler of `skill:*`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of `skill:*`. */
 export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen(function* () {
   const store = yield* SkillStore
   let known: { readonly skills: ReadonlyArray<Skill>; readonly commands: ReadonlyArray<Described> } | undefined

@@ -1,21 +1,105 @@
-/**
- * `task:<type>`: has a sub-agent do a task, and prints its answer.
- *
- * @since 0.1.0
- */
+/** `task:<type>`: has a sub-agent do a task, and prints its answer. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler, Described } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
+import type { ExecutionFailed } from "../../domain/CommandError.js"
 import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentManager, type SubAgentType } from "../../extension/SubAgentManager.js"
 import * as OutputFiles from "../../session/OutputFiles.js"
-import { help } from "./Task.help.js"
-import * as Input from "./Task.input.js"
+
+/** The most bytes of a standard input, and the most characters of a prompt. */
+const most = 512 * 1024
+
+const kibibytes = `${most / 1024} KiB`
+
+/** Bytes of words that are not UTF-8 are lone surrogates (`ShellText`), which no request can hold. */
+const wellFormed = (text: string): string => text.replace(/\p{Cs}/gu, "\ufffd")
+
+const read = (stdin: NonNullable<CommandCall["stdin"]>): Effect.Effect<string | undefined, ExecutionFailed> => {
+  const chunks: Array<Uint8Array> = []
+  return Stream.runFoldWhile(
+    stdin,
+    0,
+    (size) => size <= most,
+    (size, chunk) => {
+      chunks.push(Uint8Array.from(chunk))
+      return size + chunk.length
+    }
+  ).pipe(Effect.map((size) => (size > most ? undefined : Buffer.concat(chunks).toString())))
+}
+
+/** Returns the prompt; on the left, why there is none. */
+const promptTaskInput = (
+  given: string | undefined,
+  stdin: CommandCall["stdin"]
+): Effect.Effect<Either.Either<string, string>, ExecutionFailed> => {
+  if (given !== undefined && given.trim() === "") return Effect.succeed(Either.left("--prompt is empty."))
+  if (given !== undefined && given.length > most) return Effect.succeed(Either.left(tooLong("the prompt")))
+  return Effect.map(stdin === undefined ? Effect.succeed("") : read(stdin), (input) => {
+    if (input === undefined) return Either.left(tooLong("standard input"))
+    const isEmpty = input.trim() === ""
+    if (given === undefined) {
+      return isEmpty
+        ? Either.left("--prompt is missing, and standard input is empty.")
+        : Either.right(wellFormed(input))
+    }
+    return Either.right(wellFormed(isEmpty ? given : `${given}\n\n<stdin>\n${input.replace(/\n?$/, "\n")}</stdin>`))
+  })
+}
+
+const tooLong = (what: string): string =>
+  `${what} is longer than ${kibibytes}: put it into a file, and tell its path in the prompt.`
+
+/** The help of the commands `task:*`. */
+export const help = `task - sub-agents: other agents that do a task of their own, and answer with a text
+
+USAGE
+  task:<type> -d <words> -p <prompt> [--skill NAME] [--model NAME] [--max-turns N]
+  task:list
+
+TYPES
+  task:general   Does a task of several steps, with all that you can do yourself.
+  task:explore   Searches and reads. Its sandbox lets it write nowhere but to temporary files of its own.
+  task:skill     Does a task by a skill's instructions: --skill NAME.
+  Others are markdown files with front matter (name, description; optionally model, maxTurns, tools, skills, readOnly):
+  .claude/agents/*.md in the working directory, agents/*.md in Synapse's home. task:list shows all.
+
+OPTIONS
+  -d, --description  What the task is, in a few words, for those who watch. Required.
+  -p, --prompt       The task. The sub-agent knows nothing of your conversation: tell it all that it needs, and what
+                     its answer should hold. A single word after the options is taken as the prompt, too.
+  --skill NAME       A skill whose instructions it begins with; may be given more than once.
+  --model NAME       A model other than the type's: name, or provider/name.
+  --max-turns N      The most turns that it may take, within SYNAPSE_MAX_TOOL_ITERATIONS.
+
+INPUT
+  Standard input is the prompt, or comes after the prompt of -p, as its context: 512 KiB at most. In a loop that reads
+  its own input ("while read"), call it with </dev/null, or it takes all of that.
+
+WHAT IT DOES
+  It has a shell and a list of tasks of its own, starts in the current directory, and has no more rights than you. Its
+  answer goes to standard output. It starts no sub-agents itself. At most SYNAPSE_MAX_PARALLEL_TASKS (5) run at a time;
+  others wait.
+
+TIME
+  A call that is task:<type> alone takes the time that it needs, or the call's timeout=<ms>. A line that holds more than
+  it, as a pipe or a loop, is ended after 30 minutes, or its call's timeout.
+
+EXAMPLES
+  task:explore -d 'Find the parser' -p 'Which files parse the configuration? Answer with paths and line numbers.'
+  git diff | task:general -d 'Review' -p 'Review this diff. List only defects, each with file and line.'
+  for f in src/*.ts; do task:explore -d "Check $f" -p "Is $f tested? One line." & done; wait
+
+EXIT CODE
+  0 done; 1 wrong call, a limit reached (standard output has what was said so far) or a failure; 126 within a sub-agent;
+  127 unknown type
+`
 
 const described: Described = {
   name: "task:*",
@@ -55,12 +139,7 @@ const mostGone = 5
 
 const noProvider = "They need a model's provider, and none was set up when this session began."
 
-/**
- * Makes the handler of `task:*`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of `task:*`. */
 export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effect.gen(function* () {
   const manager = yield* SubAgentManager
   let known: { readonly types: ReadonlyArray<SubAgentType>; readonly commands: ReadonlyArray<Described> } | undefined
@@ -76,7 +155,7 @@ export const make: Effect.Effect<CommandHandler, never, SubAgentManager> = Effec
     if (description.trim() === "") return yield* misuse(name, "--description is empty.")
     if (name === "task:skill" && skills.length === 0)
       return yield* misuse(name, "--skill is missing; skill:list shows the skills.")
-    const text = yield* Input.prompt(
+    const text = yield* promptTaskInput(
       Option.getOrElse(prompt, () => word),
       stdin
     )

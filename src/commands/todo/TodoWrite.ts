@@ -1,12 +1,10 @@
-/**
- * `TodoWrite <json>`: replaces the list of tasks; `TodoWrite --show` prints it.
- *
- * @since 0.1.0
- */
+/** `TodoWrite <json>`: replaces the list of tasks; `TodoWrite --show` prints it. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import * as Quote from "../../bash/Quote.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
@@ -19,8 +17,154 @@ import * as Slices from "../../domain/Slices.js"
 import * as Todo from "../../domain/Todo.js"
 import * as WholeNumber from "../../domain/WholeNumber.js"
 import { TodoStore } from "../../extension/TodoStore.js"
-import * as Corrected from "./TodoWrite.corrected.js"
-import { help, usageText } from "./TodoWrite.help.js"
+
+/** The names that other lists have for the text of a task. */
+const texts = ["content", "task", "title", "step", "text", "description", "name"]
+
+/** The words that other lists have for a status, in lower case and without what is no letter. */
+const statuses: ReadonlyMap<string, Todo.Status> = new Map(
+  (
+    [
+      ["pending", "pending todo open new notstarted planned"],
+      ["in_progress", "inprogress doing active started current ongoing"],
+      ["completed", "completed complete done finished closed"]
+    ] as const
+  ).flatMap(([status, words]) => words.split(" ").map((word): [string, Todo.Status] => [word, status]))
+)
+
+/** The most characters of a call that is written. */
+const longest = 1000
+
+/** Returns the call; undefined where the values do not make one that would be taken. */
+export const of = (input: unknown, limits: Todo.Limits): string | undefined => {
+  const todos = listIn(input)
+    ?.slice(0, limits.maxItems + 1)
+    .map(toTodo)
+  return todos === undefined || todos.length === 0 ? undefined : callOf(todos, limits)
+}
+
+/** Returns the list; what stands beside it may change its meaning. */
+const listIn = (input: unknown): ReadonlyArray<unknown> | undefined =>
+  Predicate.hasProperty(input, "todos") && Array.isArray(input.todos) && Object.keys(input).length === 1
+    ? input.todos
+    : Todo.misplaced(input)
+
+const callOf = (todos: ReadonlyArray<unknown>, limits: Todo.Limits): string | undefined => {
+  if (Either.isLeft(Todo.decode({ todos }, limits))) return undefined
+  const json = JSON.stringify({ todos })
+  const call = json.includes("'") ? `TodoWrite ${Quote.hereDocument(`${json}\n`)}` : `TodoWrite ${Quote.quote(json)}`
+  return call.length > longest ? undefined : call
+}
+
+const toTodo = (item: unknown): unknown => {
+  const given = Predicate.isReadonlyRecord(item) ? item : { content: item }
+  const content = texts.map((name) => given[name]).find(Predicate.isString)
+  const { activeForm = content, status = "pending" } = given
+  return {
+    content,
+    activeForm,
+    status: statuses.get(
+      String(status)
+        .toLowerCase()
+        .replace(/[^a-z]/g, "")
+    )
+  }
+}
+
+/** Matches a word that JSON begins with, perhaps without its quotes. */
+const jsonLike = /^\s*['"{[]/
+
+/** Words that ask for the list, and that add to it. */
+const showing = /^(?:get|list|ls|print|read|show|view)$/i
+const adding = /^(?:add|append|create|new)$/i
+
+/** Tests whether words are text, and no JSON that was not quoted. */
+const isText = (words: ReadonlyArray<string>): boolean =>
+  words.some((word) => word.trim() !== "") && !words.some((word) => jsonLike.test(word) || word.includes("="))
+
+/**
+ * Returns the call for a text in the place of JSON: one more task behind those that there are; undefined where it is not
+ * certain.
+ */
+export const ofText = (
+  words: ReadonlyArray<string>,
+  current: ReadonlyArray<Todo.Todo>,
+  limits: Todo.Limits
+): string | undefined => {
+  const [first = "", ...others] = words
+  if (others.length === 0 && showing.test(first)) return "TodoWrite --show"
+  const said = adding.test(first) ? others : words
+  const isOne =
+    said.length === 1 ? /\s/.test(said[0] as string) || said !== words : !said.some((word) => /\s/.test(word))
+  if (!isOne || said.length === 0) return undefined
+  return callOf([...current, toTodo(said.join(" "))], limits)
+}
+
+/** Matches a string in either kind of quotes, and the other words of a literal of Python. */
+const literal = /'((?:[^'\\]|\\[\s\S])*)'|"(?:[^"\\]|\\[\s\S])*"|\b(?:True|False|None)\b/g
+const constants: Readonly<Record<string, string>> = { False: "false", None: "null", True: "true" }
+
+/**
+ * Returns the call for a list whose strings stand in single quotes, as Python writes them; undefined where it is none.
+ */
+export const ofPython = (text: string, limits: Todo.Limits): string | undefined => {
+  if (text.length > longest * 10 || !/^\s*[{[]/.test(text) || !text.includes("'")) return undefined
+  const json = text.replace(literal, (each, inner: string | undefined) =>
+    inner === undefined ? (constants[each] ?? each) : JSON.stringify(inner.replace(/\\'/g, "'"))
+  )
+  try {
+    return of(JSON.parse(json), limits)
+  } catch {
+    return undefined
+  }
+}
+
+/** The usage of `TodoWrite`, for a call without any input. */
+export const usageText = `USAGE
+  TodoWrite '{"todos":[{"content":"Run the tests","activeForm":"Running the tests","status":"pending"}]}'
+
+  TodoWrite <<'EOF'
+  {"todos":[{"content":"Don't stop","activeForm":"Going on","status":"in_progress"}]}
+  EOF
+`
+
+/** The help of `TodoWrite`. */
+export const help = `TodoWrite - replace the list of tasks
+
+${usageText}
+ARGUMENTS
+  <json>        {"todos":[<task>, ...]}: the whole list, in its order. What is not in it is gone.
+  <task>        {"content":"...","activeForm":"...","status":"..."}: these three keys, all of them, and no others.
+    content     What is to be done: "Run the tests".
+    activeForm  The same while it is being done: "Running the tests".
+    status      pending, in_progress or completed.
+
+OPTIONS
+  --show        The list as it is; nothing is changed.
+  -h            The usage line.
+  --help        This text.
+
+INPUT
+  TodoWrite '<json>'           Quoted as for any command. A single quote within it is written '\\''.
+  TodoWrite <<'EOF'            A heredoc: nothing within it needs to be quoted.
+  cat todos.json | TodoWrite   Standard input, where there is no argument: UTF-8, at most 8 MiB.
+  TodoWrite {"todos":[]}       Without quotes: only where it is all that follows on the line.
+
+LIMITS
+  50 tasks; SYNAPSE_TODO_MAX_ITEMS sets another limit.
+  200 characters (Unicode code points) in content and in activeForm; SYNAPSE_TODO_MAX_CONTENT_LENGTH sets another limit.
+  Neither may be blank, and only one task may be in_progress.
+
+EXAMPLES
+  TodoWrite '{"todos":[]}'     clears the list
+  TodoWrite "$(cat todos.json)" && echo done
+
+OUTPUT
+  How many tasks there are of each status, then one line for each: [x] completed, [>] in progress, [ ] pending.
+
+EXIT CODE
+  0 where the list was replaced. 1 where it was not: the list is as it was, and standard error names every problem.
+`
 
 /**
  * The grammar of `TodoWrite`. It allows any number of words, so that JSON without quotes gets a better error than that
@@ -34,21 +178,16 @@ const grammar = CommandGrammar.make({
   config: { words: Parameter.repeated(Parameter.operand("json")), show: Parameter.flag("show") }
 })
 
-/**
- * Makes the handler of `TodoWrite`. Invalid input is a result with exit code 1, and leaves the list as it was.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the handler of `TodoWrite`. Invalid input is a result with exit code 1, and leaves the list as it was. */
 export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(function* () {
   const store = yield* TodoStore
 
   const write = Effect.fnUntraced(
     function* (words: ReadonlyArray<string>, stdin: CommandCall["stdin"]) {
       const bounds = yield* limits
-      if (Corrected.isText(words)) {
+      if (isText(words)) {
         const { todos } = yield* store.get
-        return yield* notJson("it is text; the whole list is expected, as JSON", Corrected.ofText(words, todos, bounds))
+        return yield* notJson("it is text; the whole list is expected, as JSON", ofText(words, todos, bounds))
       }
       const given = words.length === 0 && stdin !== undefined ? yield* readAll(stdin) : yield* onlyWord(words)
       // The list under its name alone; it is refused as a list, with the call that was meant.
@@ -58,11 +197,11 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
       }
       const parsed = yield* Slices.run(() => JsonText.steps(text))
-      const python = Either.isLeft(parsed) ? Corrected.ofPython(text, bounds) : undefined
+      const python = Either.isLeft(parsed) ? ofPython(text, bounds) : undefined
       if (python !== undefined) return yield* notJson("strings of JSON stand in double quotes", python)
       const value = yield* toValue(parsed, words.length > 0 && !isQuoted(text))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
-        notValid(problems, Corrected.of(value, bounds))
+        notValid(problems, of(value, bounds))
       )
       yield* store.set(todos)
       return CommandResult.make({ stdout: summaryOf(todos) })

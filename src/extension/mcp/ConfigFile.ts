@@ -1,8 +1,4 @@
-/**
- * Reads and replaces the files of the MCP configuration.
- *
- * @since 0.1.0
- */
+/** Reads and replaces the files of the MCP configuration. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type * as FileSystem from "@effect/platform/FileSystem"
@@ -14,12 +10,7 @@ import * as Directories from "../../files/Directories.js"
 import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as OwnFile from "./OwnFile.js"
 
-/**
- * The error for a file of the configuration that can't be written.
- *
- * @since 0.1.0
- * @category errors
- */
+/** The error for a file of the configuration that can't be written. */
 export class NotWritten extends Schema.TaggedError<NotWritten>("synapse/NotWritten")("NotWritten", {
   path: Schema.String,
   reason: Schema.String
@@ -36,12 +27,7 @@ const strange = (directory: string): string | undefined => {
   return `${directory} is ${stats.isSymbolicLink() ? "a symbolic link, which is not followed here" : "no directory"}`
 }
 
-/**
- * Reads a file of `$SYNAPSE_HOME/mcp`, which nobody but the user can have written.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads a file of `$SYNAPSE_HOME/mcp`, which nobody but the user can have written. */
 export const readOwn = (path: string, most: number): OwnFile.OwnFile => {
   try {
     const reason = strange(Path.dirname(path))
@@ -51,12 +37,7 @@ export const readOwn = (path: string, most: number): OwnFile.OwnFile => {
   }
 }
 
-/**
- * Decodes bytes as a text in UTF-8; on the left is the reason why they are none.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** Decodes bytes as a text in UTF-8; on the left is the reason why they are none. */
 export const toText = (bytes: Uint8Array): Either.Either<string, string> =>
   Either.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
@@ -66,9 +47,6 @@ export const toText = (bytes: Uint8Array): Either.Either<string, string> =>
 /**
  * Replaces a file of the configuration by the text that `change` makes of the current one; where it makes none, the
  * file stays. Creates the directory. A file that can't be read is not replaced.
- *
- * @since 0.1.0
- * @category writing
  */
 export const update = (
   path: string,

@@ -1,8 +1,4 @@
-/**
- * The definition of an MCP server, as it is written under `mcpServers`.
- *
- * @since 0.1.0
- */
+/** The definition of an MCP server, as it is written under `mcpServers`. */
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
@@ -28,12 +24,7 @@ const Written = Schema.Struct({
 const keys = new Set(Object.keys(Written.fields))
 const decodeWritten = Schema.decodeUnknownEither(Written)
 
-/**
- * A definition whose variables are not expanded yet.
- *
- * @since 0.1.0
- * @category models
- */
+/** A definition whose variables are not expanded yet. */
 export type Definition = Data.TaggedEnum<{
   Stdio: {
     readonly command: string
@@ -44,20 +35,10 @@ export type Definition = Data.TaggedEnum<{
   Http: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
 }>
 
-/**
- * Makes a definition, and takes one apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a definition, and takes one apart with `$match`. */
 export const Definition = Data.taggedEnum<Definition>()
 
-/**
- * A definition, with what was written besides it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A definition, with what was written besides it. */
 export interface Decoded {
   readonly definition: Definition
   readonly isDisabled: boolean
@@ -78,12 +59,7 @@ const mismatch = (type: string | undefined, isProgram: boolean): string | undefi
   return `its type is ${shown}, and ${isProgram ? "a command goes with stdio" : "a url goes with http"}`
 }
 
-/**
- * Decodes a definition; on the left is the reason why it is none.
- *
- * @since 0.1.0
- * @category decoding
- */
+/** Decodes a definition; on the left is the reason why it is none. */
 export const decode = (value: unknown): Either.Either<Decoded, string> => {
   if (!Predicate.isReadonlyRecord(value)) return Either.left("it is no object")
   return Either.flatMap(Either.mapLeft(decodeWritten(value), firstIssue), (written): Either.Either<Decoded, string> => {
@@ -109,12 +85,7 @@ const firstIssue = (error: ParseResult.ParseError): string => {
   return `${ForeignText.word(JsonText.showPath(issue?.path ?? []), 200)}: ${ForeignText.word(issue?.message ?? error.message, longest)}`
 }
 
-/**
- * Writes a definition as it stands in the file, without what is not needed.
- *
- * @since 0.1.0
- * @category encoding
- */
+/** Writes a definition as it stands in the file, without what is not needed. */
 export const encode = Definition.$match({
   Stdio: ({ args, command, cwd, env }): Readonly<Record<string, unknown>> => ({
     command,
@@ -131,9 +102,6 @@ export const encode = Definition.$match({
 /**
  * Replaces what is secret in an address: the password, and the values of the query. Nothing that a shell or an interpreter
  * would run is replaced; any other text stays as it is.
- *
- * @since 0.1.0
- * @category printing
  */
 export const withoutSecrets = (text: string): string =>
   /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text)
@@ -154,12 +122,7 @@ const wordsWithoutSecrets = (args: ReadonlyArray<string>): ReadonlyArray<string>
     return secret.test(name) && !value.includes("${") ? `${name}…` : withoutSecrets(word)
   })
 
-/**
- * Shows the program and its words, or the address, on one line and with its variables as they are written.
- *
- * @since 0.1.0
- * @category printing
- */
+/** Shows the program and its words, or the address, on one line and with its variables as they are written. */
 export const target = Definition.$match({
   Stdio: ({ args, command }) =>
     ForeignText.word(
@@ -172,12 +135,7 @@ export const target = Definition.$match({
   Http: ({ url }) => ForeignText.word(withoutSecrets(url), longest)
 })
 
-/**
- * Returns all texts of a definition in which variables are expanded.
- *
- * @since 0.1.0
- * @category expanding
- */
+/** Returns all texts of a definition in which variables are expanded. */
 export const textsOf = Definition.$match({
   Stdio: ({ args, command, cwd, env }): ReadonlyArray<string> => [command, ...args, ...Object.values(env), cwd ?? ""],
   Http: ({ headers, url }): ReadonlyArray<string> => [url, ...Object.values(headers)]

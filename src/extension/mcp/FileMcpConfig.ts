@@ -1,8 +1,4 @@
-/**
- * Reads the configuration of MCP servers from its files, again only where one has changed.
- *
- * @since 0.1.0
- */
+/** Reads the configuration of MCP servers from its files, again only where one has changed. */
 import * as Path from "node:path"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -18,17 +14,12 @@ import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
-import * as FileStamps from "./FileStamps.js"
-import * as HeldFiles from "./HeldFiles.js"
+import * as FileStamps from "./internal/FileStamps.js"
+import * as HeldFiles from "./internal/HeldFiles.js"
 import { McpConfig, type McpEntry } from "./McpConfig.js"
 import * as Reading from "./Reading.js"
 
-/**
- * Reads the servers with what the command line shows of them besides their entries.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Reads the servers with what the command line shows of them besides their entries. */
 export class McpReading extends Context.Tag("synapse/McpReading")<
   McpReading,
   {
@@ -126,12 +117,7 @@ const holdingNext = Effect.map(
       isEnabled() ? look(HeldFiles.makeNext) : undefined
 )
 
-/**
- * A layer which reads the files with all that the command line shows.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which reads the files with all that the command line shows. */
 export const layerReading: Layer.Layer<
   McpReading,
   never,
@@ -141,9 +127,6 @@ export const layerReading: Layer.Layer<
 /**
  * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
  * made before the sandbox: a server is started only where the files that it runs are read-only for commands since then.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
   Layer.effect(

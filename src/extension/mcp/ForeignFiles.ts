@@ -1,21 +1,12 @@
-/**
- * The files in which other programs list their MCP servers.
- *
- * @since 0.1.0
- */
+/** The files in which other programs list their MCP servers. */
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ConfigFile from "./ConfigFile.js"
-import * as Foreign from "./Foreign.js"
+import * as Foreign from "./internal/Foreign.js"
 import * as OwnFile from "./OwnFile.js"
 
-/**
- * A file of another program.
- *
- * @since 0.1.0
- * @category models
- */
+/** A file of another program. */
 export interface ForeignFile {
   readonly path: string
   readonly format: Foreign.Format
@@ -26,12 +17,7 @@ export interface ForeignFile {
 /** The most bytes of a file: Claude Code's holds its history as well. */
 const largest = 64 * 1024 ** 2
 
-/**
- * Returns the files that are looked for, the project's first.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the files that are looked for, the project's first. */
 export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile> => {
   const support = process.platform === "darwin" ? `${userHome}/Library/Application Support` : `${userHome}/.config`
   const file =
@@ -51,12 +37,7 @@ export const usual = (root: string, userHome: string): ReadonlyArray<ForeignFile
   ]
 }
 
-/**
- * Makes a file of a path that a person named; its format is told by its name.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a file of a path that a person named; its format is told by its name. */
 export const named = (path: string, root: string): ForeignFile => {
   const absolute = Path.resolve(root, path)
   const relative = Path.relative(root, absolute)
@@ -69,12 +50,7 @@ export const named = (path: string, root: string): ForeignFile => {
   }
 }
 
-/**
- * Reads the servers of a file; undefined where there is none. On the left is the reason why it can't be read.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads the servers of a file; undefined where there is none. On the left is the reason why it can't be read. */
 export const read = (
   { format, isProjects, path }: ForeignFile,
   root: string

@@ -1,50 +1,26 @@
-/**
- * Plans which servers of other programs are taken over into the home file.
- *
- * @since 0.1.0
- */
+/** Plans which servers of other programs are taken over into the home file. */
 import * as Path from "node:path"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
 import { Definition, decode, encode } from "./Definition.js"
-import type * as Foreign from "./Foreign.js"
 import type { ForeignFile } from "./ForeignFiles.js"
+import type * as Foreign from "./internal/Foreign.js"
 import * as NamedFiles from "./NamedFiles.js"
 
-/**
- * A definition as it is written in a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** A definition as it is written in a file. */
 export type Written = Readonly<Record<string, unknown>>
 
-/**
- * The decision on a server: it is taken over as it is `written`, or left.
- *
- * @since 0.1.0
- * @category models
- */
+/** The decision on a server: it is taken over as it is `written`, or left. */
 export type Result = Data.TaggedEnum<{
   Take: { readonly written: Written }
   Leave: { readonly what: string; readonly why: string }
 }>
 
-/**
- * Makes a result, and takes one apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a result, and takes one apart with `$match`. */
 export const Result = Data.taggedEnum<Result>()
 
-/**
- * A server of a file, and what is done with it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A server of a file, and what is done with it. */
 export interface Step {
   readonly name: string
   readonly file: ForeignFile
@@ -85,8 +61,6 @@ const located = (definition: Definition, root: string): Definition => {
  *
  * @param before the servers that the home file has, as they are written
  * @param home the path of that file
- * @since 0.1.0
- * @category planning
  */
 export const plan = (
   found: ReadonlyArray<{ readonly file: ForeignFile; readonly servers: Foreign.Servers }>,

@@ -1,8 +1,4 @@
-/**
- * The MCP servers that the configuration files name.
- *
- * @since 0.1.0
- */
+/** The MCP servers that the configuration files name. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
@@ -14,9 +10,6 @@ import type { Named } from "./NamedFiles.js"
  *
  * `fingerprint` is a hash of the entry as it is written, and of the file that it stands in: what is kept of a server is
  * kept under it.
- *
- * @since 0.1.0
- * @category models
  */
 export type McpEntry = Data.TaggedEnum<{
   /** A program that is started, and spoken to by its standard input and output. `cwd` is absolute. */
@@ -47,20 +40,10 @@ interface Known {
   readonly fingerprint: string
 }
 
-/**
- * Makes an entry, and takes one apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes an entry, and takes one apart with `$match`. */
 export const McpEntry = Data.taggedEnum<McpEntry>()
 
-/**
- * Reads the configuration of MCP servers.
- *
- * @since 0.1.0
- * @category tags
- */
+/** Reads the configuration of MCP servers. */
 export class McpConfig extends Context.Tag("synapse/McpConfig")<
   McpConfig,
   {

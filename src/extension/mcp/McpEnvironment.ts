@@ -1,20 +1,11 @@
-/**
- * Reads what an MCP server gets of this process's environment, and finds its program.
- *
- * @since 0.1.0
- */
+/** Reads what an MCP server gets of this process's environment, and finds its program. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 
 /** The official client's list: no variable that can hold a secret is on it. */
 const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"]
 
-/**
- * The environment of a server, and the directories that were left out of its `PATH`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The environment of a server, and the directories that were left out of its `PATH`. */
 export interface McpEnvironment {
   readonly variables: Readonly<Record<string, string>>
   readonly withheld: ReadonlyArray<string>
@@ -25,9 +16,6 @@ export interface McpEnvironment {
  *
  * The inherited `PATH` is without relative directories and without those below `root`, the working directory: a command
  * could have put a program there. Nothing is left out where `root` is `/`.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   configured: Readonly<Record<string, string>>,
@@ -53,7 +41,6 @@ export const make = (
  * where there is none.
  *
  * @param cwd the directory that a relative path starts from
- * @since 0.1.0
  */
 export const find = (
   command: string,

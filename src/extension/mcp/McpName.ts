@@ -1,29 +1,15 @@
-/**
- * Splits the names of MCP commands, and writes them as words for a shell.
- *
- * @since 0.1.0
- */
+/** Splits the names of MCP commands, and writes them as words for a shell. */
 import * as ShellText from "../../bash/ShellText.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
-/**
- * The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text. */
 export interface Name {
   readonly server: string
   readonly tool: string
 }
 
-/**
- * Splits a name.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Splits a name. */
 export const parse = (command: string): Name => {
   const [, server = "", tool = ""] = /^mcp:([^:]*):?([\s\S]*)$/.exec(command) ?? []
   return { server, tool }
@@ -31,16 +17,10 @@ export const parse = (command: string): Name => {
 
 /**
  * Returns the name of a tool's command. A slash in it is a colon there: a shell takes a name with a slash for a file's.
- *
- * @since 0.1.0
  */
 export const ofTool = (server: string, tool: string): string => `mcp:${server}:${tool.replaceAll("/", ":")}`
 
-/**
- * Finds the tool that a name means: the one of that name, or else the one whose command has it.
- *
- * @since 0.1.0
- */
+/** Finds the tool that a name means: the one of that name, or else the one whose command has it. */
 export const find = <Tool extends { readonly name: string }>(
   { server, tool }: Name,
   tools: ReadonlyArray<Tool>
@@ -54,9 +34,6 @@ const longest = 500
 
 /**
  * Writes the name of a server's command, or of a tool's, as a word for a shell, in which every character can be seen.
- *
- * @since 0.1.0
- * @category printing
  */
 export const toWord = (server: string, tool?: string): string => {
   const command = tool === undefined ? `mcp:${server}` : ofTool(server, tool)

@@ -1,8 +1,6 @@
 /**
  * Reads a file whose content is to be believed: once, without following a link in its place, and never more of it than a
  * bound.
- *
- * @since 0.1.0
  */
 import * as Crypto from "node:crypto"
 import type * as Fs from "node:fs"
@@ -10,12 +8,7 @@ import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as RegularFile from "../../files/RegularFile.js"
 
-/**
- * The thing that was found in the place of a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** The thing that was found in the place of a file. */
 export type OwnFile = Data.TaggedEnum<{
   Missing: object
   /** Something that is not read, with the reason. */
@@ -24,20 +17,10 @@ export type OwnFile = Data.TaggedEnum<{
   Content: { readonly bytes: Uint8Array; readonly sha256: string }
 }>
 
-/**
- * Makes what was found, and takes it apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes what was found, and takes it apart with `$match`. */
 export const OwnFile = Data.taggedEnum<OwnFile>()
 
-/**
- * The conditions of reading a file.
- *
- * @since 0.1.0
- * @category models
- */
+/** The conditions of reading a file. */
 export interface Conditions {
   /** The most bytes. */
   readonly most: number
@@ -54,12 +37,7 @@ const codeOf = (error: unknown): string =>
 
 const tooLarge = (most: number): string => `it is larger than ${most} bytes`
 
-/**
- * Returns why a file is not read under these conditions; undefined where it is.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Returns why a file is not read under these conditions; undefined where it is. */
 export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditions): string | undefined => {
   if (stats.isSymbolicLink()) return "it is a symbolic link, which is not followed here"
   if (!stats.isFile()) return stats.isDirectory() ? "it is a directory" : "it is no regular file"
@@ -72,20 +50,10 @@ export const flawOf = (stats: Fs.Stats, { isAlone, mayBeForeign, most }: Conditi
     : undefined
 }
 
-/**
- * Computes the SHA-256 of bytes or a text, in hexadecimal digits.
- *
- * @since 0.1.0
- * @category hashing
- */
+/** Computes the SHA-256 of bytes or a text, in hexadecimal digits. */
 export const hash = (content: Uint8Array | string): string => Crypto.createHash("sha256").update(content).digest("hex")
 
-/**
- * Reads a file.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads a file. */
 export const read = (path: string, conditions: Conditions): OwnFile => {
   const { mayBeLink = false, most } = conditions
   try {

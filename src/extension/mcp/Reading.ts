@@ -1,12 +1,10 @@
 /**
  * Reads all servers: those of the working directory's file over those of the home file, and which of them are trusted.
- *
- * @since 0.1.0
  */
 import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
-import type { Expanded } from "./Expanded.js"
-import type * as FileStamps from "./FileStamps.js"
+import type { Expanded } from "./internal/Expanded.js"
+import type * as FileStamps from "./internal/FileStamps.js"
 import type { McpServer } from "./McpClient.js"
 import { McpEntry } from "./McpConfig.js"
 import * as McpPlaces from "./McpPlaces.js"
@@ -16,12 +14,7 @@ import * as Server from "./Server.js"
 import * as ServerFile from "./ServerFile.js"
 import * as TrustFile from "./TrustFile.js"
 
-/**
- * A server, and whether it may be used.
- *
- * @since 0.1.0
- * @category models
- */
+/** A server, and whether it may be used. */
 export interface Found {
   /** Undefined for a file that can't be read. */
   readonly server: Server.Server | undefined
@@ -31,12 +24,7 @@ export interface Found {
   readonly files: ReadonlyArray<NamedFiles.NamedFile>
 }
 
-/**
- * The servers as they were found at one time.
- *
- * @since 0.1.0
- * @category models
- */
+/** The servers as they were found at one time. */
 export interface Reading {
   /** Sorted by name. */
   readonly found: ReadonlyArray<Found>
@@ -105,8 +93,6 @@ const compare = (one: Found, other: Found): number =>
  * Reads the files.
  *
  * @param stamps takes the paths of all files that are read
- * @since 0.1.0
- * @category reading
  */
 export const read = (around: Server.Surroundings, stamps: Pick<FileStamps.FileStamps, "add">): Reading => {
   const homeOrigin: Server.Origin = { source: "home", file: ServerFile.inHome(around.home) }

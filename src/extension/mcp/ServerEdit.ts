@@ -1,8 +1,4 @@
-/**
- * Adds servers to a file and removes them from it; everything else in the file stays as it is written.
- *
- * @since 0.1.0
- */
+/** Adds servers to a file and removes them from it; everything else in the file stays as it is written. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -11,12 +7,7 @@ import * as ConfigFile from "./ConfigFile.js"
 import * as OwnFile from "./OwnFile.js"
 import * as ServerFile from "./ServerFile.js"
 
-/**
- * The file to change.
- *
- * @since 0.1.0
- * @category models
- */
+/** The file to change. */
 export interface Target {
   readonly path: string
   readonly isHome: boolean
@@ -25,9 +16,6 @@ export interface Target {
 /**
  * The content of a file that was changed, as SHA-256: what was read and edited, undefined where there was no file, and
  * what was written in its place.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Change {
   readonly before: string | undefined
@@ -63,12 +51,7 @@ const change = (
     return Effect.map(written, (isWritten) => (isWritten ? { before, after } : undefined))
   })
 
-/**
- * Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has.
- *
- * @since 0.1.0
- * @category editing
- */
+/** Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has. */
 export const add = (
   target: Target,
   added: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
@@ -80,12 +63,7 @@ export const add = (
     return Either.right([...added].map(([name, value]) => JsonText.Edit.Set({ path: ["mcpServers", name], value })))
   })
 
-/**
- * Removes a server. Returns undefined where the file has none of that name.
- *
- * @since 0.1.0
- * @category editing
- */
+/** Removes a server. Returns undefined where the file has none of that name. */
 export const remove = (target: Target, name: string): Edited =>
   change(target, (servers) =>
     Either.right(servers.has(name) ? [JsonText.Edit.Remove({ path: ["mcpServers", name] })] : [])

@@ -1,8 +1,4 @@
-/**
- * The files that list MCP servers: that of the working directory, and that of `$SYNAPSE_HOME`.
- *
- * @since 0.1.0
- */
+/** The files that list MCP servers: that of the working directory, and that of `$SYNAPSE_HOME`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Data from "effect/Data"
@@ -15,9 +11,6 @@ import * as OwnFile from "./OwnFile.js"
 
 /**
  * The content of a file: the servers as they are written, by name, and the hash of the bytes that they were read from.
- *
- * @since 0.1.0
- * @category models
  */
 export type ServerFile = Data.TaggedEnum<{
   Missing: object
@@ -25,31 +18,16 @@ export type ServerFile = Data.TaggedEnum<{
   Servers: { readonly servers: ReadonlyMap<string, unknown>; readonly sha256: string }
 }>
 
-/**
- * Makes what a file holds, and takes it apart with `$match`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes what a file holds, and takes it apart with `$match`. */
 export const ServerFile = Data.taggedEnum<ServerFile>()
 
 /** The most bytes of a file. */
 const largest = 1024 ** 2
 
-/**
- * Returns the path of the home file.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the path of the home file. */
 export const inHome = (home: string): string => Path.join(home, "mcp", serversFile)
 
-/**
- * Returns the path of a project's file, with the directory's real path: trust is kept under it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the path of a project's file, with the directory's real path: trust is kept under it. */
 export const inProject = (cwd: string): string => {
   try {
     return Path.join(Fs.realpathSync(cwd), serversFile)
@@ -58,21 +36,11 @@ export const inProject = (cwd: string): string => {
   }
 }
 
-/**
- * Reads the bytes of the home file or, with `isHome` false, of a project's.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads the bytes of the home file or, with `isHome` false, of a project's. */
 export const readBytes = (path: string, isHome: boolean): OwnFile.OwnFile =>
   isHome ? ConfigFile.readOwn(path, largest) : OwnFile.read(path, { most: largest })
 
-/**
- * Parses the text of a file; on the left is the reason why it lists no servers.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses the text of a file; on the left is the reason why it lists no servers. */
 export const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>, string> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => (path === "" ? reason : `${path}: ${reason}`)),
@@ -87,12 +55,7 @@ export const parse = (text: string): Either.Either<ReadonlyMap<string, unknown>,
     })
   )
 
-/**
- * Reads a file.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads a file. */
 export const read = (path: string, isHome: boolean): ServerFile =>
   OwnFile.OwnFile.$match(readBytes(path, isHome), {
     Missing: (): ServerFile => ServerFile.Missing(),

@@ -1,18 +1,9 @@
-/**
- * The names of MCP servers, as they stand in `mcp:<server>:<tool>`.
- *
- * @since 0.1.0
- */
+/** The names of MCP servers, as they stand in `mcp:<server>:<tool>`. */
 
 /** The most characters of a name. */
 const longest = 64
 
-/**
- * Returns the reason why a name can't be a server's; undefined for one that can.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Returns the reason why a name can't be a server's; undefined for one that can. */
 export const refusal = (name: string): string | undefined => {
   if (name === "") return "its name is empty"
   if (name.length > longest) return `its name is longer than ${longest} characters`

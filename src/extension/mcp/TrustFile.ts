@@ -1,8 +1,4 @@
-/**
- * Stores which files the user trusts, and with which content: `$SYNAPSE_HOME/mcp/trust.json`.
- *
- * @since 0.1.0
- */
+/** Stores which files the user trusts, and with which content: `$SYNAPSE_HOME/mcp/trust.json`. */
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -14,24 +10,14 @@ import type { NamedFile } from "./NamedFiles.js"
 import * as OwnFile from "./OwnFile.js"
 import type { Change } from "./ServerEdit.js"
 
-/**
- * The content that is trusted at each path.
- *
- * @since 0.1.0
- * @category models
- */
+/** The content that is trusted at each path. */
 export type Trusted = ReadonlyMap<string, string>
 
 const Content = Schema.Struct({
   trusted: Schema.Record({ key: Schema.String, value: Schema.String.pipe(Schema.pattern(/^[0-9a-f]{64}$/)) })
 })
 
-/**
- * Returns the path of the file.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the path of the file. */
 export const pathIn: (home: string) => string = TrustedFiles.fileIn
 
 const decode = (text: string): Either.Either<Trusted, string> =>
@@ -46,9 +32,6 @@ const decode = (text: string): Either.Either<Trusted, string> =>
 /**
  * Reads what is trusted: nothing where there is no file. On the left is the reason why that is not known, which has to
  * be taken for nothing as well.
- *
- * @since 0.1.0
- * @category reading
  */
 export const read = (home: string): Either.Either<Trusted, string> =>
   OwnFile.OwnFile.$match(ConfigFile.readOwn(pathIn(home), TrustedFiles.largest), {
@@ -74,24 +57,14 @@ const update = (
   )
 }
 
-/**
- * Adds files with the content that they have now.
- *
- * @since 0.1.0
- * @category writing
- */
+/** Adds files with the content that they have now. */
 export const add = (
   home: string,
   files: ReadonlyArray<NamedFile>
 ): Effect.Effect<boolean, ConfigFile.NotWritten, FileSystem.FileSystem> =>
   update(home, (before) => new Map([...before, ...files.map(({ path, sha256 }) => [path, sha256] as const)]))
 
-/**
- * Takes files out, whatever content they have now.
- *
- * @since 0.1.0
- * @category writing
- */
+/** Takes files out, whatever content they have now. */
 export const remove = (
   home: string,
   paths: ReadonlySet<string>
@@ -101,9 +74,6 @@ export const remove = (
 /**
  * Trusts the content that a change of a file has written, where the content that it edited was trusted or there was none.
  * Returns whether it did. Whatever else gets into the file meanwhile is not trusted.
- *
- * @since 0.1.0
- * @category writing
  */
 export const keep = (
   home: string,

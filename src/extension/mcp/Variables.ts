@@ -1,16 +1,7 @@
-/**
- * Expands `${NAME}` and `${NAME:-default}` in the texts of a server's entry.
- *
- * @since 0.1.0
- */
+/** Expands `${NAME}` and `${NAME:-default}` in the texts of a server's entry. */
 import * as Either from "effect/Either"
 
-/**
- * The values of variables.
- *
- * @since 0.1.0
- * @category models
- */
+/** The values of variables. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 const reference = /\$\{([^{}]*)\}/g
@@ -21,9 +12,6 @@ const editors = /^[A-Za-z]+:(?!-)/
 /**
  * Expands a text once: values are not expanded again. On the left is the reason why it can't be: a variable that is not
  * set and has no default, which an empty one counts as. What is no variable (`${x%y}`) stays as it is written.
- *
- * @since 0.1.0
- * @category expanding
  */
 export const expand = (text: string, variables: Variables): Either.Either<string, string> => {
   let reason: string | undefined
@@ -39,11 +27,6 @@ export const expand = (text: string, variables: Variables): Either.Either<string
   return reason === undefined ? Either.right(expanded) : Either.left(reason)
 }
 
-/**
- * Returns the names of the variables that a text expands.
- *
- * @since 0.1.0
- * @category expanding
- */
+/** Returns the names of the variables that a text expands. */
 export const namesIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(reference)].flatMap(([, inner = ""]) => known.exec(inner)?.[1] ?? [])

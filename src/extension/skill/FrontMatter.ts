@@ -1,16 +1,7 @@
-/**
- * Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at its beginning, as people write it.
- *
- * @since 0.1.0
- */
+/** Reads the front matter of a `SKILL.md`: the YAML between two lines `---` at its beginning, as people write it. */
 import type * as Yaml from "yaml"
 
-/**
- * The fields of a front matter, and the text below it.
- *
- * @since 0.1.0
- * @category models
- */
+/** The fields of a front matter, and the text below it. */
 export interface FrontMatter {
   /** The values that are texts, or lists of texts, by their keys. */
   readonly fields: ReadonlyMap<string, string>
@@ -20,12 +11,7 @@ export interface FrontMatter {
   readonly problem?: string
 }
 
-/**
- * The part of the package `yaml` that is used; it is loaded where it is first needed.
- *
- * @since 0.1.0
- * @category models
- */
+/** The part of the package `yaml` that is used; it is loaded where it is first needed. */
 export type Parser = Pick<typeof Yaml, "parseDocument">
 
 /** The most characters of a front matter: parsing takes longer than its length tells. */
@@ -38,12 +24,7 @@ const mostBrackets = 200
 const fence = /^---[ \t]*$/
 const end = /^(?:---|\.\.\.)[ \t]*$/
 
-/**
- * Reads a `SKILL.md`. What is not valid YAML is read line by line, and so is all of it where there is no parser.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Reads a `SKILL.md`. What is not valid YAML is read line by line, and so is all of it where there is no parser. */
 export const read = (markdown: string, parser: Parser | undefined): FrontMatter => {
   const { matter, problem, text } = split(markdown.replace(/^\ufeff/, ""))
   const none = new Map<string, string>()
@@ -128,9 +109,6 @@ const block = /^([|>])[-+\d]*[ \t]*(?:#.*)?$/
 /**
  * Reads the fields of a front matter line by line: whatever stands behind the first colon of a line belongs to its key,
  * and so do the indented lines below it.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const byLines = (matter: string): ReadonlyMap<string, string> => {
   const fields = new Map<string, string>()

@@ -1,8 +1,4 @@
-/**
- * Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory.
- *
- * @since 0.1.0
- */
+/** Finds skills in `$SYNAPSE_HOME/skills`, and in `.agents/skills` and `.claude/skills` of the working directory. */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
@@ -11,36 +7,26 @@ import * as Slices from "../../domain/Slices.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import type * as FrontMatter from "./FrontMatter.js"
-import * as Interpreter from "./Interpreter.js"
+import * as Interpreter from "./internal/Interpreter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 import { SkillStore } from "./SkillStore.js"
 import * as UnknownSkill from "./UnknownSkill.js"
 
-/**
- * The directories of skills, below the working directory, of the project.
- *
- * @since 0.1.0
- */
+/** The directories of skills, below the working directory, of the project. */
 export const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
 
 /**
  * Returns the directory of the user's own skills.
  *
  * @param home the directory of Synapse's own files
- * @since 0.1.0
  */
 export const homeDirectory = (home: string): string => `${home}/skills`
 
 /** Milliseconds that nobody looks again after a look, and how many times longer than it took: it never matters. */
 const pause = { least: 1000, times: 50 }
 
-/**
- * A layer which finds skills on this machine. It looks for them when it is first asked.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which finds skills on this machine. It looks for them when it is first asked. */
 export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSettings> = Layer.scoped(
   SkillStore,
   Effect.gen(function* () {

@@ -1,8 +1,4 @@
-/**
- * Adds skills to the user's own, and removes them.
- *
- * @since 0.1.0
- */
+/** Adds skills to the user's own, and removes them. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Data from "effect/Data"
@@ -14,12 +10,7 @@ import * as FrontMatter from "./FrontMatter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
 
-/**
- * A skill that was added.
- *
- * @since 0.1.0
- * @category models
- */
+/** A skill that was added. */
 export interface Added {
   readonly name: string
   readonly files: number
@@ -49,7 +40,6 @@ const shown = (path: string): string => ForeignText.line(path, 300)
  * that lies in the skill, and are left out otherwise. Fails with the reason.
  *
  * @param replaces true to replace a skill of the same name
- * @since 0.1.0
  */
 export const add = (skills: string, from: string, replaces: boolean): Effect.Effect<Added, string> =>
   Effect.flatMap(
@@ -66,11 +56,7 @@ const mostSkills = 500
 const isSkill = (directory: string): boolean =>
   ["SKILL.md", "skill.md"].some((name) => Fs.existsSync(`${directory}/${name}`))
 
-/**
- * Returns the directories of the skills that a directory holds, where it is none itself.
- *
- * @since 0.1.0
- */
+/** Returns the directories of the skills that a directory holds, where it is none itself. */
 export const below = (directory: string): Effect.Effect<ReadonlyArray<string>, string> =>
   attempt(`${shown(directory)} can't be read`, () => {
     if (isSkill(directory)) return []
@@ -164,8 +150,6 @@ const copy = (from: string, to: string): Omit<Added, "name"> => {
 
 /**
  * Removes a skill of the user's own, and returns its path; where it is a link, only the link goes. Fails with the reason.
- *
- * @since 0.1.0
  */
 export const remove = (skills: string, name: string): Effect.Effect<string, string> =>
   attempt(`${shown(name)} can't be removed`, () => {

@@ -1,26 +1,14 @@
-/**
- * Reads the files of a skill, and nothing that its links lead to: a command may have put them there.
- *
- * @since 0.1.0
- */
+/** Reads the files of a skill, and nothing that its links lead to: a command may have put them there. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as RegularFile from "../../files/RegularFile.js"
 
-/**
- * Tests whether a path is another, or lies below it.
- *
- * @since 0.1.0
- */
+/** Tests whether a path is another, or lies below it. */
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || path.startsWith(directory.endsWith("/") ? directory : `${directory}/`)
 
-/**
- * Returns the real path of a file or directory; undefined where there is none.
- *
- * @since 0.1.0
- */
+/** Returns the real path of a file or directory; undefined where there is none. */
 export const realOf = (path: string): string | undefined => {
   try {
     return Fs.realpathSync(path)
@@ -34,7 +22,6 @@ export const realOf = (path: string): string | undefined => {
  *
  * @param directory the real path of the directory that the file itself must lie in, at whatever depth
  * @param most the most bytes that are read
- * @since 0.1.0
  */
 export const read = (path: string, directory: string, most: number): Either.Either<RegularFile.Content, string> => {
   try {

@@ -1,8 +1,4 @@
-/**
- * Makes the errors for a skill, and for a tool of a skill, that does not exist or can't be used.
- *
- * @since 0.1.0
- */
+/** Makes the errors for a skill, and for a tool of a skill, that does not exist or can't be used. */
 import * as UnknownCommand from "../../command/UnknownCommand.js"
 import * as Advice from "../../domain/Advice.js"
 import { type CommandError, type CommandNotFound, ExecutionFailed } from "../../domain/CommandError.js"
@@ -15,8 +11,6 @@ import type { Skill } from "./SkillStore.js"
  * Makes the error for a skill that does not exist, which names the nearest.
  *
  * @param command the command that named it
- * @since 0.1.0
- * @category constructors
  */
 export const make = (name: string, skills: ReadonlyArray<Skill>, command = `skill:${name}`): CommandNotFound =>
   UnknownCommand.make({
@@ -36,21 +30,13 @@ const adviceOn = (name: string, command: string, skills: ReadonlyArray<Skill>): 
   return skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
 }
 
-/**
- * Makes the error for a skill that is there, and can't be used.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the error for a skill that is there, and can't be used. */
 export const unusable = ({ name }: Skill, why: string): ExecutionFailed =>
   new ExecutionFailed({ kind: "io", reason: `${name}: ${ForeignText.line(why, 300)}.` })
 
 /**
  * Makes the error for a tool that a skill does not have, which names the nearest; of a skill that can't be used, it tells
  * the reason.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const tool = (skill: Skill, name: string, command: string): CommandError =>
   SkillScan.isUsable(skill)

@@ -1,8 +1,6 @@
 /**
  * Replaces a file as a whole, one change at a time: a reader always finds the old text or the new one, even after the
  * machine has failed, and no change overwrites another.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
@@ -59,8 +57,6 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
  * Fails with Locked after waiting ten seconds for a running process that holds the lock.
  *
  * @param path the file's real path
- * @since 0.1.0
- * @category updating
  */
 export const update = <E, R>(
   path: string,

@@ -1,8 +1,6 @@
 /**
  * A lock between processes, which `AtomicFile` holds while it changes a file. The lock is a symbolic link whose target
  * names its owner: the link is made in one step on every file system. The lock of a process that died is taken over.
- *
- * @internal
  */
 import * as Crypto from "node:crypto"
 import * as Os from "node:os"
@@ -16,9 +14,6 @@ import * as Schema from "effect/Schema"
 
 /**
  * The error for a lock that a running process holds for too long, or whose place is taken by something that is no lock.
- *
- * @since 0.1.0
- * @category errors
  */
 export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked", {
   path: Schema.String,
@@ -31,12 +26,7 @@ export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked
   }
 }
 
-/**
- * The way in which a lock is waited for; by default, as for a change that takes milliseconds.
- *
- * @since 0.1.0
- * @internal
- */
+/** The way in which a lock is waited for; by default, as for a change that takes milliseconds. */
 export interface Waiting {
   /** Milliseconds to wait for a running process; 10000 by default. */
   readonly patience?: number
@@ -185,24 +175,14 @@ const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting:
   return { hold, holder }
 })
 
-/**
- * Returns the process that holds the lock at `path`, for who only wants to know; undefined where none does.
- *
- * @since 0.1.0
- * @internal
- */
+/** Returns the process that holds the lock at `path`, for who only wants to know; undefined where none does. */
 export const holder = (
   path: string,
   waiting: Waiting = {}
 ): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
   Effect.flatMap(FileSystem.FileSystem, (files) => Effect.flatMap(make(files, waiting), ({ holder }) => holder(path)))
 
-/**
- * Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process.
- *
- * @since 0.1.0
- * @internal
- */
+/** Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process. */
 export const withLock =
   (path: string, waiting: Waiting = {}) =>
   <A, E, R>(

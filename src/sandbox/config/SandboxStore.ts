@@ -1,8 +1,4 @@
-/**
- * Stores `sandbox.json`: decodes it strictly, and applies one edit at a time, also between processes.
- *
- * @since 0.1.0
- */
+/** Stores `sandbox.json`: decodes it strictly, and applies one edit at a time, also between processes. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
@@ -17,12 +13,7 @@ import * as AtomicFile from "./AtomicFile.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
 import * as SandboxFile from "./SandboxFile.js"
 
-/**
- * A place where the sandbox's configuration is stored.
- *
- * @since 0.1.0
- * @category models
- */
+/** A place where the sandbox's configuration is stored. */
 export interface SandboxStore {
   /** The path of the file, whether or not it exists. */
   readonly file: string
@@ -36,12 +27,7 @@ export interface SandboxStore {
   readonly change: (toChanged: SandboxFile.Change) => Effect.Effect<boolean, SandboxConfigError>
 }
 
-/**
- * The file's name in Synapse's home directory.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The file's name in Synapse's home directory. */
 export const fileName = "sandbox.json"
 
 /** The most bytes that the file may have; a longer one is not read. */
@@ -58,8 +44,6 @@ const describe = (error: PlatformError): string =>
  * Makes a store for `sandbox.json`.
  *
  * @param home the directory of the file, whether or not it exists
- * @since 0.1.0
- * @category constructors
  */
 export const make = (files: FileSystem.FileSystem, home: string): SandboxStore => {
   const file = Path.join(home, fileName)

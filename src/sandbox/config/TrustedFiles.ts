@@ -1,27 +1,15 @@
 /**
  * The files that the user trusts as programs of MCP servers. They run outside of the sandbox, so sandboxed commands may
  * not change them, wherever they lie.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as RealPath from "../policy/RealPath.js"
 
-/**
- * Returns the path of the file that lists them.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns the path of the file that lists them. */
 export const fileIn = (home: string): string => Path.join(home, "mcp", "trust.json")
 
-/**
- * The most bytes of that file.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** The most bytes of that file. */
 export const largest = 16 * 1024 ** 2
 
 /** The most names of a path, and of the links in it, that are followed. */
@@ -39,12 +27,7 @@ const readText = (file: string): string => {
   }
 }
 
-/**
- * Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted.
- *
- * @since 0.1.0
- * @category reading
- */
+/** Reads the paths that are listed; none where the file is missing or broken, for then nothing is trusted. */
 export const read = (home: string): ReadonlyArray<string> => {
   try {
     const content: unknown = JSON.parse(readText(fileIn(home)))
@@ -67,9 +50,6 @@ const isFile = (path: string): boolean => {
 /**
  * Returns the paths that have to be read-only for a file to stay as it is: its own, and the directories of the symbolic
  * links on the way to it. None where there is no file.
- *
- * @since 0.1.0
- * @category finding
  */
 export const placesOf = (path: string): ReadonlyArray<string> => {
   if (!isFile(path)) return []

@@ -4,8 +4,6 @@
  *
  * Each place is two empty files, named by the digest of its path and of its identity (device, inode and time of birth,
  * by which a directory is known that its user has moved): a place is added, and looked up, without a lock.
- *
- * @since 0.1.0
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -64,8 +62,6 @@ const add = (path: string): boolean => {
  * Remembers places by their real paths. Throws the file system's error where that can't be done.
  *
  * @param home the directory of Synapse's own files
- * @since 0.1.0
- * @category constructors
  */
 export const remember = (home: string, places: Iterable<string>): void => {
   // A relative home (`HOME=.`) is nobody's own.
@@ -92,12 +88,7 @@ const isKnown = (home: string, place: string): boolean => {
   return namesOf(place).some((name) => statOf(Path.join(directory, name)) !== undefined)
 }
 
-/**
- * A link that a command may have made.
- *
- * @since 0.1.0
- * @category models
- */
+/** A link that a command may have made. */
 export interface Doubt {
   /** The path of the link. */
   readonly link: string
@@ -114,8 +105,6 @@ export interface Doubt {
  * undefined where there is none.
  *
  * @param followed the path as it was resolved for what is to be done with it
- * @since 0.1.0
- * @category looking
  */
 export const doubt = (home: string, path: string, followed = RealPath.follow(path)): Doubt | undefined => {
   const { links, real } = followed
@@ -128,10 +117,6 @@ export const doubt = (home: string, path: string, followed = RealPath.follow(pat
   return undefined
 }
 
-/**
- * Says which link is in doubt, and why.
- *
- * @since 0.1.0
- */
+/** Says which link is in doubt, and why. */
 export const describe = ({ link, place, target }: Doubt): string =>
   `${link} is a symbolic link to ${target}, and commands of an earlier session may have made it, for they could write ${place}`

@@ -4,25 +4,24 @@
  *
  * A message alone proves no denial: a file that the user could not read or write without the sandbox either is not
  * reported.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
+import * as CommandLine from "../../bash/CommandLine.js"
+import { isRedirection } from "../../bash/Token.js"
+import type { Steps } from "../../domain/Slices.js"
 import * as Slices from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
-import * as CommandPaths from "./CommandPaths.js"
-import type * as Denial from "./Denial.js"
-import * as FileDenial from "./FileDenial.js"
-import { type Mention, mentionsIn } from "./Mention.js"
-import * as NetworkDenial from "./NetworkDenial.js"
-import { isOnlyPrinted, isQuoted, isReport, spokenIn, spokenOnStdout } from "./Quotation.js"
-import * as RefusalLines from "./RefusalLines.js"
-import * as SocketDenial from "./SocketDenial.js"
+import * as Denial from "./Denial.js"
+import * as Fetching from "./Fetching.js"
+import * as CommandPaths from "./internal/CommandPaths.js"
+import * as FileDenial from "./internal/FileDenial.js"
+import { type Mention, mentionsIn } from "./internal/Mention.js"
 import {
+  hostsIn,
   isAgents,
   isOpening,
   isWrite,
@@ -30,16 +29,208 @@ import {
   longestMessage,
   mentionsRefusal,
   type Refused,
-  refusalIn
-} from "./Wording.js"
-import * as WorkTree from "./WorkTree.js"
+  refusalIn,
+  saysUnreachable,
+  saysUnresolved
+} from "./internal/Wording.js"
+import * as WorkTree from "./internal/WorkTree.js"
+
+/** Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`. */
+const quoted = /(?:^\s*[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
+
+/** Matches the program that a message begins with. */
+const speaker = /^\s*(?:[\w.+-]*\/)*([A-Za-z][\w.+-]*): /
 
 /**
- * The output and the surroundings of a command that ran.
- *
- * @since 0.1.0
- * @category models
+ * Matches the reports of test runs: TAP, node, pytest, unittest, jest, vitest, mocha, go, cargo. Nothing in it goes past a
+ * line's end: an output of many empty lines would take a time that grows with its square.
  */
+const reports =
+  /^[ \t]*(?:ok|not ok) \d+\b|^[^\w\n]*(?:tests|pass|fail) \d+$|\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|^Ran \d+ tests?\b|^[ \t]*--- FAIL: |^[ \t]*(?:PASS|FAIL)\b|^[ \t]*Tests?:? +\d+ |^test result: /m
+
+/** Tests whether texts hold the report of a test run, in which programs' messages may be printed. */
+export const isReport = (...texts: ReadonlyArray<string>): boolean => texts.some((text) => reports.test(text))
+
+/** Matches the name of an exception, before its own message. */
+const exception = /^(?:Uncaught )?[\w.$]{0,100}(?:Error|Exception)(?: \[\w+\])?: /
+
+/** Tests whether the command itself raises an exception with the words of a refusal, so that nothing needs to have refused. */
+const isRaised = (command: string, said: string, words: string): boolean => {
+  const message = said.replace(exception, "")
+  if (message === said) return false
+  if (message.length > 8 && command.includes(message)) return true
+  const literal = words.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  return words !== "" && new RegExp(`\\b(?:raise|throw)\\b[^\\n;]{0,80}["'\`]${literal}`, "i").test(command)
+}
+
+/** Tests whether a line only quotes a refusal. */
+const isQuoted = (
+  command: string,
+  line: string,
+  { after, before }: Pick<Refused, "before"> & Partial<Pick<Refused, "after">>,
+  inReport: boolean
+): boolean => {
+  const said = line.trim()
+  if (said.length > 8 && command.includes(said)) return true
+  const words = after === undefined ? "" : line.slice(before.length, line.length - after.length)
+  if (said.length <= longestMessage && isRaised(command, said, words)) return true
+  const near = before.slice(-longestMessage)
+  if (quoted.test(near)) return true
+  const [, name] = inReport ? (speaker.exec(near) ?? []) : []
+  return name !== undefined && !name.endsWith("Error") && !mentions(command, name)
+}
+
+/** The commands that open no file. */
+const speaking = new Set([":", "echo", "exit", "false", "printf", "return", "true"])
+
+/** The most characters of a command whose words are examined. */
+const mostExaminedQuotation = 10_000
+
+/** Tests whether a command does nothing but print, so that its messages are its own words. */
+export const isOnlyPrinted = (command: string): boolean => {
+  if (command.length > mostExaminedQuotation || /`|[$<>]\(/.test(command)) return false
+  const { tokens } = CommandLine.parse(command)
+  let isName = true
+  for (const [at, token] of tokens.entries()) {
+    if (token._tag === "Newline") isName = true
+    else if (token._tag === "Operator") {
+      const next = tokens[at + 1]
+      const isCopy = token.value === ">&" && next?._tag === "Word" && /^\d$/.test(next.value)
+      if (isRedirection(token.value) && !isCopy) return false
+      if (!isRedirection(token.value)) isName = true
+    } else if (token._tag === "Word") {
+      const before = tokens[at - 1]
+      if (before?._tag === "Operator" && isRedirection(before.value)) continue
+      if (!isName || /^\w+=/.test(token.value)) continue
+      if (!speaking.has(token.value)) return false
+      isName = false
+    }
+  }
+  return true
+}
+
+/**
+ * Matches what shows texts of files or of a history, unless it only takes what a pipe gives it: a refusal in its output
+ * may be anybody's.
+ */
+const showing =
+  /(?<!(?<!\|)\|&?[ \t]{0,20})\b(?:awk|bat|cat|cmp|comm|cut|diff|e?grep|fold|head|jq|less|more|nl|od|paste|rev|rg|sed|sort|strings|tac|tail|uniq|xxd|zcat)\b|\bgit\b[^|;&\n]{0,200}?\s(?:blame|diff|grep|log|show)\b/
+
+/**
+ * Returns the lines of an output that programs of its command say themselves, by what they begin with: the program's name
+ * in the command, bash's, or that of an exception. None where the command shows what files hold, or a report of tests.
+ */
+export const spokenIn = (command: string, output: string): string =>
+  command.length > mostExaminedQuotation || showing.test(command) || isReport(output)
+    ? ""
+    : output
+        .split("\n")
+        .filter((line) => {
+          const [, name] = speaker.exec(line.slice(0, longestMessage)) ?? []
+          return name !== undefined && (name === "bash" || name.endsWith("Error") || mentions(command, name))
+        })
+        .join("\n")
+
+/** Matches what zip says on standard output, and nowhere else: the system's words, and the name in the next line. */
+const ofZip = /^zip I\/O error: .*\nzip error: .*$/gm
+
+/**
+ * Returns the messages that programs of a command write to standard output, though nothing sends their errors there.
+ */
+const spokenOnStdout = (command: string, stdout: string): string =>
+  command.length <= mostExaminedQuotation && mentions(command, "zip") && !showing.test(command)
+    ? (stdout.match(ofZip)?.join("\n") ?? "")
+    : ""
+
+/** Tests whether a command names a program. */
+const mentions = (command: string, name: string): boolean => command.split(/[^\w.+-]+/).includes(name)
+
+/** The messages of a command, and its traffic. */
+interface Attempt {
+  readonly command: string
+  readonly stderr: string
+  readonly traffic: Traffic | undefined
+  /** Tells that names are looked up by a server on this machine's loopback: such a look-up is not counted. */
+  readonly resolvesLocally: () => boolean
+  /** True where the command's output is the report of a test run. */
+  readonly inReport: boolean
+}
+
+/**
+ * Finds the hosts that a command was refused to reach. `counter` stands for what the kernel has counted, and neither a
+ * message nor the command itself confirms.
+ */
+function* findNetworkDenial(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial>> {
+  const { command, inReport, resolvesLocally, traffic } = attempt
+  const { perhaps = 0, surely = 0 } = traffic ?? {}
+  const isCounted = surely + perhaps > 0
+  const silent = attempt.stderr.trim() === "" ? Fetching.hostIn(command) : undefined
+  if (!isCounted && silent === undefined && !saysUnresolved(attempt.stderr)) return []
+  const stderr = attempt.stderr
+    .split("\n")
+    .filter((line) => !isQuoted(command, line, { before: line }, inReport))
+    .join("\n")
+  if (!isCounted && !((silent !== undefined || saysUnresolved(stderr)) && resolvesLocally())) return []
+  if (silent !== undefined) return [Denial.network("verified-text", silent)]
+  const hosts = yield* hostsIn(stderr)
+  if (hosts.length > 0) return hosts.map((host) => Denial.network("verified-text", host))
+  // Packets that another command may have sent count only where a host is named.
+  if (surely === 0 && isCounted) return []
+  return [Denial.network(!isCounted || saysUnreachable(stderr) ? "verified-text" : "counter")]
+}
+
+const notPermitted = /operation not permitted|\bEPERM\b/i
+/** Matches the words of a message that is about a unix socket. */
+const aboutSocket =
+  /\.sock\b|\/\.s\.PGSQL|\bunix(?:_listener|:| |\b.*\bsocket)|\bAF_UNIX\b|socket\.socket\b|_socket\.|\b(?:make|create|open|bind|private) socket\b|(?<!netlink |raw |packet )\bsocket: |error (?:connecting to|creating) \/?\S+ \(|\b(?:connect|listen|bind) EPERM (?!\d)/i
+/** Matches sockets of other kinds, which need rights that commands may lack anyway. */
+const otherKinds = /netlink|SOCK_RAW|\braw socket|AF_PACKET|packet socket|\bicmp|^ping\b/i
+/** Matches commands that name a unix socket. */
+const namingSocket = /\bAF_UNIX\b|\bUNIX\b|--unix-socket\b|\.sock\b|\bunix:/
+const nameSocketDenial = /(?:unix:(?:\/\/)?)?((?:\/|\.\/)[^\s"'():,]+|[^\s"'():,/]+\.sock)(?=[\s"'():,]|$)/
+
+/** The lines before a message, such as those of a stack trace, that may say what it is about. */
+const reachSocketDenial = 4
+const mostLinesSocketDenial = 2000
+
+/** Finds the unix socket that a command was refused; undefined where no message tells of one. */
+function* find(command: string, stderr: string, inReport: boolean): Steps<Denial.Denial | undefined> {
+  if (!notPermitted.test(stderr)) return undefined
+  const lines = stderr.split("\n").slice(-mostLinesSocketDenial)
+  for (const [at, whole] of lines.entries()) {
+    const line = whole.slice(0, longestMessage)
+    const match = notPermitted.exec(line)
+    if (match === null) continue
+    yield
+    const before = line.slice(0, match.index)
+    if (otherKinds.test(line) || isQuoted(command, line, { before }, inReport)) continue
+    const above = lines.slice(Math.max(0, at - reachSocketDenial), at).map((text) => text.slice(0, longestMessage))
+    const isTrace = above.some((text) => /^\s+(?:File|at)\b/.test(text))
+    const said = [line, ...(isTrace ? above : [])].join("\n")
+    if (otherKinds.test(said)) continue
+    if (aboutSocket.test(said) || (namingSocket.test(command) && !/: .+: $/.test(before))) {
+      return Denial.socket(nameSocketDenial.exec(line)?.[1])
+    }
+  }
+  return undefined
+}
+
+/** Matches what may stand around a name in a message. */
+const around = /[\s/:'"‘’“”(),]+/
+
+/**
+ * Returns the places of the lines with a refusal in the order in which they are examined: where they are more than `most`,
+ * those that name what is hidden come first.
+ */
+const inOrder = (lines: ReadonlyArray<string>, masks: ReadonlyArray<Mask>, most: number): ReadonlyArray<number> => {
+  const refusing = [...lines.keys()].filter((at) => mentionsRefusal(lines[at] ?? ""))
+  if (refusing.length <= most) return refusing
+  const names = new Set(masks.map(({ path }) => Path.posix.basename(path)))
+  const naming = new Set(refusing.filter((at) => (lines[at] ?? "").split(around).some((word) => names.has(word))))
+  return [...naming, ...refusing.filter((at) => !naming.has(at))]
+}
+
+/** The output and the surroundings of a command that ran. */
 export interface Outcome {
   readonly command: string
   /** The directories that relative names may be relative to: the session's after the command, and before it. */
@@ -76,9 +267,6 @@ type Attribution<A> = (outcome: Outcome) => A
 /**
  * Returns a function which finds all denials of a command that can be proven, each once, at once. The policy's rules
  * are compiled once.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   policy: SandboxPolicy,
@@ -89,12 +277,7 @@ export const make = (
   return (outcome) => Slices.now(attribute(outcome))
 }
 
-/**
- * Returns a function which does the work of `make`'s, with rests.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns a function which does the work of `make`'s, with rests. */
 export const steps =
   (
     policy: SandboxPolicy,
@@ -119,12 +302,12 @@ function* denialsIn(
     mentionsRefusal(said) && !isOnlyPrinted(command)
       ? yield* ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
       : []
-  const socket = unixSockets === true ? undefined : yield* SocketDenial.find(command, said, inReport)
+  const socket = unixSockets === true ? undefined : yield* find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
   const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
   const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
-  const hosts = yield* NetworkDenial.find({ command, inReport, resolvesLocally, stderr: named, traffic })
+  const hosts = yield* findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
   return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 
@@ -138,21 +321,13 @@ const unresolvedBy = (stdout: string): string =>
 /**
  * Returns the denial that a command most likely failed for; undefined for a command that succeeded. A denied network
  * access that only the counters show is never the cause: programs look for updates in passing.
- *
- * @since 0.1.0
- * @category attribution
  */
 export const causeOf = (
   denials: ReadonlyArray<Denial.Denial>,
   { exitCode }: { readonly exitCode: number }
 ): Denial.Denial | undefined => (exitCode === 0 ? undefined : denials.find(({ how }) => how === "verified-text"))
 
-/**
- * Returns the further denials beside the cause that messages tell.
- *
- * @since 0.1.0
- * @category attribution
- */
+/** Returns the further denials beside the cause that messages tell. */
 export const othersOf = (denials: ReadonlyArray<Denial.Denial>, cause: Denial.Denial): ReadonlyArray<Denial.Denial> =>
   denials.filter((each) => each !== cause && each.how === "verified-text")
 
@@ -170,7 +345,7 @@ function* ofFiles(
   const until = performance.now() + mostTime
   const found = new Map<string, Denial.Denial>()
   let seen = 0
-  for (const at of RefusalLines.inOrder(lines, outcome.masks, mostLines)) {
+  for (const at of inOrder(lines, outcome.masks, mostLines)) {
     const line = lines[at] ?? ""
     const refused = refusalIn(line)
     if (refused === undefined) continue

@@ -1,7 +1,5 @@
 /**
  * Explains a denial to a model: what was denied, by which rule and why, what would be allowed, and what to do next.
- *
- * @since 0.1.0
  */
 
 import * as Quote from "../../bash/Quote.js"
@@ -23,12 +21,7 @@ const known: Readonly<Record<Denial.Denial["how"], string>> = {
   counter: "The command ran; the system counted the attempt, which may not be why it failed"
 }
 
-/**
- * Describes a denial: what was denied, by which rule and why, followed by the advice on it.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Describes a denial: what was denied, by which rule and why, followed by the advice on it. */
 export const describe = (
   denial: Denial.Denial,
   policy: SandboxPolicy,
@@ -39,12 +32,7 @@ export const describe = (
     advise(denial, policy, others)
   ].join("\n")
 
-/**
- * The beginning of the line which names what else was denied.
- *
- * @since 0.1.0
- * @category texts
- */
+/** The beginning of the line which names what else was denied. */
 export const also = "Also denied: "
 
 /** The most further denials that are named. */
@@ -52,9 +40,6 @@ const mostOthers = 3
 
 /**
  * Names further denials on one line, each with its rule where that is not the first one's; undefined where there are none.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): string | undefined => {
   const named = new Set(
@@ -72,9 +57,6 @@ export const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denia
 /**
  * Returns the advice on a denial, one line each: whether the command ran, what else was denied, what would be allowed, and
  * what to do next.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const advise = (
   denial: Denial.Denial,
@@ -115,12 +97,7 @@ const remedy = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): s
 
 const askFor = (areThere: boolean, text: string): string => `To ask for${areThere ? "" : ", once made"}: ${text}`
 
-/**
- * Tells in few words what to ask the user for, so that denied writes can be done; undefined where that is nothing.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Tells in few words what to ask the user for, so that denied writes can be done; undefined where that is nothing. */
 export const request = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): string | undefined => {
   const found = commandsFor(denials, policy)
   return found === undefined ? undefined : askFor(found.areThere, found.text)
@@ -128,9 +105,6 @@ export const request = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPo
 
 /**
  * Returns the few words for the line of an explanation which tells what to ask the user for; undefined for any other line.
- *
- * @since 0.1.0
- * @category rendering
  */
 export const requestIn = (line: string): string | undefined => {
   const [, first, text] = /^If (?:it has|they have) to be there, ask the user to (make )?.*?: (.*)$/.exec(line) ?? []

@@ -1,15 +1,9 @@
-/**
- * Finds the program of a command that fetches what it is for from a network.
- *
- * @since 0.1.0
- */
+/** Finds the program of a command that fetches what it is for from a network. */
 import * as CommandLine from "../../bash/CommandLine.js"
-import { isLocal } from "./Wording.js"
+import { isLocal } from "./internal/Wording.js"
 
 /**
  * Programs that fetch what they are for: where such a one tried the network in vain, and failed, a model has to know it.
- *
- * @since 0.1.0
  */
 export const programs: ReadonlySet<string> = new Set(
   "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
@@ -37,8 +31,6 @@ const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
 
 /**
  * Returns the host that `curl` or `wget` was to reach, where the command's words name it, and it is not this machine.
- *
- * @since 0.1.0
  */
 export const hostIn = (command: string): string | undefined => {
   const words = wordsOf(command)
@@ -46,11 +38,7 @@ export const hostIn = (command: string): string | undefined => {
   return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
 }
 
-/**
- * Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`.
- *
- * @since 0.1.0
- */
+/** Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`. */
 export const programIn = (command: string): string | undefined => {
   if (command.length > mostExamined || !mayName.test(command)) return undefined
   const words = wordsOf(command)

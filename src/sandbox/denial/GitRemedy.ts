@@ -1,7 +1,5 @@
 /**
  * Tells how git can do what it was asked for with all files but those that the sandbox hides, where it stopped at them.
- *
- * @since 0.1.0
  */
 
 /** Matches the files that git could not read, which it names from the top of the working tree. */
@@ -26,11 +24,7 @@ const plain = /^[\w.@%+,=/-]+$/
 /** The most files that are named. */
 const mostFiles = 5
 
-/**
- * Returns the sentence on the command that does the rest; undefined where it is not certain.
- *
- * @since 0.1.0
- */
+/** Returns the sentence on the command that does the rest; undefined where it is not certain. */
 export const find = (command: string, stderr: string): string | undefined => {
   const names = [...new Set(Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? ""))]
   if (names.length === 0 || names.length > mostFiles || !names.every((name) => plain.test(name))) return undefined
@@ -42,10 +36,5 @@ export const find = (command: string, stderr: string): string | undefined => {
   return `${[form, "--", ...names.map((name) => `':!/${name}'`)].join(" ")} ${does} the rest.`
 }
 
-/**
- * Tests whether a line is such a sentence.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Tests whether a line is such a sentence. */
 export const isRemedy = (line: string): boolean => /^git .* (?:adds|shows|stashes) the rest\.$/.test(line)

@@ -1,9 +1,9 @@
 /**
  * Tells what was denied to commands that went on, whose exit code says nothing of it: `cat .env | wc -l`, `cp -r . there || true`,
  * and `git status`, which takes what it can't read for changed.
- *
- * @since 0.1.0
  */
+
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
@@ -12,15 +12,55 @@ import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
 import * as Fetching from "./Fetching.js"
 import * as GitRemedy from "./GitRemedy.js"
-import * as HiddenChange from "./HiddenChange.js"
-import * as Wording from "./Wording.js"
+import * as Wording from "./internal/Wording.js"
+import * as WorkTree from "./internal/WorkTree.js"
+
+/** Matches how git refuses to go on while there are changes. */
+const refusal =
+  /^(?:error|fatal): (?:cannot (?:rebase|pull with rebase): You have unstaged changes|your local changes would be overwritten|Your local changes to the following files would be overwritten|cannot continue with unstaged changes)/m
+
+/** The most bytes of an index that is read. */
+const largest = 16 * 1024 * 1024
+
+/** Tests whether git has refused to go on for the sake of changes. */
+export const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command) && refusal.test(stderr)
 
 /**
- * A command that succeeded, and what was denied to it.
- *
- * @since 0.1.0
- * @category models
+ * Finds a hidden file that the index of a working tree has: what can't be read seems changed. Undefined where there is none,
+ * or the index does not tell.
  */
+export const find = (failed: Failed): Mask | undefined => {
+  for (const top of WorkTree.tops(failed)) {
+    const masks = failed.masks.filter(({ kind, path }) => kind === "file" && path.startsWith(`${top}/`))
+    const index = masks.length === 0 ? undefined : read(Path.posix.join(top, ".git/index"))
+    const mask = index === undefined ? undefined : masks.find(({ path }) => holds(index, path.slice(top.length + 1)))
+    if (mask !== undefined) return mask
+  }
+  return undefined
+}
+
+const read = (path: string): Buffer | undefined => {
+  try {
+    const { size } = Fs.statSync(path)
+    return size > largest ? undefined : Fs.readFileSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Tests for the entry of a name, before which stand its length and whether git is not to look at the file. */
+const holds = (index: Buffer, name: string): boolean => {
+  const bytes = Buffer.from(`${name}\0`)
+  for (let at = index.indexOf(bytes); at > 1; at = index.indexOf(bytes, at + 1)) {
+    const flags = index.readUInt16BE(at - 2)
+    if ((flags & 0xfff) === bytes.length - 1) return (flags & assumeUnchanged) === 0
+  }
+  return false
+}
+
+const assumeUnchanged = 0x8000
+
+/** A command that succeeded, and what was denied to it. */
 export interface Passed {
   readonly command: string
   /** The directories that relative names may be relative to. */
@@ -34,12 +74,7 @@ export interface Passed {
   readonly isPipeline: boolean
 }
 
-/**
- * A command that failed, and was denied nothing that its messages tell.
- *
- * @since 0.1.0
- * @category models
- */
+/** A command that failed, and was denied nothing that its messages tell. */
 export type Failed = Pick<Passed, "command" | "directories" | "masks" | "stderr" | "stdout">
 
 /** The most characters of a command, and of standard output, that are examined, from their beginnings. */
@@ -58,11 +93,7 @@ const tellsChanges = (command: string): boolean => ofGit.test(command.slice(0, m
 
 const did = { read: "reading", write: "writing", network: "reaching" }
 
-/**
- * Tests whether something may have been denied to a command that succeeded, as far as its words tell.
- *
- * @since 0.1.0
- */
+/** Tests whether something may have been denied to a command that succeeded, as far as its words tell. */
 export const isLikely = (
   command: string,
   { merged, stderr }: { readonly merged: string; readonly stderr: string }
@@ -73,11 +104,7 @@ export const isLikely = (
   tellsChanges(command) ||
   Fetching.programIn(command) !== undefined
 
-/**
- * Tests whether a text says that a host was not reached.
- *
- * @since 0.1.0
- */
+/** Tests whether a text says that a host was not reached. */
 export const isOffline = (stderr: string): boolean => Wording.saysUnresolved(stderr) || Wording.saysUnreachable(stderr)
 
 /** Tests whether a denial is of the network, and no message names a host. */
@@ -99,21 +126,11 @@ const beginnings = {
   offline: "The sandbox has no network"
 }
 
-/**
- * Tests whether a notice tells of a denial in passing.
- *
- * @since 0.1.0
- * @category guards
- */
+/** Tests whether a notice tells of a denial in passing. */
 export const isNotice = (notice: string): boolean =>
   Object.values(beginnings).some((beginning) => notice.startsWith(beginning))
 
-/**
- * Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest.
- *
- * @since 0.1.0
- * @category models
- */
+/** Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest. */
 export class PassingDenials {
   private readonly told = new Set<string>()
   private isBegun = false
@@ -162,9 +179,9 @@ export class PassingDenials {
   /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */
   hidden(failed: Failed): string | undefined {
     if (failed.masks.length === 0) return undefined
-    const isNamed = !HiddenChange.isRefusal(failed)
+    const isNamed = !isRefusal(failed)
     const kind = isNamed ? "git stopped at" : "git refused for"
-    return this.ofChanged(kind, isNamed ? this.seemsChanged(failed, kind) : HiddenChange.find(failed))
+    return this.ofChanged(kind, isNamed ? this.seemsChanged(failed, kind) : find(failed))
   }
 
   private ofChanged(kind: string, mask: Mask | undefined): string | undefined {

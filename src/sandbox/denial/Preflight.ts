@@ -4,8 +4,6 @@
  * The kernel enforces the policy, and `Attribution` names what it denied. This module answers before the command runs
  * where its words are plain: for the most common commands, redirections, and the same within `bash -c '…'`. Where
  * anything is unsure, it reports nothing.
- *
- * @since 0.1.0
  */
 import * as CommandLine from "../../bash/CommandLine.js"
 import { Scanner } from "../../bash/Scanner.js"
@@ -173,9 +171,6 @@ type Preflight<A> = (command: string, start: Start) => A
 /**
  * Returns a function which finds the denials that a command would surely meet, at once. The policy's rules are compiled
  * once.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   policy: SandboxPolicy,
@@ -185,12 +180,7 @@ export const make = (
   return (command, start) => Slices.now(preflight(command, start))
 }
 
-/**
- * Returns a function which does the work of `make`'s, with rests.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Returns a function which does the work of `make`'s, with rests. */
 export const steps = (
   policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)

@@ -1,8 +1,6 @@
 /**
  * Finds the directory that has to be allowed so that a denied write can be done: the nearest one that exists, unless it is
  * too wide to be given away.
- *
- * @since 0.1.0
  */
 import * as Os from "node:os"
 import * as Path from "node:path"
@@ -10,12 +8,7 @@ import * as Quote from "../../bash/Quote.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PathEntry from "../policy/PathEntry.js"
 
-/**
- * A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide.
- *
- * @since 0.1.0
- * @category models
- */
+/** A path to allow. `isThere` is false where it has to be made before: the directory above it is too wide. */
 export interface Remedy {
   readonly path: string
   readonly isThere: boolean
@@ -26,7 +19,6 @@ export interface Remedy {
  *
  * @param resource the real path that was to be written
  * @param cwd the directory that the sandbox is for
- * @since 0.1.0
  */
 export const find = (resource: string, cwd: string): Remedy | undefined => {
   const found = nearest(resource, cwd)
@@ -36,8 +28,6 @@ export const find = (resource: string, cwd: string): Remedy | undefined => {
 /**
  * Returns the commands that allow several writes, each path once, and none that lies in another; undefined where no sandbox
  * may allow any of them.
- *
- * @since 0.1.0
  */
 export const commands = (
   resources: ReadonlyArray<string>,
@@ -65,11 +55,7 @@ const nearest = (resource: string, cwd: string): Remedy => {
 const wide =
   /^\/(?:|bin|boot|dev|etc|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|(?:home|Users|usr|var|System|Library)(?:\/[^/]*)?)$/
 
-/**
- * Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in.
- *
- * @since 0.1.0
- */
+/** Tests whether a directory holds much else: the system's own, a home directory, one that the project lies in. */
 export const isWide = (directory: string, cwd: string): boolean =>
   wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
 

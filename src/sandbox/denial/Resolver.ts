@@ -1,8 +1,4 @@
-/**
- * Tells where names of hosts are looked up.
- *
- * @since 0.1.0
- */
+/** Tells where names of hosts are looked up. */
 import * as Fs from "node:fs"
 
 const server = /^[ \t]*nameserver[ \t]+(\S+)/gm
@@ -11,9 +7,6 @@ const loopback = /^(?:127\.|::1$)/
 /**
  * Tests whether the configuration of the system's resolver names no server beyond this machine. A look-up in a sandbox
  * then ends on the sandbox's own loopback, where nothing is counted.
- *
- * @since 0.1.0
- * @category looking
  */
 export const isLocal = (file = "/etc/resolv.conf"): boolean => {
   try {

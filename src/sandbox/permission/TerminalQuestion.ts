@@ -1,8 +1,4 @@
-/**
- * Asks for one line at the controlling terminal. Only what is typed after the question was seen is an answer.
- *
- * @since 0.1.0
- */
+/** Asks for one line at the controlling terminal. Only what is typed after the question was seen is an answer. */
 import * as Fs from "node:fs"
 import * as Tty from "node:tty"
 import * as Effect from "effect/Effect"
@@ -135,8 +131,6 @@ class Question {
 /**
  * Shows a text, and its last line once nothing more is typed, and reads a line behind it: empty at the end of the input, and no
  * word of anybody's where more than a line came at once; none where there is no terminal.
- *
- * @since 0.1.0
  */
 export const ask = (text: string): Effect.Effect<Option.Option<string>> =>
   Effect.async((resume) => {

@@ -2,8 +2,6 @@
  * Selects the environment variables that a sandboxed shell starts with: those of an allow-list, without what looks like
  * a secret. The launcher's whole environment is never passed on, for `env` and `/proc` would show its keys to every
  * command.
- *
- * @since 0.1.0
  */
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as PathGlob from "../policy/PathGlob.js"
@@ -68,20 +66,13 @@ const toNames = (patterns: ReadonlyArray<string>): ((name: string) => boolean) =
 
 const isAllowed = toAllowed(allowed)
 
-/**
- * Tests whether a variable looks like a secret, by its name or its value.
- *
- * @since 0.1.0
- */
+/** Tests whether a variable looks like a secret, by its name or its value. */
 export const looksSecret = (name: string, value: string): boolean =>
   (secretName.test(name) && !harmlessNames.has(name)) || secretValue.test(value)
 
 /**
  * Makes the environment of a sandboxed shell. `names` are names and patterns of further variables that the user passes
  * on: a variable named in full is passed on whatever it looks like, a pattern leaves secrets out.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   environment: Readonly<Record<string, string>>,
@@ -105,7 +96,6 @@ const shells = new Set(["_", "COLUMNS", "LINES", "MAIL", "OLDPWD", "PS1", "SHLVL
  * Returns the names of the variables that a sandbox leaves out, and that a command may miss.
  *
  * @param kept the environment that `make` has made of it
- * @since 0.1.0
  */
 export const withheld = (
   environment: Readonly<Record<string, string>>,
@@ -124,8 +114,6 @@ const loading = /^(LD_|GLIBC_|GCONV_PATH|LOCPATH|NLSPATH|LOCALE_ARCHIVE|MALLOC_|
  * Divides the environment into the variables that the programs which build the sandbox may have (`outside`), and those
  * that only the programs in it may have (`within`): the next sandbox's builder must not load a library that a sandbox
  * wrote.
- *
- * @since 0.1.0
  */
 export const divide = (
   environment: Readonly<Record<string, string>>

@@ -1,38 +1,21 @@
 /**
  * Assigns the packets that found no route to the commands that sent them, by reading the kernel's counters between
  * commands.
- *
- * @since 0.1.0
  */
 
-/**
- * The numbers of packets that have found no route since the network was made.
- *
- * @since 0.1.0
- * @category models
- */
+/** The numbers of packets that have found no route since the network was made. */
 export interface NetworkCounters {
   readonly ipv4: number
   readonly ipv6: number
 }
 
-/**
- * The counters of one network, which can be read repeatedly.
- *
- * @since 0.1.0
- * @category models
- */
+/** The counters of one network, which can be read repeatedly. */
 export interface Source {
   readonly read: () => NetworkCounters | undefined
   readonly close: () => void
 }
 
-/**
- * The number of packets that found no route, as far as they can be assigned to one command.
- *
- * @since 0.1.0
- * @category models
- */
+/** The number of packets that found no route, as far as they can be assigned to one command. */
 export interface Traffic {
   /** Packets that were sent while the command ran. */
   readonly surely: number
@@ -40,12 +23,7 @@ export interface Traffic {
   readonly perhaps: number
 }
 
-/**
- * Assigns the packets that one sandbox's network counts to its commands.
- *
- * @since 0.1.0
- * @category models
- */
+/** Assigns the packets that one sandbox's network counts to its commands. */
 export interface NetworkMeter {
   /** Records that a command has ended whose traffic is not asked for. */
   readonly pass: () => void
@@ -59,9 +37,6 @@ export interface NetworkMeter {
 /**
  * Returns the number of packets that found no route between two readings. Where the readings are of different networks,
  * this is all that the later one counts.
- *
- * @since 0.1.0
- * @category readings
  */
 export const between = (before: NetworkCounters | undefined, after: NetworkCounters | undefined): number => {
   if (after === undefined) return 0
@@ -69,12 +44,7 @@ export const between = (before: NetworkCounters | undefined, after: NetworkCount
   return after.ipv4 - before.ipv4 + after.ipv6 - before.ipv6
 }
 
-/**
- * Makes a meter, and takes its first reading at once.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a meter, and takes its first reading at once. */
 export const make = (source: Source): NetworkMeter => {
   let last = source.read()
   /** The last reading that was taken while no command ran. */

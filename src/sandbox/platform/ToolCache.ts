@@ -2,8 +2,6 @@
  * The directory that commands have for the caches of tools, whose usual places they may not write. It lies among Synapse's
  * own files, where no command can put a link in its place, and each working directory has one of its own: what a session
  * writes there reaches no session of another project, and no program outside reads it.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -48,9 +46,6 @@ const sweep = (all: string): void => {
 /**
  * Makes the directory where it is missing, and returns its real path; throws where there can be none that is this user's
  * alone.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const open = ({ path }: Rule): string => {
   const all = Path.dirname(path)
@@ -66,8 +61,6 @@ export const open = ({ path }: Rule): string => {
 
 /**
  * Returns the directory of all of them, with the reason why there can be none where that can be seen without an attempt.
- *
- * @since 0.1.0
  */
 export const examine = ({ path }: Rule): { readonly directory: string; readonly obstacle?: string } => {
   const directory = Path.dirname(path)
@@ -80,12 +73,7 @@ export const examine = ({ path }: Rule): { readonly directory: string; readonly 
   return { directory, obstacle: `${directory} is no directory of yours` }
 }
 
-/**
- * Opens the directory of a policy; undefined where it has none, or there can be none: commands do without it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Opens the directory of a policy; undefined where it has none, or there can be none: commands do without it. */
 export const find = ({ toolCache }: Pick<SandboxPolicy, "toolCache">): string | undefined => {
   try {
     return toolCache === undefined ? undefined : open(toolCache)
@@ -130,7 +118,6 @@ const others: Readonly<Record<string, string>> = { GOMODCACHE: "GOPATH" }
  * Returns the variables that lead tools to the directory: those whose place is the usual one, where that can't be written.
  *
  * @param environment the variables that the commands have without these
- * @since 0.1.0
  */
 export const variables = (
   directory: string,

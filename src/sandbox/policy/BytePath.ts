@@ -1,8 +1,6 @@
 /**
  * Carries paths that are not UTF-8 as strings: each byte that is no part of a character becomes a lone surrogate,
  * U+DC80 to U+DCFF, and becomes the byte again wherever a path is given to the system.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 
@@ -15,20 +13,10 @@ const replacement = "\ufffd"
 
 const foreign = /[\udc80-\udcff]/u
 
-/**
- * Tests whether a text, which was decoded as UTF-8, may have been something else: its bytes have to be read again.
- *
- * @since 0.1.0
- * @category predicates
- */
+/** Tests whether a text, which was decoded as UTF-8, may have been something else: its bytes have to be read again. */
 export const isDoubtful = (text: string): boolean => text.includes(replacement)
 
-/**
- * Decodes the bytes of a path, so that `encode` returns the same bytes.
- *
- * @since 0.1.0
- * @category converting
- */
+/** Decodes the bytes of a path, so that `encode` returns the same bytes. */
 export const decode = (bytes: Buffer): string => {
   const text = bytes.toString()
   if (!isDoubtful(text)) return text
@@ -44,12 +32,7 @@ export const decode = (bytes: Buffer): string => {
 // Longer ones would exhaust the matcher's stack.
 const pieces = /[\udc80-\udcff]{1,4096}|[^\udc80-\udcff]{1,4096}/gu
 
-/**
- * Encodes a text that may hold paths.
- *
- * @since 0.1.0
- * @category converting
- */
+/** Encodes a text that may hold paths. */
 export const encode = (text: string): Buffer =>
   foreign.test(text)
     ? Buffer.concat(
@@ -59,31 +42,16 @@ export const encode = (text: string): Buffer =>
       )
     : Buffer.from(text)
 
-/**
- * Returns a path as the functions of `node:fs` take it.
- *
- * @since 0.1.0
- * @category converting
- */
+/** Returns a path as the functions of `node:fs` take it. */
 export const toHost = (path: string): string | Buffer => (foreign.test(path) ? encode(path) : path)
 
-/**
- * Resolves all symbolic links of a path that exists; throws the system's error.
- *
- * @since 0.1.0
- * @category following
- */
+/** Resolves all symbolic links of a path that exists; throws the system's error. */
 export const realPath = (path: string): string => {
   const real = Fs.realpathSync.native(toHost(path))
   return isDoubtful(real) ? decode(Fs.realpathSync.native(toHost(path), "buffer")) : real
 }
 
-/**
- * Reads the target of a symbolic link; throws the system's error.
- *
- * @since 0.1.0
- * @category following
- */
+/** Reads the target of a symbolic link; throws the system's error. */
 export const readLink = (path: string): string => {
   const target = Fs.readlinkSync(toHost(path))
   return isDoubtful(target) ? decode(Fs.readlinkSync(toHost(path), "buffer")) : target

@@ -1,16 +1,10 @@
-/**
- * Tells a file or directory from any other that may come to its place.
- *
- * @since 0.1.0
- */
+/** Tells a file or directory from any other that may come to its place. */
 import * as Fs from "node:fs"
 import * as BytePath from "./BytePath.js"
 
 /**
  * Returns what is at a path, given as its real one, in a word that nothing else has; one word for all that is not there.
  * Undefined where a link leads to it, or it can't be looked at.
- *
- * @since 0.1.0
  */
 export const of = (path: string): string | undefined => {
   try {

@@ -4,17 +4,10 @@
  * `*` and `?` match within a name, `**` as a whole name matches any number of directories, `[a-z]` and `[!a-z]` match
  * one character, and a backslash escapes the character after it. Names that begin with a dot are not treated specially.
  * Nothing else has a special meaning; alternatives (`{a,b}`) are expanded before.
- *
- * @since 0.1.0
  */
 import * as Data from "effect/Data"
 
-/**
- * A member of a bracket expression.
- *
- * @since 0.1.0
- * @category models
- */
+/** A member of a bracket expression. */
 export type Member = Data.TaggedEnum<{
   Single: { readonly char: string }
   Range: { readonly from: string; readonly to: string }
@@ -24,12 +17,7 @@ export type Member = Data.TaggedEnum<{
 
 const Member = Data.taggedEnum<Member>()
 
-/**
- * A piece of a name's pattern. It matches characters other than a slash.
- *
- * @since 0.1.0
- * @category models
- */
+/** A piece of a name's pattern. It matches characters other than a slash. */
 export type Piece = Data.TaggedEnum<{
   /** One character that matches itself. */
   Literal: { readonly char: string }
@@ -43,12 +31,7 @@ export type Piece = Data.TaggedEnum<{
 
 const Piece = Data.taggedEnum<Piece>()
 
-/**
- * A part of a path's pattern, with the slash before it.
- *
- * @since 0.1.0
- * @category models
- */
+/** A part of a path's pattern, with the slash before it. */
 export type Part = Data.TaggedEnum<{
   Name: { readonly pieces: ReadonlyArray<Piece> }
   /** `**` */
@@ -82,12 +65,7 @@ const membersOf = (text: string): ReadonlyArray<Member> => {
   return members
 }
 
-/**
- * Parses the pattern of one name.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses the pattern of one name. */
 export const parseName = (pattern: string): ReadonlyArray<Piece> =>
   Array.from(pattern.matchAll(token), ([, stars, negation, members, escaped, char]) => {
     if (stars !== undefined) return Piece.AnyText()
@@ -95,12 +73,7 @@ export const parseName = (pattern: string): ReadonlyArray<Piece> =>
     return char === "?" ? Piece.AnyCharacter() : Piece.Literal({ char: escaped ?? char ?? "" })
   })
 
-/**
- * Parses the absolute pattern of a path, without alternatives.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses the absolute pattern of a path, without alternatives. */
 export const parsePath = (pattern: string): ReadonlyArray<Part> =>
   pattern
     .slice(1)

@@ -1,8 +1,4 @@
-/**
- * Inspects paths outside of the sandbox, with the rights of the user.
- *
- * @since 0.1.0
- */
+/** Inspects paths outside of the sandbox, with the rights of the user. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "./BytePath.js"
@@ -10,20 +6,10 @@ import * as BytePath from "./BytePath.js"
 /** The most bytes of a path that a system takes. */
 const longest = 4095
 
-/**
- * Tests whether a path is longer than any that a system takes.
- *
- * @since 0.1.0
- * @category looking
- */
+/** Tests whether a path is longer than any that a system takes. */
 export const isTooLong = (path: string): boolean => path.length > longest
 
-/**
- * Tests whether a path surely does not exist: false also where the user may not look.
- *
- * @since 0.1.0
- * @category looking
- */
+/** Tests whether a path surely does not exist: false also where the user may not look. */
 export const isMissing = (path: string): boolean => {
   try {
     return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined
@@ -37,8 +23,6 @@ export const isMissing = (path: string): boolean => {
  * Tests whether a path is a symbolic link, without following it.
  *
  * @param path absolute, or relative to the directory
- * @since 0.1.0
- * @category looking
  */
 export const isLink = (path: string, directory: string): boolean => {
   try {
@@ -48,12 +32,7 @@ export const isLink = (path: string, directory: string): boolean => {
   }
 }
 
-/**
- * Tests whether a path is a directory, or a link to one.
- *
- * @since 0.1.0
- * @category looking
- */
+/** Tests whether a path is a directory, or a link to one. */
 export const isDirectory = (path: string): boolean => {
   try {
     return Fs.statSync(BytePath.toHost(path)).isDirectory()
@@ -65,9 +44,6 @@ export const isDirectory = (path: string): boolean => {
 /**
  * Tests whether the user could write to a path without a sandbox: to the file itself, or in the nearest directory above
  * it that exists.
- *
- * @since 0.1.0
- * @category looking
  */
 export const isWritable = (path: string): boolean => {
   if (!isMissing(path) && mayAccess(path, Fs.constants.W_OK)) return true
@@ -85,10 +61,6 @@ const mayAccess = (path: string, mode: number): boolean => {
   }
 }
 
-/**
- * Tests whether a path is the directory itself or lies in it.
- *
- * @since 0.1.0
- */
+/** Tests whether a path is the directory itself or lies in it. */
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`)

@@ -1,8 +1,4 @@
-/**
- * Tells what the rights of files alone let commands do, which have none of root's powers beyond those of an owner.
- *
- * @since 0.1.0
- */
+/** Tells what the rights of files alone let commands do, which have none of root's powers beyond those of an owner. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "./BytePath.js"
@@ -34,8 +30,6 @@ const has = (path: string, right: Right): boolean => {
  * be read; it may be written where the nearest directory around it may.
  *
  * @param path a real path
- * @since 0.1.0
- * @category looking
  */
 export const allow = (path: string, access: "read" | "write"): boolean => {
   const around: Array<string> = []

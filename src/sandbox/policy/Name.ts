@@ -1,8 +1,6 @@
 /**
  * Writes names in texts of ours: a command may have chosen them, so that none may be read as anything but a name. What is
  * quoted is quoted as bash reads it.
- *
- * @since 0.1.0
  */
 import * as Quote from "../../bash/Quote.js"
 
@@ -17,18 +15,8 @@ const write = (text: string, pattern: RegExp): string => {
   return pattern.test(text) && !word.startsWith("$'") ? text : word
 }
 
-/**
- * Writes a path.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Writes a path. */
 export const of = (path: string): string => write(path, plain)
 
-/**
- * Writes an entry of a list as it was written there.
- *
- * @since 0.1.0
- * @category rendering
- */
+/** Writes an entry of a list as it was written there. */
 export const ofEntry = (entry: string): string => write(entry, plainRule)

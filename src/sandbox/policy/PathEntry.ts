@@ -5,19 +5,12 @@
  * `~`, `~/…`, `$NAME` and `${NAME}` expand; a variable that is not set, or is empty, stays as it is written. A relative
  * entry lies in the sandbox's directory, except that a pattern without a slash matches names in every directory. A
  * backslash escapes the character after it.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
 import * as PathGlob from "./PathGlob.js"
 
-/**
- * The values that the parts of an entry expand to.
- *
- * @since 0.1.0
- * @category models
- */
+/** The values that the parts of an entry expand to. */
 export interface Expansion {
   /** The directory that relative entries lie in. */
   readonly cwd: string
@@ -26,12 +19,7 @@ export interface Expansion {
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-/**
- * One path or one pattern that an entry stands for.
- *
- * @since 0.1.0
- * @category models
- */
+/** One path or one pattern that an entry stands for. */
 export interface Meaning {
   readonly kind: "path" | "glob"
   /** Absolute; for a glob, a pattern without alternatives, in which a backslash escapes. */
@@ -122,8 +110,6 @@ const system =
  * Tests whether a path is the root, or a file of the kernel's.
  *
  * @param path absolute
- * @since 0.1.0
- * @category parsing
  */
 export const isKernels = (path: string): boolean => path === "/" || kernel.test(path)
 
@@ -131,8 +117,6 @@ export const isKernels = (path: string): boolean => path === "/" || kernel.test(
  * Returns the reason why no sandbox may allow writing to a directory, whoever asks for it; undefined where one may.
  *
  * @param path absolute
- * @since 0.1.0
- * @category parsing
  */
 export const unwritable = (path: string): string | undefined => {
   if (path === "/") return everything
@@ -145,12 +129,7 @@ export const unwritable = (path: string): string | undefined => {
 const wildcards =
   "the whitelist has no wildcards: name the directory, or put a backslash before a character that belongs to its name"
 
-/**
- * Parses an entry of a list; on the left, the reason why the list can't hold it.
- *
- * @since 0.1.0
- * @category parsing
- */
+/** Parses an entry of a list; on the left, the reason why the list can't hold it. */
 export const parse = (
   entry: string,
   expansion: Expansion,
@@ -177,9 +156,6 @@ export const parse = (
 /**
  * Returns a test for entries that are written like this one, or mean the same. The entry may also be a literal path, in
  * which no character has a special meaning.
- *
- * @since 0.1.0
- * @category parsing
  */
 export const sameAs = (entry: string, expansion: Expansion): ((other: string) => boolean) => {
   const mean = (text: string) =>

@@ -1,8 +1,6 @@
 /**
  * Merges layers of rules into a policy. A layer adds rules and removes none; of two rules for one path, the first
  * counts.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
@@ -25,12 +23,7 @@ interface PolicyLayer {
   readonly blacklist?: ReadonlyArray<string> | undefined
 }
 
-/**
- * The parts that a policy is merged from.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts that a policy is merged from. */
 export interface Parts {
   readonly expansion: PathEntry.Expansion
   readonly layers: ReadonlyArray<PolicyLayer>
@@ -54,12 +47,7 @@ export interface Parts {
   readonly doubt?: (path: string) => Doubt | undefined
 }
 
-/**
- * A path that must not be followed.
- *
- * @since 0.1.0
- * @category models
- */
+/** A path that must not be followed. */
 export interface Doubt {
   /** The reason, which names the link. */
   readonly reason: string
@@ -67,12 +55,7 @@ export interface Doubt {
   readonly real: string
 }
 
-/**
- * The reason why the parts yield no policy.
- *
- * @since 0.1.0
- * @category models
- */
+/** The reason why the parts yield no policy. */
 export interface Objection {
   readonly origin: string
   /** The place of the entry at fault, as `policy.filesystem.whitelist[0]`; empty where it is no entry's fault. */
@@ -86,12 +69,7 @@ const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow):
   return real === rule.path ? rule : { ...rule, real }
 }
 
-/**
- * Makes a rule for one path, in which no character has a special meaning.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a rule for one path, in which no character has a special meaning. */
 export const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
   withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
 
@@ -235,12 +213,7 @@ const objectionTo = (policy: SandboxPolicy, parts: Parts): Objection | undefined
   }
 }
 
-/**
- * Merges the parts into the policy for the directory of `expansion.cwd`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Merges the parts into the policy for the directory of `expansion.cwd`. */
 export const merge = (parts: Parts): Either.Either<SandboxPolicy, Objection> =>
   Either.flatMap(
     Either.all({ whitelist: rulesOf("whitelist", parts), blacklist: rulesOf("blacklist", parts) }),

@@ -1,8 +1,4 @@
-/**
- * Resolves the symbolic links of a path, also where nothing exists at the path yet.
- *
- * @since 0.1.0
- */
+/** Resolves the symbolic links of a path, also where nothing exists at the path yet. */
 import * as Fs from "node:fs"
 import * as BytePath from "./BytePath.js"
 import * as PathGlob from "./PathGlob.js"
@@ -10,12 +6,7 @@ import * as PathGlob from "./PathGlob.js"
 /** The number of symbolic links that Linux follows in one path. */
 const mostLinks = 40
 
-/**
- * A resolved path, and the symbolic links on the way.
- *
- * @since 0.1.0
- * @category models
- */
+/** A resolved path, and the symbolic links on the way. */
 export interface Followed {
   /**
    * The real path; where nothing exists, the real path of the nearest directory that does, with the remaining names
@@ -80,8 +71,6 @@ const walk = (path: string, mostNames: number): Followed => {
  *
  * @param mostNames the number of names after which symbolic links are taken for plain names: a bound for paths and
  * links that a command has made up, of which nobody may be sure
- * @since 0.1.0
- * @category following
  */
 export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Followed => {
   try {
@@ -96,9 +85,6 @@ export const follow = (path: string, mostNames = Number.POSITIVE_INFINITY): Foll
 /**
  * Makes a `follow` that resolves each path once, so that what is tested of a path is true of what is made of it: a command
  * of another session may exchange a directory for a link between two looks.
- *
- * @since 0.1.0
- * @category following
  */
 export const once = (): ((path: string) => Followed) => {
   const known = new Map<string, Followed>()
@@ -109,12 +95,7 @@ export const once = (): ((path: string) => Followed) => {
   }
 }
 
-/**
- * Resolves the beginning of a pattern, up to its first wildcard.
- *
- * @since 0.1.0
- * @category following
- */
+/** Resolves the beginning of a pattern, up to its first wildcard. */
 export const followPattern = (pattern: string): string => {
   const names = pattern.split("/")
   const first = names.findIndex((name) => PathGlob.hasWildcard(name))

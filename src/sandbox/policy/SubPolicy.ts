@@ -1,7 +1,5 @@
 /**
  * Derives policies that allow no more than another: the policy in force, and one under which nothing of it is written.
- *
- * @since 0.1.0
  */
 import type { Rule, SandboxPolicy } from "./SandboxPolicy.js"
 
@@ -22,7 +20,6 @@ const union = (rules: ReadonlyArray<Rule>, others: ReadonlyArray<Rule>): Readonl
  *
  * @param enforced the policy of the sandbox that runs
  * @param built the policy of the next one, by what the settings say now
- * @since 0.1.0
  */
 export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxPolicy => {
   const { granted: _, ...others } = enforced
@@ -45,7 +42,6 @@ export const inForce = (enforced: SandboxPolicy, built: SandboxPolicy): SandboxP
  *
  * @param places the directories that the sandbox can have of its own, by their real paths; those that the policy names as a
  *   place of work are left out
- * @since 0.1.0
  */
 export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): SandboxPolicy => {
   const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as CallGroups from "../../../src/agent/loop/CallGroups.js"
+import * as TurnCalls from "../../../src/agent/loop/internal/TurnCalls.js"
 
 const call = (command: unknown, others: object = {}, name = "Bash") => ({
   id: "1",
@@ -15,9 +15,9 @@ describe("CallGroups.isTask", () => {
       "task:general --description d <<'EOF'\ndo $this\nEOF",
       "task:a # a comment"
     ]) {
-      assert.isTrue(CallGroups.isTask(call(command)), command)
+      assert.isTrue(TurnCalls.isTask(call(command)), command)
     }
-    assert.isTrue(CallGroups.isTask(call("task:a", { timeout: 1000, description: "d" })))
+    assert.isTrue(TurnCalls.isTask(call("task:a", { timeout: 1000, description: "d" })))
   })
 
   it("takes nothing that needs a shell, or that another command may be part of", () => {
@@ -38,19 +38,19 @@ describe("CallGroups.isTask", () => {
       "",
       7
     ]) {
-      assert.isFalse(CallGroups.isTask(call(command)), String(command))
+      assert.isFalse(TurnCalls.isTask(call(command)), String(command))
     }
-    assert.isFalse(CallGroups.isTask(call("task:a", { restart: true })))
-    assert.isFalse(CallGroups.isTask(call("task:a", {}, "Shell")))
-    assert.isFalse(CallGroups.isTask({ id: "1", name: "Bash", arguments: '{"command":"task:a' }))
-    assert.isFalse(CallGroups.isTask(call(`task:a ${"x".repeat(2_000_000)}`)))
+    assert.isFalse(TurnCalls.isTask(call("task:a", { restart: true })))
+    assert.isFalse(TurnCalls.isTask(call("task:a", {}, "Shell")))
+    assert.isFalse(TurnCalls.isTask({ id: "1", name: "Bash", arguments: '{"command":"task:a' }))
+    assert.isFalse(TurnCalls.isTask(call(`task:a ${"x".repeat(2_000_000)}`)))
   })
 })
 
 describe("CallGroups.make", () => {
   it("keeps every call in its order, neighbouring tasks together", () => {
     const [a, b, ls, c] = [call("task:a"), call("task:b"), call("ls"), call("task:c")]
-    assert.deepStrictEqual(CallGroups.make([a, b, ls, ls, c]), [[a, b], [ls], [ls], [c]])
-    assert.deepStrictEqual(CallGroups.make([]), [])
+    assert.deepStrictEqual(TurnCalls.make([a, b, ls, ls, c]), [[a, b], [ls], [ls], [c]])
+    assert.deepStrictEqual(TurnCalls.make([]), [])
   })
 })

@@ -1,9 +1,9 @@
 import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Compaction from "../../../src/agent/loop/Compaction.js"
-import { ContextSize } from "../../../src/agent/loop/ContextSize.js"
 import * as History from "../../../src/agent/loop/History.js"
+import * as Conversation from "../../../src/agent/loop/internal/Conversation.js"
+import { ContextSize } from "../../../src/agent/loop/internal/Conversation.js"
 
 const user = (text: string) => Prompt.userMessage({ content: [Prompt.textPart({ text })] })
 const turn = (id: string, ...lengths: ReadonlyArray<number>): ReadonlyArray<Prompt.Message> => {
@@ -22,10 +22,10 @@ const turns = (count: number, length: number) =>
 
 const size = new ContextSize(0)
 const planOf = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Compaction.plan(messages, size, { needed, wanted })
-const idsOf = ({ outputs }: Compaction.Plan) => outputs.map(({ id }) => id)
+  Conversation.planCompaction(messages, size, { needed, wanted })
+const idsOf = ({ outputs }: Conversation.Plan) => outputs.map(({ id }) => id)
 const compact = (messages: ReadonlyArray<Prompt.Message>, needed: number, wanted = needed) =>
-  Compaction.apply(messages, planOf(messages, needed, wanted), ({ id }) => `lines 1 to 2 of /tmp/${id} hold it`)
+  Conversation.apply(messages, planOf(messages, needed, wanted), ({ id }) => `lines 1 to 2 of /tmp/${id} hold it`)
 
 describe("Compaction", () => {
   it("replaces the oldest outputs, in a batch of what is wanted", () => {

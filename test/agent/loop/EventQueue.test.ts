@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import { AgentEvent } from "../../../src/agent/loop/AgentEvent.js"
-import * as EventQueue from "../../../src/agent/loop/EventQueue.js"
+import * as EventQueue from "../../../src/agent/loop/internal/EventQueue.js"
 
 const text = (at: number) => AgentEvent.Text({ delta: String(at) })
 

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as EventStream from "../../../src/agent/model/EventStream.js"
+import * as Exchange from "../../../src/agent/model/internal/Exchange.js"
 
 const read = (bytes: Uint8Array, cuts: ReadonlyArray<number> = []): ReadonlyArray<string> => {
-  const events = EventStream.make()
+  const events = Exchange.makeEventStream()
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
   let from = 0
   const found = ends.flatMap((end) => {
@@ -49,9 +49,9 @@ describe("a stream of events", () => {
   })
 
   it("tells of an event that is too long, also of many lines", () => {
-    const one = EventStream.make(10)
+    const one = Exchange.makeEventStream(10)
     assert.isUndefined(one.push(encode("data: 1234567890")))
-    const many = EventStream.make(10)
+    const many = Exchange.makeEventStream(10)
     assert.isUndefined(many.push(encode("data:\n".repeat(20))))
   })
 })

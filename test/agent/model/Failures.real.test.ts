@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
-import type { Endpoint } from "../../../src/agent/model/Endpoint.js"
+import type { Endpoint } from "../../../src/agent/model/internal/Endpoint.js"
 import * as ModelServer from "../../support/agent/ModelServer.js"
 import * as Models from "../../support/agent/Models.js"
 

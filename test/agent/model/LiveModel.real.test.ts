@@ -3,7 +3,7 @@ import * as Prompt from "@effect/ai/Prompt"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import * as LiveModel from "../../../src/agent/model/LiveModel.js"
+import * as LiveModel from "../../../src/agent/model/internal/LiveModel.js"
 import * as ModelServer from "../../support/agent/ModelServer.js"
 import * as Models from "../../support/agent/Models.js"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Refusal from "../../../src/agent/model/Refusal.js"
+import * as Refusal from "../../../src/agent/model/internal/Refusal.js"
 
 const now = Date.parse("2026-11-23T07:00:00Z")
 

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
+import * as Retry from "../../../src/agent/model/internal/Retry.js"
 import { type Kind, ModelError } from "../../../src/agent/model/ModelError.js"
-import * as Retry from "../../../src/agent/model/Retry.js"
 
 const error = (kind: Kind, retryAfter?: number) => new ModelError({ kind, reason: `it is ${kind}`, retryAfter })
 

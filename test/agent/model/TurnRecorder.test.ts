@@ -2,15 +2,15 @@ import * as Prompt from "@effect/ai/Prompt"
 import * as Response from "@effect/ai/Response"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as TurnRecorder from "../../../src/agent/model/TurnRecorder.js"
+import * as Turn from "../../../src/agent/model/Turn.js"
 
 const text = (delta: string) => Response.makePart("text-delta", { id: "1", delta })
 
 describe("an answer without an end", () => {
   it.effect("is stopped by its length, and is not asked for again", () =>
     Effect.gen(function* () {
-      const { accept } = TurnRecorder.make(Prompt.empty)
-      const half = "x".repeat(TurnRecorder.limits.characters / 2)
+      const { accept } = Turn.make(Prompt.empty)
+      const half = "x".repeat(Turn.limits.characters / 2)
       yield* accept(text(half))
       yield* accept(text(half))
       const error = yield* Effect.flip(accept(text("x")))
@@ -20,8 +20,8 @@ describe("an answer without an end", () => {
 
   it.effect("is stopped by the number of its parts", () =>
     Effect.gen(function* () {
-      const { accept } = TurnRecorder.make(Prompt.empty)
-      for (let part = 0; part < TurnRecorder.limits.parts; part++) accept(text(""))
+      const { accept } = Turn.make(Prompt.empty)
+      for (let part = 0; part < Turn.limits.parts; part++) accept(text(""))
       assert.strictEqual((yield* Effect.flip(accept(text("")))).kind, "too_long")
     })
   )
@@ -34,7 +34,7 @@ describe("what no provider means", () => {
   it.effect("counts of tokens that are no counts are estimated in their place", () =>
     Effect.gen(function* () {
       for (const count of [Number.POSITIVE_INFINITY, 1.7e308, 1e13, -1, Number.NaN]) {
-        const { accept } = TurnRecorder.make(Prompt.empty)
+        const { accept } = Turn.make(Prompt.empty)
         yield* accept(text("x".repeat(40)))
         const [part] = yield* accept(usage(count, count))
         assert.deepStrictEqual(part?._tag === "Finished" ? part.usage : undefined, {
@@ -49,7 +49,7 @@ describe("what no provider means", () => {
 
   it.effect("the beginning of a tool's name is kept", () =>
     Effect.gen(function* () {
-      const { accept } = TurnRecorder.make(Prompt.empty)
+      const { accept } = Turn.make(Prompt.empty)
       const name = "N".repeat(1_000_000)
       yield* accept(Response.makePart("tool-params-start", { id: "1", name, providerExecuted: false }))
       const [part] = yield* accept(usage(1, 1))

@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Fiber from "effect/Fiber"
 import { AgentEvent } from "../../../src/agent/loop/AgentEvent.js"
+import * as TranscriptFile from "../../../src/agent/transcript/internal/TranscriptFile.js"
 import * as OpenSession from "../../../src/agent/transcript/OpenSession.js"
 import * as Recorder from "../../../src/agent/transcript/Recorder.js"
 import * as Sessions from "../../../src/agent/transcript/Sessions.js"
-import * as TranscriptFile from "../../../src/agent/transcript/TranscriptFile.js"
 import * as Temporary from "../../support/Temporary.js"
 
 const inDirectory = <A, E>(use: (directory: string) => Effect.Effect<A, E, never>) =>

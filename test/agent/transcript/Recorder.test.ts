@@ -5,10 +5,10 @@ import * as Either from "effect/Either"
 import { AgentEvent } from "../../../src/agent/loop/AgentEvent.js"
 import * as Images from "../../../src/agent/loop/Images.js"
 import * as ResultImage from "../../../src/agent/model/ResultImage.js"
-import * as Entry from "../../../src/agent/transcript/Entry.js"
+import * as Entry from "../../../src/agent/transcript/internal/Entry.js"
+import { NotKept } from "../../../src/agent/transcript/internal/TranscriptFile.js"
 import * as Recorder from "../../../src/agent/transcript/Recorder.js"
 import * as Transcript from "../../../src/agent/transcript/Transcript.js"
-import { NotKept } from "../../../src/agent/transcript/TranscriptFile.js"
 
 const session: Entry.Session = {
   type: "session",

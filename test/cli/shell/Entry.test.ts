@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Entry, read } from "../../../src/cli/shell/Entry.js"
-import * as Interactive from "../../../src/cli/shell/Interactive.js"
-import * as ShellPrompt from "../../../src/cli/shell/ShellPrompt.js"
+import * as ShellLoop from "../../../src/cli/shell/ShellLoop.js"
+import { Entry, read } from "../../../src/cli/shell/ShellLoop.js"
 
 describe("an entry at the prompt", () => {
   it("is the shell's own only where its name is exactly one of ours", () => {
@@ -42,7 +41,7 @@ describe("an entry at the prompt", () => {
       "psql db",
       "docker run -it x sh"
     ])
-      assert.isTrue(Interactive.test(text), text)
+      assert.isTrue(ShellLoop.test(text), text)
     for (const text of [
       "python3 a.py",
       "node -e 0",
@@ -56,14 +55,14 @@ describe("an entry at the prompt", () => {
       "vim --version",
       "sleep 1; vim"
     ])
-      assert.isFalse(Interactive.test(text), text)
+      assert.isFalse(ShellLoop.test(text), text)
   })
 
   it("stands behind a prompt that tells the directory, a failure, and that there is no sandbox", () => {
     const facts = { cwd: "/home/ada/x", home: "/home/ada", code: 0, isConfined: true, isRoot: false, hasColours: false }
-    assert.strictEqual(ShellPrompt.make(facts), "~/x $ ")
+    assert.strictEqual(ShellLoop.makeShellPrompt(facts), "~/x $ ")
     assert.strictEqual(
-      ShellPrompt.make({ ...facts, cwd: "/home/adam/\x1b[2J", code: 2, isConfined: false, isRoot: true }),
+      ShellLoop.makeShellPrompt({ ...facts, cwd: "/home/adam/\x1b[2J", code: 2, isConfined: false, isRoot: true }),
       "/home/adam/\\u001b[2J NO SANDBOX [2] # "
     )
   })

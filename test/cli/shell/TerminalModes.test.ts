@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TerminalModes } from "../../../src/cli/shell/TerminalModes.js"
+import { TerminalModes } from "../../../src/cli/shell/CommandRun.js"
 
 const resetAfter = (...chunks: ReadonlyArray<string>): string => {
   const modes = new TerminalModes()

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Loose from "../../../src/commands/edit/Edit.loose.js"
-import * as Nearest from "../../../src/commands/edit/Edit.nearest.js"
+import * as Nearest from "../../../src/commands/edit/internal/Edit.nearest.js"
 
 const report = (content: string, old: string) => Nearest.report(Buffer.from(content), old)
 
@@ -139,7 +138,7 @@ describe("edit, where the old text is not found", () => {
       FastCheck.property(letters, mess, mess, FastCheck.string({ maxLength: 20 }), (parts, gaps, others, before) => {
         const there = spread(parts, gaps).toUpperCase().replaceAll("É", "é")
         const bytes = Buffer.from(`${before}${there}`)
-        const { matches } = Loose.find(bytes, Buffer.from(spread(parts, others).toLowerCase()), 1000)
+        const { matches } = Nearest.findEditLoose(bytes, Buffer.from(spread(parts, others).toLowerCase()), 1000)
         const plain = (text: string) => text.replace(/\s/g, "").toLowerCase()
         assert.isAbove(matches.length, 0)
         for (const { end, start } of matches) {

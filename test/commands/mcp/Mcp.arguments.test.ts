@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
-import * as Arguments from "../../../src/commands/mcp/Mcp.arguments.js"
-import * as Tool from "../../../src/commands/mcp/Mcp.tool.js"
+import * as Arguments from "../../../src/commands/mcp/internal/Mcp.arguments.js"
+import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
 import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 import { object } from "../../support/commands/McpTools.js"
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { help } from "../../../src/commands/mcp/Mcp.help.js"
-import * as List from "../../../src/commands/mcp/Mcp.list.js"
-import * as Signature from "../../../src/commands/mcp/Mcp.signature.js"
-import * as Tool from "../../../src/commands/mcp/Mcp.tool.js"
+import { help } from "../../../src/commands/mcp/internal/Mcp.help.js"
+import * as Signature from "../../../src/commands/mcp/internal/Mcp.signature.js"
+import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
+import * as Mcp from "../../../src/commands/mcp/Mcp.js"
 import type { McpTool } from "../../../src/extension/mcp/McpClient.js"
 import { object } from "../../support/commands/McpTools.js"
 
@@ -95,7 +95,7 @@ OPTIONS
     for (const heading of text.matchAll(/^\S.*$/gm)) {
       assert.match(heading[0], /^(?:\S+ ?\(|\\u001b|USAGE$|DESCRIPTION \(|PARAMETERS$|OPTIONS$)/)
     }
-    const line = List.tools([tool])
+    const line = Mcp.toolsMcpList([tool])
     assert.strictEqual(line.split("\n").length, 2)
     assert.isBelow(line.length, 5000)
     assert.isBelow(Signature.signature(Tool.make(tool)).length, 20_000)
@@ -117,7 +117,7 @@ OPTIONS
 
   it("lists tools as they are called, with their first sentence", () => {
     assert.strictEqual(
-      List.tools([search, toolOf({ name: "a b", title: "Titled" }), toolOf({ name: "x/y" })]),
+      Mcp.toolsMcpList([search, toolOf({ name: "a b", title: "Titled" }), toolOf({ name: "x/y" })]),
       [
         'mcp:gh:search <query> [--limit <integer>] [--sort <"asc" | "desc">] […]  # Searches issues.',
         "'mcp:gh:a b' [--json '{…}']  # Titled",
@@ -126,7 +126,7 @@ OPTIONS
       ].join("\n")
     )
     assert.strictEqual(
-      List.servers([
+      Mcp.serversMcpList([
         { name: "a", source: "home", target: "node a.js" },
         { name: "b", source: "project", target: "", problem: "its file\nis not trusted" },
         { name: "/p/x\n.json", source: "project", target: "", problem: "it is no\nJSON", isFile: true }
@@ -135,7 +135,7 @@ OPTIONS
     )
     const untrusted = { source: "project", target: "", problem: "its file is not trusted" } as const
     assert.strictEqual(
-      List.servers([
+      Mcp.serversMcpList([
         { name: "a", ...untrusted },
         { name: "b", ...untrusted }
       ]),

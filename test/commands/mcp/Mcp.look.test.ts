@@ -3,7 +3,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
-import * as Look from "../../../src/commands/mcp/Mcp.look.js"
+import * as Mcp from "../../../src/commands/mcp/Mcp.js"
 import { ExecutionFailed } from "../../../src/domain/CommandError.js"
 import type { McpClient } from "../../../src/extension/mcp/McpClient.js"
 
@@ -35,7 +35,7 @@ const world = Effect.gen(function* () {
     known: () => [],
     call: () => Effect.die("not called")
   }
-  const look = yield* Look.make(client)
+  const look = yield* Mcp.makeMcpLook(client)
   const search = (refresh = false) =>
     Effect.gen(function* () {
       const fiber = yield* Effect.fork(look({ refresh }))

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import * as Answer from "../../../src/commands/mcp/Mcp.answer.js"
-import * as Output from "../../../src/commands/mcp/Mcp.output.js"
-import { Attachments } from "../../../src/commands/mcp/Mcp.saved.js"
+import * as Output from "../../../src/commands/mcp/internal/Mcp.output.js"
+import { Attachments } from "../../../src/commands/mcp/internal/Mcp.saved.js"
+import * as Mcp from "../../../src/commands/mcp/Mcp.js"
 import type { McpOutput } from "../../../src/extension/mcp/McpClient.js"
 import { FileError } from "../../../src/files/Files.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
@@ -11,7 +11,7 @@ import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 const files = MemoryFiles.make()
 
 const put = (output: McpOutput, given = files) =>
-  Answer.put(
+  Mcp.putMcpAnswer(
     { name: "mcp:demo:t", args: [], cwd: "/", stdin: undefined, write: () => Effect.void, files: given, room: 1000 },
     output,
     Output.partsOf(output, "t"),
@@ -149,7 +149,7 @@ describe("the result of an MCP tool", () => {
         resource: { uri: "x:/../../../etc/pass wd", blob: "AAAA", mimeType: "__proto__" }
       }
       const output = blocks(image, named, image)
-      const { stdout } = yield* Answer.put(
+      const { stdout } = yield* Mcp.putMcpAnswer(
         { name: "mcp:d:t", args: [], cwd: "/", stdin: undefined, write: () => Effect.void, files, keep },
         output,
         Output.partsOf(output, "t"),

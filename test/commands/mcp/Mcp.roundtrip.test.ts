@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import * as Arguments from "../../../src/commands/mcp/Mcp.arguments.js"
-import * as Tool from "../../../src/commands/mcp/Mcp.tool.js"
+import * as Arguments from "../../../src/commands/mcp/internal/Mcp.arguments.js"
+import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
 import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 
 /** A schema, and a value that fits it. */

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Given from "../../../src/commands/read/Read.given.js"
+import * as Read from "../../../src/commands/read/Read.js"
 
 const calls: Readonly<Record<string, string | undefined>> = {
   "f --lines 5-10": "read f:5-10",
@@ -28,8 +28,8 @@ const calls: Readonly<Record<string, string | undefined>> = {
 describe("the options of other programs", () => {
   it("are answered with the right call of the values given, or left to be refused", () => {
     for (const [line, right] of Object.entries(calls)) {
-      assert.strictEqual(Given.ofOptions(line.split(" ")), right, line)
+      assert.strictEqual(Read.ofOptions(line.split(" ")), right, line)
     }
-    assert.strictEqual(Given.ofOptions(["a b", "-n", "5"]), "read 'a b' --limit 5")
+    assert.strictEqual(Read.ofOptions(["a b", "-n", "5"]), "read 'a b' --limit 5")
   })
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as ReadWindow from "../../../src/commands/read/internal/Read.window.js"
 import * as Read from "../../../src/commands/read/Read.js"
-import * as Visible from "../../../src/commands/read/Read.visible.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { run } from "../../support/commands/FileCall.js"
 
@@ -31,11 +31,11 @@ const seen: ReadonlyArray<string> = [
 
 describe("a line that is shown", () => {
   it("has the invisible characters by their numbers", () => {
-    for (const [line, shown] of hidden) assert.strictEqual(Visible.markInvisible(line), shown)
+    for (const [line, shown] of hidden) assert.strictEqual(ReadWindow.markInvisible(line), shown)
   })
 
   it("stays as it is where nothing in it is invisible", () => {
-    for (const line of seen) assert.strictEqual(Visible.markInvisible(line), line)
+    for (const line of seen) assert.strictEqual(ReadWindow.markInvisible(line), line)
   })
 
   it.effect("says that there are such characters, to a reader; a pipe gets them as they are", () =>

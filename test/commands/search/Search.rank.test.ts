@@ -1,24 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as Entry from "../../../src/commands/search/Search.entry.js"
-import * as Rank from "../../../src/commands/search/Search.rank.js"
+import * as Search from "../../../src/commands/search/Search.js"
 import * as Slices from "../../../src/domain/Slices.js"
 import * as Extension from "../../support/Extension.js"
 
-const rank = (entries: ReadonlyArray<Entry.Entry>, ...patterns: ReadonlyArray<string>) =>
-  Slices.now(Rank.steps(entries, Rank.wordsOf(patterns)))
+const rank = (entries: ReadonlyArray<Search.SearchEntryEntry>, ...patterns: ReadonlyArray<string>) =>
+  Slices.now(Search.steps(entries, Search.wordsOf(patterns)))
 
-const names = (entries: ReadonlyArray<Entry.Entry>, ...patterns: ReadonlyArray<string>) =>
+const names = (entries: ReadonlyArray<Search.SearchEntryEntry>, ...patterns: ReadonlyArray<string>) =>
   rank(entries, ...patterns).entries.map(({ name }) => name)
 
-const mcp = (name: string, summary = "") => Entry.make(name, "mcp", summary)
-const agent = (name: string, summary = "") => Entry.make(name, "agent", summary)
-const native = (name: string) => Entry.make(name, "native", "")
+const mcp = (name: string, summary = "") => Search.makeSearchEntry(name, "mcp", summary)
+const agent = (name: string, summary = "") => Search.makeSearchEntry(name, "agent", summary)
+const native = (name: string) => Search.makeSearchEntry(name, "native", "")
 
 const letters = FastCheck.string({ unit: FastCheck.constantFrom(..."abcAB_:-. é中"), maxLength: 8 })
-const kinds = FastCheck.constantFrom<Entry.Kind>("agent", "mcp", "skill", "extension", "native")
+const kinds = FastCheck.constantFrom<Search.Kind>("agent", "mcp", "skill", "extension", "native")
 const entries = FastCheck.array(FastCheck.tuple(letters, kinds, letters), { maxLength: 12 }).map((all) =>
-  all.map(([name, kind, summary]) => Entry.make(name, kind, summary))
+  all.map(([name, kind, summary]) => Search.makeSearchEntry(name, kind, summary))
 )
 
 describe("the rank of a command", () => {
@@ -74,7 +73,7 @@ describe("the rank of a command", () => {
   })
 
   it("finds each of 1,000 tools by its name, first", () => {
-    const all = Entry.maker()(Extension.tools(1000))
+    const all = Search.maker()(Extension.tools(1000))
     for (const { name } of all.filter((_, at) => at % 37 === 0)) assert.strictEqual(names(all, name)[0], name)
     assert.isAbove(names(all, "create issue").length, 10)
   })
@@ -84,7 +83,7 @@ describe("the rank of a command", () => {
       FastCheck.property(entries, FastCheck.array(letters, { maxLength: 4 }), (all, patterns) => {
         const found = rank(all, ...patterns)
         const other = rank(all.toReversed(), ...patterns.toReversed())
-        const shown = (ranked: Rank.Ranked) => ranked.entries.map(({ kind, name }) => [name, kind].join(" "))
+        const shown = (ranked: Search.Ranked) => ranked.entries.map(({ kind, name }) => [name, kind].join(" "))
         assert.deepStrictEqual(new Set(shown(found)), new Set(shown(other)))
         assert.strictEqual(found.isPartial, other.isPartial)
         assert.isTrue(found.entries.every((entry) => all.includes(entry)))
@@ -96,7 +95,7 @@ describe("the rank of a command", () => {
   it("begins with a command of exactly that name, and holds all whose names hold the word", () => {
     FastCheck.assert(
       FastCheck.property(entries, letters, (all, pattern) => {
-        const [word, more] = Rank.wordsOf([pattern])
+        const [word, more] = Search.wordsOf([pattern])
         if (word === undefined || more !== undefined) return
         const found = rank(all, word).entries
         if (all.some(({ key }) => key === word)) assert.strictEqual(found[0]?.key, word)

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Corrected from "../../../src/commands/todo/TodoWrite.corrected.js"
+import * as TodoWrite from "../../../src/commands/todo/TodoWrite.js"
 import * as Todo from "../../../src/domain/Todo.js"
 import { before, refused, write } from "../../support/commands/Todos.js"
 
-const of = (input: unknown) => Corrected.of(input, Todo.defaultLimits)
+const of = (input: unknown) => TodoWrite.of(input, Todo.defaultLimits)
 
 describe("the call for a list of tasks that is not as it must be", () => {
   it("is made of the values given, whatever their names", () => {
@@ -31,16 +31,16 @@ describe("the call for a list of tasks that is not as it must be", () => {
   it("is made of a list in the quotes of Python", () => {
     const call = `TodoWrite '{"todos":[{"content":"Run \\"it\\"","activeForm":"Running","status":"pending"}]}'`
     const python = `{'todos': [{'content': 'Run "it"', "activeForm": 'Running', 'status': 'pending', 'id': None}]}`
-    assert.strictEqual(Corrected.ofPython(python, Todo.defaultLimits), call)
+    assert.strictEqual(TodoWrite.ofPython(python, Todo.defaultLimits), call)
     for (const text of ["{'todos': f()}", "['a' 'b']", "'a'", '{"a":1']) {
-      assert.isUndefined(Corrected.ofPython(text, Todo.defaultLimits), text)
+      assert.isUndefined(TodoWrite.ofPython(text, Todo.defaultLimits), text)
     }
   })
 
   it("is that of one more task for a text, or of the option that shows the list", () => {
     const added = (content: string) =>
       `TodoWrite '{"todos":[${JSON.stringify(before[0])},{"content":"${content}","activeForm":"${content}","status":"pending"}]}'`
-    const ofText = (...words: ReadonlyArray<string>) => Corrected.ofText(words, before, Todo.defaultLimits)
+    const ofText = (...words: ReadonlyArray<string>) => TodoWrite.ofText(words, before, Todo.defaultLimits)
     assert.strictEqual(ofText("write tests"), added("write tests"))
     assert.strictEqual(ofText("add", "write tests"), added("write tests"))
     assert.strictEqual(ofText("add", "tests"), added("tests"))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { help, usageText } from "../../../src/commands/todo/TodoWrite.help.js"
+import { help, usageText } from "../../../src/commands/todo/TodoWrite.js"
 import {
   before,
   bytes,

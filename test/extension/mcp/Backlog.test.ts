@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Backlog from "../../../src/extension/mcp/Backlog.js"
+import * as Wire from "../../../src/extension/mcp/internal/Wire.js"
 
 /** A promise that is settled from outside. */
 const pending = () => {
@@ -13,7 +13,7 @@ const pending = () => {
 describe("Backlog", () => {
   it("has room until there is too much, and again when it is taken or can't be", async () => {
     for (const isTaken of [true, false]) {
-      const backlog = Backlog.make(10)
+      const backlog = Wire.makeBacklog(10)
       const [first, second] = [pending(), pending()]
       backlog.add(9, first.promise)
       assert.isUndefined(backlog.room())
@@ -27,7 +27,7 @@ describe("Backlog", () => {
   })
 
   it("holds up nobody once it is released", async () => {
-    const backlog = Backlog.make(1)
+    const backlog = Wire.makeBacklog(1)
     backlog.add(5, new Promise(() => {}))
     const room = backlog.room()
     backlog.release()

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Definition from "../../../src/extension/mcp/Definition.js"
-import * as Expanded from "../../../src/extension/mcp/Expanded.js"
+import * as Expanded from "../../../src/extension/mcp/internal/Expanded.js"
 import * as ServerName from "../../../src/extension/mcp/ServerName.js"
 
 const decode = (value: unknown) => Either.merge(Definition.decode(value))

@@ -5,10 +5,10 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 import type * as NamedFiles from "../../../src/extension/mcp/NamedFiles.js"
 import * as OwnFile from "../../../src/extension/mcp/OwnFile.js"
 import * as TrustFile from "../../../src/extension/mcp/TrustFile.js"
-import * as UnusableEntry from "../../../src/extension/mcp/UnusableEntry.js"
 import { open, states } from "../../support/extension/Servers.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -110,7 +110,7 @@ describe("the servers of both files", () => {
       })
       const bad = (yield* config.entries).find(({ server }) => server.name === "bad")
       assert.strictEqual(
-        bad?._tag === "Unusable" ? UnusableEntry.toError(bad, { home, root: cwd }).message : "",
+        bad?._tag === "Unusable" ? LiveMcpClient.toError(bad, { home, root: cwd }).message : "",
         `The MCP server bad can't be used: headers.A: the variable NO is not set (in ${home}/mcp/mcp_servers.json).`
       )
       for (const [text, reason] of [
@@ -224,7 +224,7 @@ describe("the trust in a project's servers", () => {
       write(files.project, { p: { command: "python3", args: ["server.txt"] } })
       const denial = Effect.map(config.entries, ([entry]) => {
         if (entry?._tag !== "Unusable") return "none"
-        const { message, _tag } = UnusableEntry.toError(entry, { home, root: cwd })
+        const { message, _tag } = LiveMcpClient.toError(entry, { home, root: cwd })
         return `${_tag}: ${message}`
       })
       const told = (file: string, why: string) =>
@@ -293,7 +293,7 @@ describe("the trust in a project's servers", () => {
       assert.isTrue(entry?._tag === "Unusable" && entry.reason === "loose")
       if (entry?._tag !== "Unusable") return
       assert.include(
-        UnusableEntry.toError(entry, { home, root: cwd }).message,
+        LiveMcpClient.toError(entry, { home, root: cwd }).message,
         `mcp:p (rule ${cwd}/server.txt: the server runs it, and it was trusted or put there after this session began, whose commands can still write it: start a new session)`
       )
     })

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import { Definition } from "../../../src/extension/mcp/Definition.js"
-import * as Foreign from "../../../src/extension/mcp/Foreign.js"
 import * as ForeignFiles from "../../../src/extension/mcp/ForeignFiles.js"
 import * as Import from "../../../src/extension/mcp/Import.js"
+import * as Foreign from "../../../src/extension/mcp/internal/Foreign.js"
 
 const parse = async (text: string, format: Foreign.Format) => {
   const parsed = await Foreign.parse(text, format, "/work")

@@ -2,8 +2,8 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Launcher from "../../../src/extension/mcp/Launcher.js"
-import * as PackageRunner from "../../../src/extension/mcp/PackageRunner.js"
+import * as PackageRunner from "../../../src/extension/mcp/internal/PackageRunner.js"
+import * as Server from "../../../src/extension/mcp/Server.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
 const make = Effect.gen(function* () {
@@ -21,7 +21,7 @@ const make = Effect.gen(function* () {
   return {
     directory,
     project,
-    refusal: (line: string, cwd = project) => Launcher.refusal(program(line, cwd), isWritable),
+    refusal: (line: string, cwd = project) => Server.refusalLauncher(program(line, cwd), isWritable),
     isAnywhere: (line: string) => PackageRunner.isAnywhere(program(line, project))
   }
 })

@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as McpCatalog from "../../../src/extension/mcp/McpCatalog.js"
+import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 import { McpEntry } from "../../../src/extension/mcp/McpConfig.js"
 import * as Temporary from "../../support/Temporary.js"
 
@@ -11,7 +11,7 @@ const entry = (name: string, fingerprint = "f") =>
 
 const tool = (server: string, name: string) => ({ server, name, inputSchema: { type: "object" } })
 
-const put = (catalog: McpCatalog.McpCatalog, name: string, ...tools: ReadonlyArray<string>) =>
+const put = (catalog: LiveMcpClient.McpCatalog, name: string, ...tools: ReadonlyArray<string>) =>
   Effect.runPromise(
     catalog.put(
       entry(name),
@@ -26,8 +26,8 @@ const using = (use: (directory: string) => Promise<void>) =>
 describe("McpCatalog", () => {
   it("keeps lists across catalogs, for each server and fingerprint, readable by their owner", () =>
     using(async (directory) => {
-      await put(McpCatalog.make(directory), "a", "one", "two")
-      const catalog = McpCatalog.make(directory)
+      await put(LiveMcpClient.make(directory), "a", "one", "two")
+      const catalog = LiveMcpClient.make(directory)
       assert.deepStrictEqual(catalog.get(entry("a")), {
         version: "v 1",
         tools: [tool("a", "one"), tool("a", "two")],
@@ -45,10 +45,10 @@ describe("McpCatalog", () => {
 
   it("ignores a file that is broken, foreign, too large, or a link", () =>
     using(async (directory) => {
-      await put(McpCatalog.make(directory), "a", "one")
+      await put(LiveMcpClient.make(directory), "a", "one")
       const file = path.join(directory, fs.readdirSync(directory)[0] ?? "")
       const good = fs.readFileSync(file, "utf8")
-      const readNow = () => McpCatalog.make(directory).get(entry("a"))
+      const readNow = () => LiveMcpClient.make(directory).get(entry("a"))
       for (const text of ["", "{", "null", "[]", '{"format":2}', good.slice(0, -1), good.replace('"v 1"', "1")]) {
         fs.writeFileSync(file, text)
         assert.isUndefined(readNow(), text)
@@ -68,17 +68,17 @@ describe("McpCatalog", () => {
 
   it("reads of a file what can be a tool", () =>
     using(async (directory) => {
-      await put(McpCatalog.make(directory), "a", "one")
+      await put(LiveMcpClient.make(directory), "a", "one")
       const file = path.join(directory, fs.readdirSync(directory)[0] ?? "")
       fs.writeFileSync(file, '{"format":1,"version":"1","tools":[{"name":"x","server":"other"},{"name":1},null]}')
-      assert.deepStrictEqual(McpCatalog.make(directory).get(entry("a"))?.tools, [tool("a", "x")])
+      assert.deepStrictEqual(LiveMcpClient.make(directory).get(entry("a"))?.tools, [tool("a", "x")])
     }))
 
   it("keeps in memory what it can't write", () =>
     using(async (directory) => {
       fs.mkdirSync(path.dirname(directory))
       fs.writeFileSync(directory, "a file is in the way")
-      const catalog = McpCatalog.make(directory)
+      const catalog = LiveMcpClient.make(directory)
       await put(catalog, "a", "one")
       assert.deepStrictEqual(catalog.get(entry("a"))?.tools, [tool("a", "one")])
     }))
@@ -90,12 +90,12 @@ describe("McpCatalog", () => {
         fs.writeFileSync(path.join(directory, `${at}.json`), "")
         fs.utimesSync(path.join(directory, `${at}.json`), at, at)
       }
-      const catalog = McpCatalog.make(directory)
+      const catalog = LiveMcpClient.make(directory)
       await put(catalog, "a", "one")
       const left = fs.readdirSync(directory)
       assert.lengthOf(left, 200)
       assert.include(left, "299.json")
       assert.notInclude(left, "0.json")
-      assert.isDefined(McpCatalog.make(directory).get(entry("a")))
+      assert.isDefined(LiveMcpClient.make(directory).get(entry("a")))
     }))
 })

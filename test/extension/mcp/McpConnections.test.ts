@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import { ExecutionFailed } from "../../../src/domain/CommandError.js"
+import { Gone, type McpConnection, type Usable } from "../../../src/extension/mcp/internal/McpConnection.js"
+import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 import { McpEntry } from "../../../src/extension/mcp/McpConfig.js"
-import { Gone, type McpConnection, type Usable } from "../../../src/extension/mcp/McpConnection.js"
-import * as McpConnections from "../../../src/extension/mcp/McpConnections.js"
 
 const entry = (name: string, fingerprint = "f") =>
   McpEntry.Http({
@@ -21,7 +21,7 @@ const make = (gate: Effect.Effect<void, ExecutionFailed> = Effect.void) =>
   Effect.gen(function* () {
     const notes: Array<string> = []
     let count = 0
-    const connections = yield* McpConnections.make(({ server }) =>
+    const connections = yield* LiveMcpClient.makeMcpConnections(({ server }) =>
       Effect.gen(function* () {
         const version = `${server.name}${++count}`
         notes.push(`open ${version}`)

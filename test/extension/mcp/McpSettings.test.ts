@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as McpSettings from "../../../src/extension/mcp/McpSettings.js"
+import * as McpSettings from "../../../src/extension/mcp/internal/McpSettings.js"
 
 const fromEnv = (variables: Record<string, string>) =>
   Effect.provide(

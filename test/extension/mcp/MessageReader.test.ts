@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as MessageReader from "../../../src/extension/mcp/MessageReader.js"
+import * as Wire from "../../../src/extension/mcp/internal/Wire.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 /** The messages of these bytes; undefined where one exceeds the limit. */
-const read = (reader: MessageReader.MessageReader, chunk: Uint8Array) => {
+const read = (reader: Wire.MessageReader, chunk: Uint8Array) => {
   const steps = reader.read(chunk)
   const messages: Array<unknown> = []
   for (;;) {
@@ -32,7 +32,7 @@ describe("MessageReader", () => {
         FastCheck.array(FastCheck.integer({ min: 1, max: 40 }), { minLength: 1 }),
         FastCheck.constantFrom("\n", "\r\n"),
         (lines, sizes, end) => {
-          const reader = MessageReader.make()
+          const reader = Wire.makeMessageReader()
           const all = bytes(lines.map(({ text }) => text + end).join(""))
           const messages: Array<unknown> = []
           for (let at = 0, turn = 0; at < all.length; turn++) {
@@ -50,16 +50,21 @@ describe("MessageReader", () => {
   })
 
   it("remembers the last noise, and its beginning only", () => {
-    const reader = MessageReader.make()
+    const reader = Wire.makeMessageReader()
     read(reader, bytes(`one\n${"x".repeat(1000)}\n\n{"jsonrpc":"2.0"}\n`))
     assert.strictEqual(reader.noise(), "x".repeat(300))
   })
 
   it("refuses a message over the limit, whole or in parts", () => {
     const message = bytes(`{"jsonrpc":"2.0","a":"${"x".repeat(20)}"}`)
-    assert.lengthOf(read(MessageReader.make(message.length), bytes(`${new TextDecoder().decode(message)}\n`)) ?? [], 1)
-    assert.isUndefined(read(MessageReader.make(message.length - 1), bytes(`${new TextDecoder().decode(message)}\n`)))
-    const reader = MessageReader.make(30)
+    assert.lengthOf(
+      read(Wire.makeMessageReader(message.length), bytes(`${new TextDecoder().decode(message)}\n`)) ?? [],
+      1
+    )
+    assert.isUndefined(
+      read(Wire.makeMessageReader(message.length - 1), bytes(`${new TextDecoder().decode(message)}\n`))
+    )
+    const reader = Wire.makeMessageReader(30)
     assert.deepStrictEqual(read(reader, message.subarray(0, 30)), [])
     assert.isUndefined(read(reader, message.subarray(30)))
   })

@@ -1,13 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JSONRPCMessage } from "@modelcontextprotocol/client"
-import * as StdioTransport from "../../../src/extension/mcp/StdioTransport.js"
+import * as Wire from "../../../src/extension/mcp/internal/Wire.js"
 
 /** Hands each message of a program to `use`, until one says that it is the last. */
 const listen = async (
   script: string,
-  use: (message: JSONRPCMessage, transport: StdioTransport.StdioTransport) => void
+  use: (message: JSONRPCMessage, transport: Wire.StdioTransport) => void
 ): Promise<void> => {
-  const transport = StdioTransport.make({ program: process.execPath, args: ["-e", script], cwd: "/", environment: {} })
+  const transport = Wire.makeStdioTransport({
+    program: process.execPath,
+    args: ["-e", script],
+    cwd: "/",
+    environment: {}
+  })
   const last = new Promise<void>((resolve) => {
     transport.onmessage = (message) => {
       if ("method" in message && message.method === "last") resolve()

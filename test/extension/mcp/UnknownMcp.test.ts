@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as UnknownMcp from "../../../src/extension/mcp/UnknownMcp.js"
+import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 
 const places = { home: "/home/u/.synapse", root: "/work" }
 
 const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
-  UnknownMcp.tool(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
+  LiveMcpClient.toolUnknownMcp(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
 
 describe("UnknownMcp", () => {
   it("S17 names the whole identifier, and how to see what there is", () => {
-    const error = UnknownMcp.server("mcp:nope:list", "nope", ["files", "github"], places)
+    const error = LiveMcpClient.serverUnknownMcp("mcp:nope:list", "nope", ["files", "github"], places)
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
@@ -17,13 +17,14 @@ describe("UnknownMcp", () => {
   })
 
   it("names the call at the nearest server", () => {
-    const of = (command: string, name: string) => UnknownMcp.server(command, name, ["files", "github"], places).reason
+    const of = (command: string, name: string) =>
+      LiveMcpClient.serverUnknownMcp(command, name, ["files", "github"], places).reason
     assert.strictEqual(
       of("mcp:githib:list", "githib"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
     const help = (servers: ReadonlyArray<string>) =>
-      UnknownMcp.server("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
+      LiveMcpClient.serverUnknownMcp("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
     assert.deepStrictEqual(help(["files", "github"]), ['Bash(command="mcp:github:list --help") shows how to use it.'])
     assert.deepStrictEqual(help(["files", "githab", "github"]), [])
     assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
@@ -31,7 +32,7 @@ describe("UnknownMcp", () => {
 
   it("says where servers are configured, where there are none", () => {
     assert.strictEqual(
-      UnknownMcp.server("mcp:a:b", "a", [], places).message,
+      LiveMcpClient.serverUnknownMcp("mcp:a:b", "a", [], places).message,
       'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nOnce it is there, Bash(command="mcp:a:b --help") shows how to use it.'
     )
   })
@@ -45,7 +46,7 @@ describe("UnknownMcp", () => {
       isFile: true
     } as const
     assert.match(
-      UnknownMcp.server("mcp:a:b", "a", ["files"], places, [file]).message,
+      LiveMcpClient.serverUnknownMcp("mcp:a:b", "a", ["files"], places, [file]).message,
       /\n\/work\/mcp_servers\.json can't be used: it is no JSON\.$/
     )
   })

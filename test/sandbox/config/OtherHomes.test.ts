@@ -1,7 +1,6 @@
 import * as Os from "node:os"
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
-import * as OtherHomes from "../../../src/sandbox/config/OtherHomes.js"
 import * as PolicyBuilder from "../../../src/sandbox/config/PolicyBuilder.js"
 import * as SandboxFile from "../../../src/sandbox/config/SandboxFile.js"
 import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
@@ -10,7 +9,7 @@ import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
 describe("other homes", () => {
   it("are those of people in the list of accounts", () =>
     assert.deepStrictEqual(
-      OtherHomes.inPasswd(
+      SandboxSettings.inPasswd(
         [
           "root:x:0:0:root:/root:/bin/bash",
           "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin",
@@ -27,7 +26,7 @@ describe("other homes", () => {
 
   it("are the account's own, where HOME is another", () => {
     const own = Os.userInfo().homedir
-    assert.notInclude(OtherHomes.find(own), own)
+    assert.notInclude(SandboxSettings.find(own), own)
   })
 
   it("keep their secrets as the user's own home does", () => {

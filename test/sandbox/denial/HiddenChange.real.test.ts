@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as HiddenChange from "../../../src/sandbox/denial/HiddenChange.js"
+import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
 import { glob } from "../../support/denial/World.js"
 
 const withTree = (body: (top: string, git: (...args: ReadonlyArray<string>) => void) => void) => {
@@ -32,18 +32,18 @@ describe("the hidden file that git takes for changed", () => {
 
   it("is one that the index has", () =>
     withTree((top, git) => {
-      assert.isUndefined(HiddenChange.find(failed(top)))
+      assert.isUndefined(PassingDenial.find(failed(top)))
       git("add", "sub", "a.env")
-      assert.isUndefined(HiddenChange.find(failed(top)))
+      assert.isUndefined(PassingDenial.find(failed(top)))
       git("add", ".env")
-      assert.strictEqual(HiddenChange.find(failed(top))?.path, `${top}/.env`)
+      assert.strictEqual(PassingDenial.find(failed(top))?.path, `${top}/.env`)
       git("update-index", "--assume-unchanged", ".env")
-      assert.isUndefined(HiddenChange.find(failed(top)))
+      assert.isUndefined(PassingDenial.find(failed(top)))
     }))
 
   it("is looked for where git refuses to go on", () => {
-    assert.isTrue(HiddenChange.isRefusal(failed("/p")))
-    assert.isFalse(HiddenChange.isRefusal(failed("/p", "cat log >&2")))
-    assert.isFalse(HiddenChange.isRefusal({ ...failed("/p"), stderr: "fatal: invalid upstream 'x'\n" }))
+    assert.isTrue(PassingDenial.isRefusal(failed("/p")))
+    assert.isFalse(PassingDenial.isRefusal(failed("/p", "cat log >&2")))
+    assert.isFalse(PassingDenial.isRefusal({ ...failed("/p"), stderr: "fatal: invalid upstream 'x'\n" }))
   })
 })

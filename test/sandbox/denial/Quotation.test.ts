@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
-import * as Quotation from "../../../src/sandbox/denial/Quotation.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
@@ -67,12 +66,12 @@ describe("a command that only prints", () => {
     ["if true; then . .env; fi", false],
     ["echo\ncat .env", false]
   ] as const) {
-    it(`${command}: ${isIt}`, () => assert.strictEqual(Quotation.isOnlyPrinted(command), isIt))
+    it(`${command}: ${isIt}`, () => assert.strictEqual(Attribution.isOnlyPrinted(command), isIt))
   }
 
   it("which is found in many empty lines at no more cost than reading them", () => {
-    for (const text of ["\n", "\t\n", " ", ". \n"]) assert.isFalse(Quotation.isReport(text.repeat(500_000)))
-    assert.isTrue(Quotation.isReport(`${"\n".repeat(500_000)}\tok 1 - works\n`))
+    for (const text of ["\n", "\t\n", " ", ". \n"]) assert.isFalse(Attribution.isReport(text.repeat(500_000)))
+    assert.isTrue(Attribution.isReport(`${"\n".repeat(500_000)}\tok 1 - works\n`))
   })
 })
 
@@ -92,6 +91,6 @@ describe("what programs say themselves in an output", () => {
     ["./cp.test 2>&1", `1 failed\n${raised}`, ""],
     ["cp a b 2>&1", `not ok: ${denied}`, ""]
   ] as const) {
-    it(`${command}: ${output.split("\n")[0]}`, () => assert.strictEqual(Quotation.spokenIn(command, output), spoken))
+    it(`${command}: ${output.split("\n")[0]}`, () => assert.strictEqual(Attribution.spokenIn(command, output), spoken))
   }
 })

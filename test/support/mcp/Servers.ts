@@ -5,10 +5,10 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as McpSettings from "../../../src/extension/mcp/internal/McpSettings.js"
 import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 import { McpClient } from "../../../src/extension/mcp/McpClient.js"
 import { McpConfig, McpEntry } from "../../../src/extension/mcp/McpConfig.js"
-import * as McpSettings from "../../../src/extension/mcp/McpSettings.js"
 import * as Temporary from "../Temporary.js"
 
 const modules = path.resolve(import.meta.dirname, "../../../node_modules/@modelcontextprotocol")

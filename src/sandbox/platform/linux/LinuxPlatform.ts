@@ -1,8 +1,4 @@
-/**
- * The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp.
- *
- * @since 0.1.0
- */
+/** The sandbox of Linux: bubblewrap, with the policy enforced by the kernel's mounts, namespaces and seccomp. */
 import * as Path from "node:path"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -31,12 +27,7 @@ import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
 import * as WatchLimits from "./start/WatchLimits.js"
 
-/**
- * The options of the platform.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of the platform. */
 export interface LinuxOptions {
   /** Names and patterns of variables that commands get besides those of the allow-list. */
   readonly environment?: ReadonlyArray<string>
@@ -55,12 +46,7 @@ export interface LinuxOptions {
   readonly shown?: ReadonlyArray<string>
 }
 
-/**
- * A wrapped shell, with the details that only this platform has.
- *
- * @since 0.1.0
- * @category models
- */
+/** A wrapped shell, with the details that only this platform has. */
 export interface LinuxWrapped extends SandboxPlatform.Wrapped {
   readonly policy: SandboxPolicy
   readonly layout: Layout.Layout
@@ -74,12 +60,7 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
   readonly explain: (stderr: string) => ExecutionFailed
 }
 
-/**
- * The platform, whose wrapped shells have the details that only Linux has.
- *
- * @since 0.1.0
- * @category models
- */
+/** The platform, whose wrapped shells have the details that only Linux has. */
 export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.SandboxPlatform> {
   readonly wrap: (options: SandboxPlatform.WrapOptions) => Effect.Effect<LinuxWrapped, ExecutionFailed, Scope.Scope>
   readonly begin: (
@@ -96,12 +77,7 @@ const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray
 /** Milliseconds after which the sandbox's start keeps this process busy no more. */
 const soon = 2
 
-/**
- * Makes the platform.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes the platform. */
 export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =>
   Effect.gen(function* () {
     const capability = yield* Capability.make
@@ -193,19 +169,9 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
     }
   })
 
-/**
- * A layer which wraps shells with bubblewrap, with options.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which wraps shells with bubblewrap, with options. */
 export const layerOptions = (options: LinuxOptions): Layer.Layer<SandboxPlatform.SandboxPlatform> =>
   Layer.effect(SandboxPlatform.SandboxPlatform, make(options))
 
-/**
- * A layer which wraps shells with bubblewrap, at the highest level that the machine allows.
- *
- * @since 0.1.0
- * @category layers
- */
+/** A layer which wraps shells with bubblewrap, at the highest level that the machine allows. */
 export const layer: Layer.Layer<SandboxPlatform.SandboxPlatform> = layerOptions({})

@@ -1,17 +1,251 @@
-/**
- * The sandbox of macOS: `sandbox-exec`, with the policy written as its profile.
- *
- * @since 0.1.0
- */
+/** The sandbox of macOS: `sandbox-exec`, with the policy written as its profile. */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
+import type { Member, Piece } from "../../policy/GlobPattern.js"
+import { parsePath } from "../../policy/GlobPattern.js"
 import * as PolicyDecision from "../../policy/PolicyDecision.js"
+import type { Rule, SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import { SandboxPlatform } from "../SandboxPlatform.js"
 import * as ToolCache from "../ToolCache.js"
-import * as SandboxProfile from "./SandboxProfile.js"
+
+/** Prints a string literal, as Scheme reads it. */
+export const string = (text: string): string =>
+  `"${text.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")}"`
+
+/**
+ * Matches the characters that can't be written in `#"…"`, which has no escapes of its own; they are printed as any
+ * character.
+ */
+const unwritable = /["\x00-\x1f\x7f]/
+const special = /[\\^$.*+?()[\]{}|]/
+/** Matches a character of more than one byte, whether the expressions go by bytes or by characters. */
+const long = "[^/ -~][^/ -~][^/ -~]?[^/ -~]?"
+const any = `([^/]|${long})`
+
+/** Prints one character so that both cases match, for the file systems of macOS ignore case. */
+const literal = (char: string): string => {
+  if (unwritable.test(char)) return "[^/]"
+  if (/[a-z]/i.test(char)) return `[${char.toLowerCase()}${char.toUpperCase()}]`
+  const [lower, upper] = [char.toLowerCase(), char.toUpperCase()]
+  if (lower !== upper)
+    return `(${[...new Set([lower, upper, lower.normalize("NFD"), upper.normalize("NFD")])].join("|")})`
+  return special.test(char) ? `\\${char}` : char
+}
+
+/** Matches a character that is not printable ASCII, or one byte of it. */
+const other = "[^/ -~]"
+
+/** The characters of a named class; a class that can't be written is missing. */
+const classes: Readonly<Record<string, { readonly simple: string; readonly others: ReadonlyArray<string> }>> = {
+  alnum: { simple: "0-9A-Za-z", others: [long, other] },
+  alpha: { simple: "A-Za-z", others: [long, other] },
+  blank: { simple: " ", others: [other] },
+  cntrl: { simple: "", others: [long, other] },
+  digit: { simple: "0-9", others: [] },
+  lower: { simple: "A-Za-z", others: [long, other] },
+  space: { simple: " ", others: [other] },
+  upper: { simple: "A-Za-z", others: [long, other] },
+  xdigit: { simple: "0-9A-Fa-f", others: [] }
+}
+
+interface CharacterSet {
+  /** The members that are written in brackets as they are. */
+  readonly simple: string
+  /** Alternatives to the brackets. */
+  readonly others: ReadonlyArray<string>
+}
+
+/** Writes a member of a bracket expression; undefined where it can't be written exactly. */
+const toSet = (member: Member): CharacterSet | undefined => {
+  switch (member._tag) {
+    case "Named":
+      return classes[member.name]
+    case "Range": {
+      const { from, to } = member
+      const both = from + to
+      if (/^\d\d$/.test(both)) return { simple: `${from}-${to}`, others: [] }
+      if (!/^(?:[a-z]{2}|[A-Z]{2})$/.test(both)) return undefined
+      const [lower, upper] = [both.toLowerCase(), both.toUpperCase()]
+      return { simple: `${lower[0]}-${lower[1]}${upper[0]}-${upper[1]}`, others: [] }
+    }
+    case "Single": {
+      const { char } = member
+      if (char === "/") return { simple: "", others: [] }
+      if (/[a-z]/i.test(char)) return { simple: char.toLowerCase() + char.toUpperCase(), others: [] }
+      if (/[\w ,.:;=@%&!~<>#'`+]/.test(char)) return { simple: char, others: [] }
+      return { simple: "", others: [literal(char)] }
+    }
+  }
+}
+
+/**
+ * Prints a bracket expression as alternatives, so that no character in it gets another meaning. What can't be written
+ * exactly matches any character: then too much is denied, never too little.
+ */
+const printBrackets = (negated: boolean, members: ReadonlyArray<Member>): string => {
+  const sets = members.map(toSet)
+  const known = sets.filter((set) => set !== undefined)
+  if (known.length < sets.length) return any
+  const simple = known.map((set) => set.simple).join("")
+  const others = known.flatMap((set) => set.others)
+  if (negated) return others.length > 0 ? any : `([^/${simple}]|${long})`
+  const parts = [...(simple === "" ? [] : [`[${simple}]`]), ...others]
+  return parts.length === 0 ? any : `(${parts.join("|")})`
+}
+
+const printPiece = (piece: Piece): string => {
+  switch (piece._tag) {
+    case "Literal":
+      return literal(piece.char)
+    case "AnyCharacter":
+      return any
+    case "AnyText":
+      return "[^/]*"
+    case "Brackets":
+      return printBrackets(piece.negated, piece.members)
+  }
+}
+
+/**
+ * Prints the expression for all paths that an absolute pattern without alternatives matches, and all that lies below
+ * them. It is anchored on both sides, and uses only what all dialects of regular expressions have.
+ */
+export const regex = (pattern: string): string => {
+  const source = parsePath(pattern).map((part) =>
+    part._tag === "AnyDirectories" ? "(/[^/]+)*" : `/${part.pieces.map(printPiece).join("")}`
+  )
+  return `#"^${source.join("")}($|/)"`
+}
+
+/** A profile, and the rules that its clauses stand for. */
+interface SandboxProfile {
+  readonly text: string
+  /** The rules, by the tags that the system's log repeats where a clause denies. */
+  readonly rules: ReadonlyMap<string, Rule>
+}
+
+/** Clauses that a shell and its programs need, and that tell them nothing about other processes. */
+const essentials = [
+  '(allow process-exec (subpath "/"))',
+  "(allow process-fork)",
+  "(allow process-info* (target same-sandbox))",
+  "(allow signal (target same-sandbox))",
+  // The names of semaphores can't be known in advance; semaphores carry no data.
+  "(allow ipc-posix-sem)",
+  clause("(allow sysctl-read", [
+    ...["hw.", "kern.os", "kern.proc.pgrp.", "kern.proc.pid.", "machdep.cpu."].map(
+      (name) => `(sysctl-name-prefix "${name}")`
+    ),
+    ...["kern.argmax", "kern.boottime", "kern.hostname", "kern.maxfilesperproc", "kern.maxproc", "kern.ngroups"].map(
+      named
+    ),
+    ...["kern.secure_kernel", "kern.usrstack64", "kern.version", "sysctl.proc_cputype", "vm.loadavg"].map(named)
+  ]),
+  clause("(allow mach-lookup", [
+    '(global-name "com.apple.bsd.dirhelper")',
+    '(global-name "com.apple.system.notification_center")',
+    '(global-name "com.apple.system.opendirectoryd.libinfo")',
+    '(global-name "com.apple.system.opendirectoryd.membership")'
+  ]),
+  '(allow file-read* (subpath "/"))',
+  clause("(allow file-write-data file-ioctl", [
+    '(literal "/dev/null")',
+    '(literal "/dev/zero")',
+    '(literal "/dev/dtracehelper")'
+  ])
+]
+
+function named(name: string): string {
+  return `(sysctl-name "${name}")`
+}
+
+/** Writes a clause; empty where there is no filter, for the clause would apply to everything. */
+function clause(head: string, filters: ReadonlyArray<string>): string {
+  return filters.length === 0 ? "" : `${head}\n  ${filters.join("\n  ")})`
+}
+
+const linked = /^\/(tmp|var|etc)(?=\/|$)/
+
+/**
+ * Returns all names that the kernel may know a path by: `/tmp`, `/var` and `/etc` are links, and letters have two
+ * encodings.
+ */
+const namesOf = (path: string): ReadonlyArray<string> => {
+  const both = linked.test(path) ? [path, path.replace(linked, "/private/$1")] : [path]
+  return [...new Set(both.flatMap((each) => [each, each.normalize("NFC"), each.normalize("NFD")]))]
+}
+
+const placesOf = ({ path, real }: Rule): ReadonlyArray<string> => [
+  ...new Set([...namesOf(path), ...(real === undefined ? [] : namesOf(real))])
+]
+
+const filtersOf = (rule: Rule): ReadonlyArray<string> =>
+  placesOf(rule).map((place) => (rule.kind === "glob" ? `(regex ${regex(place)})` : `(subpath ${string(place)})`))
+
+/** Writes the profile of a policy. `directory` is the session's: the shell writes to the FIFOs in it. */
+export const make = (policy: SandboxPolicy, directory?: string): SandboxProfile => {
+  const rules = new Map<string, Rule>()
+  const tag = (kind: string, rule: Rule, at: number): string => {
+    const id = `synapse:${kind}:${at}`
+    rules.set(id, rule)
+    return `(with message "${id}")`
+  }
+  const deny = (operations: string, kind: string) => (rule: Rule, at: number) =>
+    clause(`(deny ${operations} ${tag(kind, rule, at)}`, filtersOf(rule))
+  const pin = (rule: Rule, at: number) => {
+    const ancestors = placesOf(rule).flatMap((place) => ancestorsIn(policy, place))
+    return clause(
+      `(deny file-write-unlink ${tag("pin", rule, at)}`,
+      [...new Set(ancestors)].map((ancestor) => `(literal ${string(ancestor)})`)
+    )
+  }
+  const clauses = [
+    "(version 1)",
+    '(deny default (with message "synapse:default"))',
+    ...essentials,
+    clause(
+      "(allow file-write-data",
+      directory === undefined ? [] : namesOf(directory).map((name) => `(subpath ${string(name)})`)
+    ),
+    clause("(allow file-write*", policy.whitelist.flatMap(filtersOf)),
+    ...policy.readonly.map(deny("file-write*", "readonly")),
+    clause("(allow file-write*", policy.toolCache === undefined ? [] : filtersOf(policy.toolCache)),
+    // A directory that holds a blacklisted path can't be renamed: under another name, no rule would cover the path.
+    ...policy.blacklist.map((rule, at) => (rule.kind === "path" ? pin(rule, at) : "")),
+    ...policy.blacklist.map(deny("file-read* file-write*", "blacklist")),
+    ...grants(policy),
+    "(deny network*)",
+    policy.unixSockets === true
+      ? "(allow network-outbound (remote unix-socket))\n(allow network-bind (local unix-socket))"
+      : ""
+  ]
+  return { text: `${clauses.filter((each) => each !== "").join("\n")}\n`, rules }
+}
+
+/** Returns the directories that a path lies in, as far as they can be written. */
+const ancestorsIn = ({ whitelist }: SandboxPolicy, path: string): ReadonlyArray<string> => {
+  const roots = whitelist.filter(({ kind }) => kind === "path").flatMap(placesOf)
+  const found: Array<string> = []
+  for (let at = Path.posix.dirname(path); at !== "/"; at = Path.posix.dirname(at)) {
+    if (roots.some((root) => at === root || at.startsWith(`${root}/`))) found.push(at)
+  }
+  return found
+}
+
+/** Allows what a person allowed against the blacklist. It becomes writable only where another rule allows that. */
+const grants = (policy: SandboxPolicy): ReadonlyArray<string> => {
+  const { decide } = PolicyDecision.make(policy)
+  const granted = policy.granted ?? []
+  const writable = granted.filter(({ path, real }) => decide(real ?? path, "write").allowed)
+  return [
+    clause("(allow file-read*", granted.flatMap(filtersOf)),
+    clause("(allow file-write*", writable.flatMap(filtersOf))
+  ]
+}
 
 /** The program's path; it is part of every macOS, and can't be installed. */
 const systemProgram = "/usr/bin/sandbox-exec"
@@ -36,9 +270,6 @@ const missing = (program: string) =>
 /**
  * A layer which wraps shells in sandbox-exec. `program` is its path, `variables` are names of variables that commands
  * get besides those of the allow-list.
- *
- * @since 0.1.0
- * @category layers
  */
 export const layer = ({
   program = systemProgram,
@@ -63,7 +294,7 @@ export const layer = ({
             return {
               spawnable: {
                 program,
-                args: ["-p", SandboxProfile.make(policy, directory).text, shell.program, ...shell.args]
+                args: ["-p", make(policy, directory).text, shell.program, ...shell.args]
               },
               descriptors: [],
               environment: { ...kept, ...caches, ...locale },

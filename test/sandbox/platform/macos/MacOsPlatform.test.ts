@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as MacOsPlatform from "../../../../src/sandbox/platform/macos/MacOsPlatform.js"
-import * as SandboxProfile from "../../../../src/sandbox/platform/macos/SandboxProfile.js"
 import { SandboxPlatform } from "../../../../src/sandbox/platform/SandboxPlatform.js"
 import type { SandboxPolicy } from "../../../../src/sandbox/policy/SandboxPolicy.js"
 
@@ -20,7 +19,7 @@ const wrap = (program: string) =>
 describe("the adapter for macOS", () => {
   it.effect("runs the shell under sandbox-exec with the policy's profile", () =>
     Effect.map(wrap("/bin/sh"), ({ descriptors, environment, masks, spawnable }) => {
-      const profile = SandboxProfile.make(policy, "/session").text
+      const profile = MacOsPlatform.make(policy, "/session").text
       assert.deepStrictEqual(spawnable, { program: "/bin/sh", args: ["-p", profile, "/bin/bash", "--norc"] })
       assert.deepStrictEqual([descriptors, masks], [[], []])
       assert.strictEqual(environment["PATH"], "/bin")

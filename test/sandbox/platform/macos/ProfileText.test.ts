@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as ProfileText from "../../../../src/sandbox/platform/macos/ProfileText.js"
+import * as MacOsPlatform from "../../../../src/sandbox/platform/macos/MacOsPlatform.js"
 import * as GlobPattern from "../../../../src/sandbox/policy/GlobPattern.js"
 import * as PathGlob from "../../../../src/sandbox/policy/PathGlob.js"
 import * as PathRule from "../../../../src/sandbox/policy/PathRule.js"
 
 /** The expression as a JavaScript one: all that it uses means the same in both. */
 const compiled = (pattern: string): RegExp => {
-  const [, source = ""] = /^#"([^"]*)"$/s.exec(ProfileText.regex(pattern)) ?? []
+  const [, source = ""] = /^#"([^"]*)"$/s.exec(MacOsPlatform.regex(pattern)) ?? []
   return new RegExp(source, "s")
 }
 
@@ -163,7 +163,7 @@ describe("a wildcard's expression", () => {
   it("is anchored, and made of what every language of expressions has", () => {
     FastCheck.assert(
       FastCheck.property(pattern, (pattern) => {
-        const expression = ProfileText.regex(pattern)
+        const expression = MacOsPlatform.regex(pattern)
         assert.match(expression, /^#"\^[^"\x00-\x1f]*\(\$\|\/\)"$/)
         // A backslash that is escaped itself escapes nothing.
         assert.notMatch(expression.replaceAll("\\\\", ""), /\(\?|\*\?|\+\?|\\[a-z0-9]/i)
@@ -172,7 +172,7 @@ describe("a wildcard's expression", () => {
   })
 
   it("has its examples", () => {
-    assert.deepStrictEqual(["/**/.env", "/home/*.pem"].map(ProfileText.regex), [
+    assert.deepStrictEqual(["/**/.env", "/home/*.pem"].map(MacOsPlatform.regex), [
       '#"^(/[^/]+)*/\\.[eE][nN][vV]($|/)"',
       '#"^/[hH][oO][mM][eE]/[^/]*\\.[pP][eE][mM]($|/)"'
     ])
@@ -181,6 +181,6 @@ describe("a wildcard's expression", () => {
 
 describe("a string", () => {
   it("escapes what would end or change it", () => {
-    assert.strictEqual(ProfileText.string('/a "b"\\c\nd\te ü'), '"/a \\"b\\"\\\\c\\nd\\te ü"')
+    assert.strictEqual(MacOsPlatform.string('/a "b"\\c\nd\te ü'), '"/a \\"b\\"\\\\c\\nd\\te ü"')
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as SandboxProfile from "../../../../src/sandbox/platform/macos/SandboxProfile.js"
+import * as MacOsPlatform from "../../../../src/sandbox/platform/macos/MacOsPlatform.js"
 import type { Rule, SandboxPolicy } from "../../../../src/sandbox/policy/SandboxPolicy.js"
 
 const path = (path: string, source: Rule["source"] = "user"): Rule => ({ pattern: path, path, kind: "path", source })
@@ -13,7 +13,7 @@ const policy: SandboxPolicy = {
   allowNetwork: false
 }
 
-const textOf = (changes: Partial<SandboxPolicy> = {}) => SandboxProfile.make({ ...policy, ...changes }).text
+const textOf = (changes: Partial<SandboxPolicy> = {}) => MacOsPlatform.make({ ...policy, ...changes }).text
 
 /** Every clause, without the words in strings. */
 const clauses = (text: string): ReadonlyArray<string> => {
@@ -103,13 +103,13 @@ describe("the profile", () => {
 
   it("lets the shell write to its session's pipes", () => {
     assert.include(
-      SandboxProfile.make(policy, "/tmp/session").text,
+      MacOsPlatform.make(policy, "/tmp/session").text,
       '(allow file-write-data\n  (subpath "/tmp/session")\n  (subpath "/private/tmp/session"))'
     )
   })
 
   it("gives every rule a tag that leads back to it", () => {
-    const { rules, text } = SandboxProfile.make(policy)
+    const { rules, text } = MacOsPlatform.make(policy)
     for (const [id, rule] of rules) {
       assert.isTrue([...policy.blacklist, ...policy.readonly].includes(rule))
       if (!id.startsWith("synapse:pin")) assert.include(text, `(with message "${id}")`)

@@ -1,20 +1,11 @@
-/**
- * Tests whether this machine can build a sandbox, and if not, tells why and what to do about it.
- *
- * @since 0.1.0
- */
+/** Tests whether this machine can build a sandbox, and if not, tells why and what to do about it. */
 import * as Effect from "effect/Effect"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
-import * as Cause from "./Cause.js"
+import * as Cause from "./internal/Cause.js"
 import * as Probe from "./Probe.js"
 
-/**
- * The result of one check.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of one check. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -25,12 +16,7 @@ export interface Check {
   readonly remedy: string
 }
 
-/**
- * The results of all checks, and the level that sandboxes are built at.
- *
- * @since 0.1.0
- * @category models
- */
+/** The results of all checks, and the level that sandboxes are built at. */
 export interface Report {
   readonly checks: ReadonlyArray<Check>
   /** The level that sandboxes are built at; undefined where none can be built. */
@@ -79,8 +65,6 @@ const limitCheck = (isRoot: boolean): Check =>
 /**
  * Tests the machine: runs bubblewrap once with all options that a sandbox needs, and unshare once. `proc` is `/proc`
  * outside of tests.
- *
- * @since 0.1.0
  */
 export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Report> =>
   Effect.gen(function* () {
@@ -109,11 +93,7 @@ export const examine = (programs: Programs, proc = "/proc"): Effect.Effect<Repor
     }
   })
 
-/**
- * Returns why no sandbox can be built, with what to do about it, as one message; undefined where one can be built.
- *
- * @since 0.1.0
- */
+/** Returns why no sandbox can be built, with what to do about it, as one message; undefined where one can be built. */
 export const refusal = (report: Report): string | undefined => {
   const check = report.checks.find((one) => one.required && !one.ok)
   return check === undefined ? undefined : Cause.sentence(check)

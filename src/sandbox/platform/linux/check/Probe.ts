@@ -1,8 +1,4 @@
-/**
- * Tests the programs that build a sandbox, by running them.
- *
- * @since 0.1.0
- */
+/** Tests the programs that build a sandbox, by running them. */
 import * as ChildProcess from "node:child_process"
 import * as Effect from "effect/Effect"
 import * as Seccomp from "../plan/Seccomp.js"
@@ -10,24 +6,14 @@ import type { Machine } from "../plan/Syscall.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 
-/**
- * The end of a program: whether it succeeded, and its output.
- *
- * @since 0.1.0
- * @category models
- */
+/** The end of a program: whether it succeeded, and its output. */
 export interface ProgramExit {
   readonly ok: boolean
   readonly stdout: string
   readonly said: string
 }
 
-/**
- * The result of running bubblewrap, and its version.
- *
- * @since 0.1.0
- * @category models
- */
+/** The result of running bubblewrap, and its version. */
 export interface Tried extends ProgramExit {
   readonly version: string | undefined
 }
@@ -38,11 +24,7 @@ const patience = 60_000
 /** The number of characters that are kept of each output, from its end. */
 const longest = 2000
 
-/**
- * Runs a program without the launcher's environment; `bytes` are written to its descriptor 3.
- *
- * @since 0.1.0
- */
+/** Runs a program without the launcher's environment; `bytes` are written to its descriptor 3. */
 export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8Array): Effect.Effect<ProgramExit> =>
   Effect.async<ProgramExit>((resume) => {
     const child = ChildProcess.spawn(program, args, {
@@ -70,11 +52,7 @@ export const run = (program: string, args: ReadonlyArray<string>, bytes?: Uint8A
     return Effect.sync(() => child.kill("SIGKILL"))
   })
 
-/**
- * Returns the architecture of this machine; undefined where there is no seccomp filter for it.
- *
- * @since 0.1.0
- */
+/** Returns the architecture of this machine; undefined where there is no seccomp filter for it. */
 export const machine = (arch: string = process.arch): Machine | undefined =>
   arch === "x64" || arch === "arm64" ? arch : undefined
 
@@ -83,8 +61,6 @@ const versionOf = (text: string): string | undefined => /\b(\d+\.\d+(?:\.\d+)?)\
 /**
  * Runs bubblewrap with all options that a sandbox needs. The program in the sandbox is bubblewrap again, which prints
  * its version.
- *
- * @since 0.1.0
  */
 export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> => {
   const args = [
@@ -108,8 +84,6 @@ export const sandbox = (bwrap: string, machine: Machine): Effect.Effect<Tried> =
 /**
  * Tests which level works: a mount namespace made by right (`mount`), one made in a user namespace (`user`), or none
  * (`single`).
- *
- * @since 0.1.0
  */
 export const level = ({ bash, mount, nsenter, umount, unshare }: Programs): Effect.Effect<Level> => {
   if (

@@ -1,20 +1,343 @@
 /**
  * Maintains the masks of a running sandbox: finds what the blacklist names by now, and verifies before the first
  * command that all of it is masked.
- *
- * @since 0.1.0
  */
+
+import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
+import * as BytePath from "../../../policy/BytePath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
+import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
+import * as Entries from "../plan/Entries.js"
 import type { Indexes } from "../plan/IndexFile.js"
 import type { Layout } from "../plan/Layout.js"
+import * as MaskFold from "../plan/MaskFold.js"
 import * as Masks from "../plan/Masks.js"
 import * as Unworkable from "../plan/Unworkable.js"
+import { realPath } from "../plan/WriteRoots.js"
 import type { LiveNamespace } from "./LiveNamespace.js"
-import * as MaskWatch from "./MaskWatch.js"
+
+/** The most directories that are watched, for each takes some of the kernel's memory. */
+const mostDirectories = 512
+
+/** Milliseconds between two looks; after a long one, `share` times its duration. */
+const pauseMaskWatch = 100
+const share = 20
+
+/** Milliseconds after a change during which another one may leave the time of change the same. */
+const unsettled = 100
+
+/**
+ * The most changes that are followed in one turn of the event loop: while there are more, the loop would wait for the
+ * last of them.
+ */
+const mostChanges = 1000
+
+/** Watches one directory: `fs.watch`, or what a test has for it; throws where that is not possible. */
+export type Watcher = (
+  directory: string,
+  see: (name: string | null) => void
+) => { readonly close: () => void; readonly on: (event: "error", listener: () => void) => unknown }
+
+const watchByKernel: Watcher = (directory, see) =>
+  Fs.watch(BytePath.toHost(directory), { persistent: false, encoding: "buffer" }, (_, name) =>
+    see(name === null ? null : BytePath.decode(Buffer.from(name)))
+  )
+
+/** Directories that are watched. */
+interface DirectoryWatch {
+  /** Watches a further directory; does nothing for one that is watched, or where there are too many. */
+  readonly add: (directory: string) => void
+  /** True where a directory is looked at, for the kernel refused a watch. */
+  readonly isPolling: () => boolean
+}
+
+/**
+ * Watches directories until the scope ends. `see` is called with the directory and the entry's name, or with null where
+ * any of its entries may have changed.
+ */
+export const makeDirectoryWatch = (
+  see: (directory: string, name: string | null) => void,
+  watch: Watcher = watchByKernel
+): Effect.Effect<DirectoryWatch, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Watches(see, watch)),
+      (watches) => Effect.sync(() => watches.close())
+    ),
+    (watches): DirectoryWatch => ({
+      add: (directory) => watches.add(directory),
+      isPolling: () => watches.isRefused && watches.isPolling
+    })
+  )
+
+class Watches {
+  /** The watched directories. */
+  private readonly watched = new Map<string, ReturnType<Watcher>>()
+  /** The directories that are looked at, each with the time of change when that was done last. */
+  private readonly polled = new Map<string, number>()
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private isClosed = false
+  /** The changes in this turn of the event loop. */
+  private changes = 0
+  /** True once the kernel has refused a watch. */
+  isRefused = false
+
+  constructor(
+    private readonly see: (directory: string, name: string | null) => void,
+    private readonly watch: Watcher
+  ) {}
+
+  get isPolling(): boolean {
+    return this.polled.size > 0
+  }
+
+  add(directory: string): void {
+    if (this.watched.has(directory) || this.polled.has(directory)) return
+    if (this.watched.size + this.polled.size >= mostDirectories) return
+    if (!this.start(directory)) this.poll(directory)
+  }
+
+  private poll(directory: string): void {
+    this.polled.set(directory, 0)
+    this.schedule(pauseMaskWatch)
+  }
+
+  private note(directory: string, name: string | null): void {
+    if (this.changes++ === 0) {
+      setImmediate(() => {
+        this.changes = 0
+      })
+    }
+    const watcher = this.watched.get(directory)
+    if (this.changes > mostChanges && watcher !== undefined) {
+      watcher.close()
+      this.watched.delete(directory)
+      this.poll(directory)
+    } else this.see(directory, name)
+  }
+
+  close(): void {
+    this.isClosed = true
+    clearTimeout(this.timer)
+    for (const watcher of this.watched.values()) watcher.close()
+  }
+
+  private start(directory: string): boolean {
+    try {
+      const watcher = this.watch(directory, (name) => this.note(directory, name))
+      // The directory was removed, or the kernel has given up.
+      watcher.on("error", () => {
+        watcher.close()
+        this.watched.delete(directory)
+      })
+      this.watched.set(directory, watcher)
+      return true
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      // What is gone, or closed to us, is found by the next scan.
+      const isRefused = code === "ENOSPC" || code === "EMFILE" || code === "ENFILE" || code === "ENOMEM"
+      this.isRefused ||= isRefused
+      return !isRefused
+    }
+  }
+
+  private schedule(after: number): void {
+    if (this.isClosed) return
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined
+      const began = performance.now()
+      for (const directory of [...this.polled.keys()]) this.look(directory)
+      if (this.isPolling) this.schedule(Math.max(pauseMaskWatch, share * (performance.now() - began)))
+    }, after).unref()
+  }
+
+  private look(directory: string): void {
+    const isWatched = this.start(directory)
+    try {
+      const { ctimeMs } = Fs.lstatSync(BytePath.toHost(directory))
+      if (ctimeMs !== this.polled.get(directory) || ctimeMs > Date.now() - unsettled) {
+        for (const { name } of Entries.list(directory) ?? []) this.see(directory, name)
+        this.see(directory, null)
+      }
+      this.polled.set(directory, ctimeMs)
+    } catch {
+      // It is gone, or there are no descriptors left: it is looked at again.
+    }
+    if (isWatched) this.polled.delete(directory)
+  }
+}
+
+const nearest = (path: string): string | undefined => {
+  for (let at = Path.dirname(path); ; at = Path.dirname(at)) {
+    const real = realPath(at)
+    if (real !== undefined || at === "/") return real
+  }
+}
+
+/** Returns undefined for what is gone, or can't be looked at. */
+const lookAt = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The paths whose change may remove a mask or need one: those of masks and of rules without wildcards, and the directories
+ * on the way to them. A command writes many other files, and a look at the mount table for each costs more than the file.
+ */
+class Places {
+  private readonly paths = new Set<string>()
+
+  constructor(policy: SandboxPolicy, masks: Iterable<string>) {
+    for (const rule of policy.blacklist) if (rule.kind === "path") this.addRule(rule)
+    for (const mask of masks) this.add(mask)
+  }
+
+  addRule({ path, real = path }: Rule): void {
+    for (const one of [path, real]) {
+      this.add(one)
+      this.addMissing(one)
+    }
+  }
+
+  add(path: string): void {
+    for (let at = path; !this.paths.has(at) && at !== "/"; at = Path.dirname(at)) this.paths.add(at)
+  }
+
+  /** Tests whether an event in a watched directory concerns one of them; the name is its own where it is moved itself. */
+  concern(directory: string, name: string): boolean {
+    return this.paths.has(Path.join(directory, name)) || name === Path.basename(directory)
+  }
+
+  /** Adds the first part of a path that does not exist, by the real path of the directory where it would be made. */
+  private addMissing(path: string): void {
+    for (let at = path; at !== "/"; at = Path.dirname(at)) {
+      const directory = realPath(Path.dirname(at))
+      if (directory === undefined) continue
+      this.paths.add(Path.join(directory, Path.basename(at)))
+      return
+    }
+  }
+}
+
+/** Watches over masks until the scope ends. */
+export const makeMaskWatch = (options: {
+  readonly door: LiveNamespace
+  readonly policy: SandboxPolicy
+  readonly masks: ReadonlyArray<Mask>
+  /** Returns the directories that can be written; none by default. */
+  readonly roots?: () => ReadonlyArray<string>
+  /** The paths without which no command can run (`MaskFold`). */
+  readonly vital?: ReadonlyArray<string>
+  /** Returns the rules for the places that dangling links lead to, as the last scan found them. */
+  readonly awaited?: () => ReadonlyArray<Rule>
+  readonly watcher?: Watcher
+  readonly isGranted?: WatchOptions["isGranted"]
+  readonly exclusive?: WatchOptions["exclusive"]
+  readonly onMasked?: WatchOptions["onMasked"]
+}): Effect.Effect<MaskWatch, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const { awaited = () => [], door, exclusive = (change) => change, isGranted = () => false, policy } = options
+    const { onMasked = () => {}, roots = () => [], vital = [policy.cwd] } = options
+    const known = new Map(options.masks.map((mask) => [mask.path, mask]))
+    const granted = PathRule.make(policy.granted ?? [])
+    const matcher = PathRule.make(policy.blacklist)
+    /** The masks since whose mounting nobody has looked for processes that hold them open. */
+    const fresh = new Map<string, Mask>()
+    const events = yield* Queue.sliding<void>(1)
+
+    const places = new Places(policy, known.keys())
+
+    const add = (mask: Mask) => {
+      if (known.has(mask.path) || granted.find(mask.path) !== undefined) return
+      known.set(mask.path, mask)
+      places.add(mask.path)
+    }
+    const see = (directory: string, name: string | null) => {
+      const path = name === null ? undefined : Path.join(directory, name)
+      const rule = name === null ? undefined : matcher.findEntry(directory, name)
+      const at = path === undefined || rule === undefined ? undefined : lookAt(path)
+      if (path !== undefined && rule !== undefined && at !== undefined && !at.isSymbolicLink()) {
+        add({ path, kind: at.isDirectory() ? "directory" : "file", rule })
+      }
+      if (name === null || rule !== undefined || places.concern(directory, name)) Queue.unsafeOffer(events, undefined)
+    }
+
+    const lost = Effect.try({
+      try: () => {
+        const missing = door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
+        return MaskFold.fold(missing, roots(), vital)
+      },
+      catch: (error) =>
+        new ExecutionFailed({ kind: "sandbox", reason: error instanceof Error ? error.message : String(error) })
+    })
+    /** Keeps directories that are masked whole in the place of what is in them. */
+    const gather = (masks: ReadonlyArray<Mask>) => {
+      const whole = masks.filter(({ reason }) => reason === MaskFold.crowded)
+      if (whole.length === 0) return
+      for (const path of known.keys()) if (whole.some((one) => isWithin(path, one.path))) known.delete(path)
+      for (const mask of whole) add(mask)
+    }
+    const refresh = Effect.suspend(() => {
+      for (const mask of Masks.literals([...policy.blacklist, ...awaited()], roots())) add(mask)
+      const mask = Effect.flatMap(lost, (missing) =>
+        Effect.map(door.addMasks(missing), () => {
+          gather(missing)
+          // What is masked because it can't be searched is not what a rule names.
+          for (const mask of missing) if (mask.reason === undefined) fresh.set(mask.path, mask)
+          if (fresh.size > 0) onMasked()
+        })
+      )
+      return Effect.flatMap(lost, (missing) => (missing.length === 0 ? Effect.void : exclusive(mask)))
+    })
+
+    const evict = (before?: number) =>
+      Effect.suspend(() => {
+        const masks = [...fresh.values()].filter(({ path }) => !isGranted(path))
+        if (before === undefined) fresh.clear()
+        return masks.length === 0 ? Effect.succeed([]) : door.evict(masks, before)
+      })
+
+    const literal = policy.blacklist.flatMap((rule) => (rule.kind === "path" ? [rule.real ?? rule.path] : []))
+    const watch = yield* makeDirectoryWatch(see, options.watcher)
+    watch.add(policy.cwd)
+    for (const path of literal) for (const directory of [nearest(path) ?? []].flat()) watch.add(directory)
+    // Masks have real paths, so their directories are real ones too.
+    for (const path of known.keys()) watch.add(Path.dirname(path))
+    // The fiber that starts a sandbox may be uninterruptible; this one has to end with the scope.
+    yield* Effect.forkScoped(
+      Effect.interruptible(Effect.forever(Effect.zipRight(Queue.take(events), Effect.ignore(refresh))))
+    )
+    return {
+      refresh,
+      evict,
+      isEvictionDue: () => fresh.size > 0,
+      masks: () => [...known.values()],
+      learn: (found) =>
+        Effect.suspend(() => {
+          for (const mask of found) {
+            add(mask)
+            watch.add(Path.dirname(mask.path))
+          }
+          for (const rule of awaited()) {
+            places.addRule(rule)
+            watch.add(nearest(rule.path) ?? "/")
+          }
+          return refresh
+        }),
+      isPolling: watch.isPolling
+    }
+  })
 
 /** The most walks for files that are moved, before the start fails. */
 const mostRounds = 24
@@ -43,8 +366,6 @@ const moved = () =>
  * those that were made writable while the sandbox ran.
  *
  * @param walked the time, in milliseconds, at which the walk for the layout began
- * @since 0.1.0
- * @category constructors
  */
 export const make = (
   door: LiveNamespace,
@@ -120,7 +441,7 @@ export const make = (
         return yield* moved()
       }),
     watch: (options) =>
-      MaskWatch.make({
+      makeMaskWatch({
         door,
         policy,
         masks: layout.masks,

@@ -1,7 +1,5 @@
 /**
  * Changes the mounts of a running sandbox from outside: they appear in the sandbox, and its shell goes on undisturbed.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -9,8 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as Directories from "../../../../files/Directories.js"
+import * as ProcessFiles from "../../../../session/ProcessFiles.js"
+import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
+import * as FileIdentity from "../../../policy/FileIdentity.js"
 import * as HostPath from "../../../policy/HostPath.js"
+import { isWithin as isWithinOfMountChange } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask, Stopped } from "../../SandboxPlatform.js"
 import * as Probe from "../check/Probe.js"
@@ -23,17 +25,178 @@ import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
-import * as Eviction from "./Eviction.js"
-import * as MountChange from "./MountChange.js"
-import * as SandboxProcess from "./SandboxProcess.js"
-import * as WritableMounts from "./WritableMounts.js"
+import * as Eviction from "./internal/Eviction.js"
+
+type Table = ReadonlyArray<MountTable.Mount>
+
+/** The options of `run`. */
+interface Options {
+  /** The first process of the sandbox. */
+  readonly inner: number
+  /** The text that begins an error. */
+  readonly what: string
+  /** The real path that the change is about. */
+  readonly path: string
+  /** The identity (`FileIdentity`) that the path must have; any, where it is not given. */
+  readonly identity?: string | undefined
+  /** A place of this process's own through which binds go. */
+  readonly stage: string
+  /** Returns the mounts of the sandbox, as of now. */
+  readonly mounts: () => Table
+  /** Tests whether a mount is a mask. */
+  readonly isMask: (mount: MountTable.Mount) => boolean
+  /** The mounts of this process, by which the file system of the path is known; undefined where nothing is mounted there. */
+  readonly source?: Pick<MountTable.Mount, "device" | "root"> | undefined
+}
+
+const failMountChange = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
+
+const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} ${root} ${point}`
+
+/** Tests whether a change has taken away masks elsewhere, or mounted anything elsewhere, or something else there. */
+const isStray = (before: Table, after: Table, { isMask, path, source, stage }: Options): boolean => {
+  // A mask at the path lies on its stage too.
+  const isMeant = ({ point }: MountTable.Mount) =>
+    isWithinOfMountChange(point, path) || isWithinOfMountChange(point, stage)
+  const masked = new Set(after.filter(isMask).map(({ point }) => point))
+  if (before.some((mount) => isMask(mount) && !isMeant(mount) && !masked.has(mount.point))) return true
+  const known = new Set(before.map(keyOf))
+  return after.some((mount) => {
+    if (known.has(keyOf(mount)) || isWithinOfMountChange(mount.point, stage)) return false
+    if (!isWithinOfMountChange(mount.point, path)) return true
+    if (mount.point !== path || isMask(mount)) return false
+    return source === undefined || mount.device !== source.device || mount.root !== source.root
+  })
+}
+
+/** Runs a change. */
+export const run = (
+  change: Effect.Effect<void, ExecutionFailed>,
+  options: Options
+): Effect.Effect<void, ExecutionFailed> =>
+  Effect.uninterruptible(
+    Effect.suspend(() => {
+      const { identity, inner, mounts, path, what } = options
+      const stopped = Eviction.stopAll(inner)
+      if (stopped === undefined) return failMountChange(`${what}: the processes of the sandbox can't be stopped for it`)
+      return Effect.gen(function* () {
+        if (realPath(path) !== path) return yield* failMountChange(`${what}: it is not there, or a link`)
+        if (identity !== undefined && FileIdentity.of(path) !== identity)
+          return yield* failMountChange(`${what}: something else is there by now`)
+        const before = mounts()
+        const changed: Either.Either<void, ExecutionFailed> = yield* Effect.either(change)
+        if (isStray(before, mounts(), options)) {
+          Eviction.endAtOnce(inner)
+          return yield* failMountChange(`${what}: it was replaced meanwhile, and the sandbox was ended`)
+        }
+        return yield* changed
+      }).pipe(Effect.ensuring(Effect.sync(() => Eviction.goOn(stopped))))
+    })
+  )
+
+/** Tests whether a process is in a PID namespace below this one. */
+const isInside = (pid: number): boolean => {
+  try {
+    return /^NSpid:\s*\d+\s+\d+/m.test(Fs.readFileSync(`/proc/${pid}/status`, "latin1"))
+  } catch {
+    return false
+  }
+}
+
+/** Reads the children of a process from `/proc`, which takes a tenth of the time of listing all processes. */
+const childrenOf = (pid: number): ReadonlyArray<number> => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** Tests whether a process runs under a seccomp filter and can't gain privileges. */
+const isConfined = (pid: number): boolean => {
+  try {
+    const status = Fs.readFileSync(`/proc/${pid}/status`, "latin1")
+    return /^Seccomp:\s*2$/m.test(status) && /^NoNewPrivs:\s*1$/m.test(status)
+  } catch {
+    // It has ended.
+    return true
+  }
+}
+
+/**
+ * Finds the first process in a sandbox: the descendant of the spawned process that is in a PID namespace of its own.
+ */
+const find = (pid: number): number | undefined =>
+  childrenOf(pid).find(isInside) ??
+  ProcessTable.descendants(ProcessTable.list(), pid).find((one) => isInside(one.pid))?.pid
+
+/** Tests whether the first process in the sandbox and all its children are confined. */
+const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(isConfined)
+
+/**
+ * Returns the identity (`FileIdentity`) of the directory that the first shell in the sandbox is in, before any command has
+ * run; undefined where that can't be seen.
+ */
+const shellDirectory = (inner: number): string | undefined => {
+  const [keeper = inner] = childrenOf(inner)
+  const [shell = keeper] = childrenOf(keeper)
+  try {
+    const { dev, ino } = Fs.statSync(`/proc/${shell}/cwd`, { bigint: true })
+    return `${dev}:${ino}`
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Tests whether the first process in the sandbox has ended, or has left its mounts, which is a part of its end: all
+ * others end with it.
+ */
+const hasEnded = (inner: number): boolean => {
+  if (ProcessFiles.stat(inner) === undefined) return true
+  try {
+    Fs.readlinkSync(`/proc/${inner}/ns/mnt`)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT"
+  }
+}
+
+/**
+ * Returns the first path at which something else is mounted than was to be, or something is writable that was not to
+ * be; undefined where all is as it was planned.
+ *
+ * @param hidden the directories that the sandbox does not see, and mounts in them
+ * @param outside the mounts outside of the sandbox
+ * @param inside the mounts in the sandbox
+ */
+export const strayWritableMounts = (
+  { isReadOnly, roots: given, toolCache }: Pick<Layout, "isReadOnly" | "roots" | "toolCache">,
+  hidden: ReadonlyArray<string>,
+  outside: ReadonlyArray<MountTable.Mount>,
+  inside: ReadonlyArray<MountTable.Mount>
+): string | undefined => {
+  const roots = toolCache === undefined ? given : [...given, toolCache]
+  const devices = new Set<string>()
+  for (const root of roots) {
+    const expected = MountTable.sourceOf(outside, root)
+    const found = inside.findLast(({ point }) => point === root)
+    if (expected === undefined || found?.device !== expected.device || found.root !== expected.root) return root
+    devices.add(expected.device)
+  }
+  // What can't be remounted read-only, as some network file systems, is none of these.
+  return inside.find(
+    ({ device, isWritable, point }) =>
+      isWritable &&
+      devices.has(device) &&
+      !hidden.some((directory) => HostPath.isWithin(point, directory)) &&
+      (isReadOnly || !roots.some((root) => HostPath.isWithin(point, root)))
+  )?.point
+}
 
 /**
  * The mounts of a running sandbox. A change takes a few milliseconds; it fails with ExecutionFailed (kind `sandbox`)
  * where it is not possible, and the sandbox has to be built anew for it.
- *
- * @since 0.1.0
- * @category models
  */
 export interface LiveNamespace {
   /**
@@ -87,9 +250,6 @@ const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason }
 /**
  * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its keeper has reported, or its
  * shell has written its first output.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (options: {
   readonly pid: number
@@ -107,7 +267,7 @@ export const make = (options: {
 
   const placeholder = new RegExp(`/${Path.basename(plan.path)}/placeholders/(?:file|directory)$`)
   const mounts = () => {
-    inner ??= SandboxProcess.find(pid)
+    inner ??= find(pid)
     return inner === undefined ? [] : MountTable.read(inner)
   }
   const maskedIn = (table: ReadonlyArray<MountTable.Mount>) =>
@@ -169,7 +329,7 @@ export const make = (options: {
       const left = lost(masks)
       if (left.length === 0) return
       // A restart may end the sandbox meanwhile: the next one has its own masks.
-      if (inner !== undefined && SandboxProcess.hasEnded(inner)) return
+      if (inner !== undefined && hasEnded(inner)) return
       // One that was gone when it was to be masked, and is there again, was made anew meanwhile.
       if (tries > 1) return yield* tryMasks(left, tries - 1)
       return yield* Either.isLeft(mounted) ? mounted.left : fail(what)
@@ -209,20 +369,20 @@ export const make = (options: {
   }
 
   const verify = (tries = confining): Effect.Effect<void, ExecutionFailed> => {
-    inner ??= SandboxProcess.find(pid)
-    if (inner === undefined || !SandboxProcess.isHeld(inner)) {
+    inner ??= find(pid)
+    if (inner === undefined || !isHeld(inner)) {
       return inner !== undefined && tries > 0
         ? Effect.flatMap(Effect.sleep(1), () => verify(tries - 1))
         : fail("no sandbox: what bubblewrap has started is not held by one; is it the system's own bubblewrap?")
     }
     const hidden = [layout.sessions, ...layout.others, plan.path]
-    const stray = WritableMounts.stray(layout, hidden, MountTable.read("self"), mounts())
+    const stray = strayWritableMounts(layout, hidden, MountTable.read("self"), mounts())
     return stray === undefined ? Effect.void : fail(`no sandbox: ${Unworkable.replaced(stray)}`)
   }
 
   const arrive = Effect.suspend(() => {
-    inner ??= SandboxProcess.find(pid)
-    const at = inner === undefined ? undefined : SandboxProcess.shellDirectory(inner)
+    inner ??= find(pid)
+    const at = inner === undefined ? undefined : shellDirectory(inner)
     return at === undefined || layout.identity === undefined || at === layout.identity
       ? Effect.void
       : fail(`no sandbox: ${Unworkable.replaced(layout.cwd)}`)
@@ -231,11 +391,11 @@ export const make = (options: {
   /** Changes the mounts at a path, and nowhere else. */
   const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>, identity?: string) =>
     Effect.suspend(() => {
-      inner ??= SandboxProcess.find(pid)
+      inner ??= find(pid)
       if (inner === undefined) return fail(`${what}: the sandbox has ended`)
       const source = MountTable.sourceOf(MountTable.read("self"), path)
       const isMask = ({ root }: MountTable.Mount) => placeholder.test(root)
-      return MountChange.run(change, { inner, what, path, stage: stage(path), mounts, isMask, source, identity })
+      return run(change, { inner, what, path, stage: stage(path), mounts, isMask, source, identity })
     })
 
   return {
@@ -246,11 +406,11 @@ export const make = (options: {
     areMounted,
     lost,
     evict: (masks, before) => {
-      inner ??= SandboxProcess.find(pid)
+      inner ??= find(pid)
       return inner === undefined ? Effect.succeed([]) : Eviction.evict(inner, masks, before)
     },
     stopOthers: Effect.suspend(() => {
-      inner ??= SandboxProcess.find(pid)
+      inner ??= find(pid)
       if (inner === undefined) return fail("the sandbox has ended")
       const stopped = Eviction.stopOthers(inner)
       return stopped === undefined

@@ -1,8 +1,6 @@
 /**
  * Reads the kernel's counters of a sandbox's attempts to reach a network: the packets for which its empty network has
  * no route. TCP, UDP and name look-ups over IPv4 and IPv6 are counted; the sandbox's own loopback is not.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import type { NetworkCounters, Source } from "../../NetworkMeter.js"
@@ -32,12 +30,7 @@ const open = (pid: number): Source | undefined => {
   }
 }
 
-/**
- * Reads the counters of the network that a process is in, once; undefined where there are none.
- *
- * @since 0.1.0
- * @category readings
- */
+/** Reads the counters of the network that a process is in, once; undefined where there are none. */
 export const read = (pid: number): NetworkCounters | undefined => {
   const source = open(pid)
   const counters = source?.read()
@@ -45,12 +38,7 @@ export const read = (pid: number): NetworkCounters | undefined => {
   return counters
 }
 
-/**
- * Makes a meter for the network of the sandbox that a launcher has started; undefined where there is none yet.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes a meter for the network of the sandbox that a launcher has started; undefined where there is none yet. */
 export const meter = (launcher: number): NetworkMeter.NetworkMeter | undefined => {
   const inside = insideOf(launcher)
   const source = inside === undefined ? undefined : open(inside)
@@ -63,9 +51,6 @@ const mostProcesses = 64
 /**
  * Finds the first process, among a launcher and its descendants, that is in another network than this process;
  * undefined where there is none yet. It lives as long as the sandbox, so its pid stays valid.
- *
- * @since 0.1.0
- * @category readings
  */
 export const insideOf = (launcher: number): number | undefined => {
   const own = networkOf("self")

@@ -1,26 +1,13 @@
-/**
- * Writes a layout as bubblewrap's arguments.
- *
- * @since 0.1.0
- */
+/** Writes a layout as bubblewrap's arguments. */
 
 import { isWithin } from "../../../policy/HostPath.js"
 import type { Layout } from "./Layout.js"
 import type { PlanDirectory } from "./PlanDirectory.js"
 
-/**
- * The descriptors that bubblewrap reads its input from.
- *
- * @since 0.1.0
- */
+/** The descriptors that bubblewrap reads its input from. */
 export const descriptors = { gate: 7, arguments: 8, seccomp: 9 } as const
 
-/**
- * The options of `make`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `make`. */
 export interface PlanOptions {
   readonly layout: Layout
   /** True where the masks are mounted by the launcher (`Launch`), because bubblewrap takes quadratic time for them. */
@@ -100,12 +87,7 @@ const arriving = (sessions: string): ReadonlyArray<string> => [
   ...["--file", String(descriptors.gate), `${sessions}/gate`]
 ]
 
-/**
- * Makes bubblewrap's arguments, without the program that it runs.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Makes bubblewrap's arguments, without the program that it runs. */
 export const make = (options: PlanOptions): ReadonlyArray<string> => {
   const { gate, layout, masksFromOutside, directory, user } = options
   const masks = masksFromOutside ? [] : layout.masks

@@ -1,18 +1,9 @@
-/**
- * Lists directories that commands may have made: names that are not UTF-8, rights that hide what is in them.
- *
- * @since 0.1.0
- */
+/** Lists directories that commands may have made: names that are not UTF-8, rights that hide what is in them. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as BytePath from "../../../policy/BytePath.js"
 
-/**
- * An entry of a directory; its name is one of `BytePath`.
- *
- * @since 0.1.0
- * @category models
- */
+/** An entry of a directory; its name is one of `BytePath`. */
 export type Entry = Pick<Fs.Dirent, "name" | "isDirectory" | "isFile" | "isSymbolicLink">
 
 /** The most bytes of a directory's path that are walked on from: what is in it still has a path that a mount takes. */
@@ -32,9 +23,6 @@ const isTooLong = (path: string): boolean => path.length * 3 > longest && BytePa
 /**
  * Lists a directory, which may be reached by another path; undefined where it can't be listed (`closedAt` tells why), or
  * its path is too long to go on. Throws where the system has no descriptors or no memory left.
- *
- * @since 0.1.0
- * @category listing
  */
 export const list = (directory: string, reached = directory): ReadonlyArray<Entry> | undefined => {
   if (isTooLong(directory)) return undefined
@@ -73,12 +61,7 @@ const isWithinReach = (directory: string): boolean => {
   return at.isDirectory() && (at.uid === process.geteuid?.() || mayEnter(directory))
 }
 
-/**
- * Tests whether a directory is this user's.
- *
- * @since 0.1.0
- * @category looking
- */
+/** Tests whether a directory is this user's. */
 export const isOwn = (directory: string): boolean => {
   try {
     return Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.()
@@ -87,20 +70,13 @@ export const isOwn = (directory: string): boolean => {
   }
 }
 
-/**
- * The reason why such a directory is masked whole.
- *
- * @since 0.1.0
- */
+/** The reason why such a directory is masked whole. */
 export const unsearchable = "it can't be searched for what the blacklist names"
 
 /**
  * Returns the directory that hides a path from a walk, and that commands may look into: the path itself, which can't be
  * listed, or the one on the way to it that can't be entered. Undefined where there is none: the path is gone, is no
  * directory, or is closed to commands too.
- *
- * @since 0.1.0
- * @category looking
  */
 export const closedAt = (path: string): string | undefined => {
   try {
@@ -111,12 +87,7 @@ export const closedAt = (path: string): string | undefined => {
   }
 }
 
-/**
- * Returns the directory that hides from us whether anything exists at a path, and that commands may look into.
- *
- * @since 0.1.0
- * @category looking
- */
+/** Returns the directory that hides from us whether anything exists at a path, and that commands may look into. */
 export const hiding = (path: string): string | undefined => {
   try {
     Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })

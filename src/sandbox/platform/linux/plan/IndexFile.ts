@@ -3,8 +3,6 @@
  *
  * A file that is not as this user wrote it during this boot (another owner, open to others, cut off) is ignored: the
  * walk reads everything then.
- *
- * @since 0.1.0
  */
 import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
@@ -15,7 +13,7 @@ import * as HostPath from "../../../policy/HostPath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
-import { type Directory, DirectoryIndex } from "./DirectoryIndex.js"
+import { type Directory, DirectoryIndex } from "./internal/DirectoryIndex.js"
 
 /** The version of the format; files of another version are ignored. */
 const version = 2
@@ -130,12 +128,7 @@ const sweep = (directory: string): void => {
   }
 }
 
-/**
- * The indexes of all trees that a platform walks.
- *
- * @since 0.1.0
- * @category models
- */
+/** The indexes of all trees that a platform walks. */
 export interface Indexes {
   /** Returns the index of a tree, for the globs among the rules. */
   readonly of: (root: string, rules: ReadonlyArray<Rule>) => DirectoryIndex
@@ -143,12 +136,7 @@ export interface Indexes {
   readonly save: Effect.Effect<void>
 }
 
-/**
- * Keeps indexes in memory alone.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Keeps indexes in memory alone. */
 export const memory = (): Indexes => {
   const open = new Map<string, DirectoryIndex>()
   return {
@@ -164,9 +152,6 @@ export const memory = (): Indexes => {
 /**
  * Keeps indexes in a directory, which is created with the first of them; undefined where it is not private, or lies in
  * one of the roots, which commands may write.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (directory: string, roots: ReadonlyArray<string>, clock?: () => number): Indexes | undefined => {
   const home = locate(directory, roots)

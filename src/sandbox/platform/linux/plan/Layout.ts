@@ -1,8 +1,4 @@
-/**
- * Resolves a policy into the parts of a sandbox: real paths, as the file system has them now.
- *
- * @since 0.1.0
- */
+/** Resolves a policy into the parts of a sandbox: real paths, as the file system has them now. */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as FileIdentity from "../../../policy/FileIdentity.js"
@@ -22,12 +18,7 @@ interface Opening {
   readonly granted: ReadonlyArray<string>
 }
 
-/**
- * The parts of a sandbox, as real paths.
- *
- * @since 0.1.0
- * @category models
- */
+/** The parts of a sandbox, as real paths. */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
   /** The identity (`FileIdentity`) of that directory, where it can be written: the shell has to be in this one. */
@@ -76,9 +67,6 @@ const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
  * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user;
  * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it; `shownIn` are
  * directories that are read also in a directory for temporary files that the sandbox has of its own.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = async (
   policy: SandboxPolicy,

@@ -1,25 +1,15 @@
 /**
  * Bounds the number of masks: the kernel bounds the mounts of a sandbox, and each takes time. Where files that the blacklist
  * names are more than that, directories that hold many of them are masked whole.
- *
- * @since 0.1.0
  */
 import * as Path from "node:path"
 import { isWithin } from "../../../policy/HostPath.js"
 import type { Mask } from "../../SandboxPlatform.js"
 
-/**
- * The most masks of a sandbox, about.
- *
- * @since 0.1.0
- */
+/** The most masks of a sandbox, about. */
 export const most = 4000
 
-/**
- * The reason why such a directory is masked whole.
- *
- * @since 0.1.0
- */
+/** The reason why such a directory is masked whole. */
 export const crowded = "it holds more of what the blacklist names than can be hidden one by one"
 
 /** The part of its parent's masks that a directory must hold to be masked in its place. */
@@ -67,8 +57,6 @@ class Crowds {
  *
  * @param needed paths without which no command can run
  * @param limit the most masks; `most` by default
- * @since 0.1.0
- * @category combinators
  */
 export const fold = <A extends Mask>(
   masks: ReadonlyArray<A>,

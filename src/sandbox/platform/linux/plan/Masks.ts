@@ -2,34 +2,149 @@
  * Finds the paths that the blacklist hides, each with its rule, as the file system has them now.
  *
  * Only what exists can be masked. It is masked by its real path, which covers every symbolic link to it.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
+import { isWithin as isWithinOfLinkTargets } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
+import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Entries from "./Entries.js"
-import * as FileWalk from "./FileWalk.js"
-import * as HardLinks from "./HardLinks.js"
 import type { Indexes } from "./IndexFile.js"
-import * as LinkTargets from "./LinkTargets.js"
+import * as FileWalk from "./internal/FileWalk.js"
 import * as MaskFold from "./MaskFold.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
 
-const { isWithin } = HostPath
+/** A file that has names besides the masked one. */
+interface Linked {
+  readonly mask: Mask
+  /** The number of names that are not found yet. */
+  left: number
+}
+
+/** Returns undefined for what is gone, or lies in a directory that can't be entered (`Entries.closedAt`). */
+const stat = (path: string): Fs.BigIntStats | undefined => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(path), { bigint: true })
+  } catch {
+    return undefined
+  }
+}
+
+const identity = ({ dev, ino }: Fs.BigIntStats): string => `${dev}:${ino}`
+
+/** The most entries of a masked directory that are examined: one that holds more is a cache, not a secret. */
+const mostEntries = 50_000
+
+/** Finds the files with several names, among the masked files and in the masked directories. */
+const linkedOf = async (masks: ReadonlyArray<Mask>): Promise<Map<string, Linked>> => {
+  const found = new Map<string, Linked>()
+  const add = (mask: Mask, path: string) => {
+    const at = stat(path)
+    if (at === undefined || !at.isFile() || at.nlink < 2n) return
+    const known = found.get(identity(at))
+    if (known === undefined) found.set(identity(at), { mask, left: Number(at.nlink) - 1 })
+    else known.left--
+  }
+  for (const mask of masks) {
+    if (mask.kind === "file") add(mask, mask.path)
+    else {
+      let entries = 0
+      await FileWalk.visitAll([mask.path], (directory, entry) => {
+        if (entry.isFile()) add(mask, `${directory}/${entry.name}`)
+        return ++entries < mostEntries
+      })
+    }
+  }
+  return found
+}
 
 /**
- * The directories that are searched for masks, and those that are left out.
- *
- * @since 0.1.0
- * @category models
+ * Makes masks for all other names that masked files have below the roots. Files are examined one by one only where a
+ * masked file has several names, and only until all of them are found. A directory that hides whether its files are among
+ * them is masked.
  */
+const findHardLinks = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<string>): Promise<Array<Mask>> => {
+  const linked = await linkedOf(masks)
+  let left = 0
+  for (const one of linked.values()) left += Math.max(one.left, 0)
+  if (left === 0) return []
+  const masked = new Set(masks.map((mask) => mask.path))
+  const aliases: Array<Mask> = []
+  await FileWalk.visitAll(roots, (directory, entry) => {
+    if (left === 0) return false
+    const path = `${directory === "/" ? "" : directory}/${entry.name}`
+    if (masked.has(path)) return false
+    if (!entry.isFile()) return true
+    const at = stat(path)
+    if (at === undefined) {
+      const hidden = Entries.hiding(path)
+      const [one] = linked.values()
+      if (hidden !== undefined && one !== undefined) {
+        aliases.push({ path: hidden, kind: "directory", rule: one.mask.rule, reason: Entries.unsearchable })
+      }
+    }
+    const known = at === undefined || at.nlink < 2n ? undefined : linked.get(identity(at))
+    if (known !== undefined) {
+      aliases.push({ path, kind: "file", rule: known.mask.rule })
+      left--
+    }
+    return false
+  })
+  return aliases
+}
+
+/** Directories that programs come from: nothing in them is masked because a link leads to it. */
+const programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/boot", "/nix", "/gnu", "/snap"]
+
+/** Directories that no system works without; what lies deeper in them may be masked. */
+const system = ["/etc", "/opt", "/var", "/var/lib", "/home", "/root", "/srv", "/mnt", "/media"]
+
+/** Files in `/etc` itself are the system's; those of applications lie in directories. */
+const isSystemFile = (path: string): boolean => Path.dirname(path) === "/etc"
+
+/**
+ * Tests whether to mask the target of a link would take the system, the user's home, the session or the place of work
+ * from the commands. Such a target stays readable; the link is denied by its name before a command runs.
+ *
+ * @param needed further paths that are never masked because a link leads to them or to a directory around them
+ */
+const isHarmful = (target: string, needed: ReadonlyArray<string>): boolean =>
+  target === "/" ||
+  isSystemFile(target) ||
+  programs.some((path) => isWithinOfLinkTargets(target, path)) ||
+  [...system, ...needed, process.execPath].some((path) => isWithinOfLinkTargets(path, target))
+
+/**
+ * Tests whether a link that commands may have made leads to a directory out of what they may write: one link could hide
+ * other projects from every later session. A single file is hidden wherever it lies, as one secret that projects share.
+ */
+const isFar = (link: string, { kind, path }: Pick<Mask, "kind" | "path">, roots: ReadonlyArray<string>): boolean =>
+  kind === "directory" &&
+  roots.some((root) => isWithinOfLinkTargets(link, root)) &&
+  !roots.some((root) => isWithinOfLinkTargets(path, root))
+
+/** Makes a rule for the place that a dangling link leads to; undefined for one that leads to something. */
+const awaitedLinkTargets = (link: string, rule: Rule): Rule | undefined => {
+  try {
+    if (Fs.statSync(BytePath.toHost(link), { throwIfNoEntry: false }) !== undefined) return undefined
+  } catch {
+    // It leads to itself, or to where nobody may look.
+    return undefined
+  }
+  const path = RealPath.follow(link, 1000).real
+  return { pattern: rule.pattern, path, kind: "path", source: rule.source }
+}
+
+const { isWithin } = HostPath
+
+/** The directories that are searched for masks, and those that are left out. */
 export interface Area {
   /** Real paths of what can be written (`WriteRoots`). */
   readonly roots: ReadonlyArray<string>
@@ -61,8 +176,6 @@ const closedMask = (directory: string, rule: Rule, roots: ReadonlyArray<string>)
 /**
  * Finds what rules without wildcards name; cheap enough to run before each command. Where a directory in the roots
  * hides whether that exists, the directory is masked.
- *
- * @since 0.1.0
  */
 export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string>): Array<Mask> =>
   rules.flatMap((rule) => {
@@ -100,12 +213,7 @@ const sessionsRule = (path: string): Rule | undefined => {
     : undefined
 }
 
-/**
- * The outcome of a search.
- *
- * @since 0.1.0
- * @category models
- */
+/** The outcome of a search. */
 export interface Found {
   readonly masks: Array<Mask>
   /** Rules for the places that dangling links with blacklisted names lead to: what appears there is to be masked. */
@@ -117,12 +225,7 @@ export interface Found {
   readonly calm: "still" | "changing" | "moving"
 }
 
-/**
- * The certainty that a search is to have.
- *
- * @since 0.1.0
- * @category models
- */
+/** The certainty that a search is to have. */
 export interface Certainty {
   /** The time, in milliseconds, from which on a change of a directory makes the outcome uncertain. */
   readonly since?: number
@@ -176,8 +279,8 @@ const globs = async (
     if (kind !== "link") masks.push({ path, kind, rule })
     else {
       const mask = maskOf(path, rule)
-      if (mask === undefined) awaited.push(...[LinkTargets.awaited(path, rule) ?? []].flat())
-      else if (!LinkTargets.isHarmful(mask.path, needed) && !LinkTargets.isFar(path, mask, area.roots)) masks.push(mask)
+      if (mask === undefined) awaited.push(...[awaitedLinkTargets(path, rule) ?? []].flat())
+      else if (!isHarmful(mask.path, needed) && !isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
   return { masks, awaited, calm }
@@ -217,8 +320,6 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
 /**
  * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
  * same file systems. Rejects where the system has no descriptors or no memory left.
- *
- * @since 0.1.0
  */
 export const search = async (
   policy: Pick<SandboxPolicy, "blacklist">,
@@ -231,16 +332,12 @@ export const search = async (
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
   const fold = (masks: ReadonlyArray<Mask>) => MaskFold.fold(masks, area.roots, area.vital ?? area.needed)
   const named = fold(withoutCovered(all, area.hidden))
-  const linked = await HardLinks.find(named, area.roots)
+  const linked = await findHardLinks(named, area.roots)
   const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden)
   return { ...found, awaited, masks: [...fold(masks)] }
 }
 
-/**
- * Finds all masks of a policy (`search`).
- *
- * @since 0.1.0
- */
+/** Finds all masks of a policy (`search`). */
 export const find = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
@@ -250,8 +347,6 @@ export const find = async (
 /**
  * Returns the directories that must not be renamed, so that a rule without wildcards keeps its meaning: all between its
  * path and the root that makes them writable. The outermost come first.
- *
- * @since 0.1.0
  */
 export const pins = (
   policy: Pick<SandboxPolicy, "blacklist">,

@@ -1,18 +1,9 @@
-/**
- * Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`.
- *
- * @since 0.1.0
- */
+/** Reads the mounts that a process sees, from `/proc/<pid>/mountinfo`. */
 import * as Fs from "node:fs"
 import * as BytePath from "../../../policy/BytePath.js"
 import { isWithin } from "../../../policy/HostPath.js"
 
-/**
- * One line of the mount table.
- *
- * @since 0.1.0
- * @category models
- */
+/** One line of the mount table. */
 export interface Mount {
   /** The device of the file system: `major:minor`. */
   readonly device: string
@@ -37,12 +28,7 @@ const unescape = (text: string): string =>
 // Not `\S` and `^` of every line: what JavaScript takes for white space or the end of a line stands in names as it is.
 const line = /^\d+ \d+ (\d+:\d+) ([^ ]+) ([^ ]+) ([^ ]+) (?:[^ ]+ )*?- ([^ ]+)/
 
-/**
- * Parses a mount table; the mounts are in the order in which they were made.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Parses a mount table; the mounts are in the order in which they were made. */
 export const parse = (text: string): Array<Mount> =>
   text.split("\n").flatMap((each) => {
     const [found, device = "", root = "", point = "", options = "", type = ""] = line.exec(each) ?? []
@@ -50,12 +36,7 @@ export const parse = (text: string): Array<Mount> =>
     return { device, root: unescape(root), point: unescape(point), isWritable: options.split(",").includes("rw"), type }
   })
 
-/**
- * Reads the mount table of a process; empty where there is no such process, or it may not be inspected.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Reads the mount table of a process; empty where there is no such process, or it may not be inspected. */
 export const read = (pid: number | "self"): Array<Mount> => {
   try {
     return parse(BytePath.decode(Fs.readFileSync(`/proc/${pid}/mountinfo`)))
@@ -69,16 +50,10 @@ const tied = /^(?:[^ ]+ ){6}(?!- )/m
 /**
  * Tests whether all mounts of a table are private: none makes its changes known to another, or takes over those of
  * another. `text` is the table itself.
- *
- * @since 0.1.0
  */
 export const arePrivate = (text: string): boolean => text !== "" && !tied.test(text)
 
-/**
- * Tests whether all mounts that this process sees are private.
- *
- * @since 0.1.0
- */
+/** Tests whether all mounts that this process sees are private. */
 export const areApart = (): boolean => {
   try {
     return arePrivate(Fs.readFileSync("/proc/self/mountinfo", "latin1"))
@@ -92,11 +67,7 @@ const below = (path: string, directory: string): string => (directory === "/" ? 
 const join = (directory: string, rest: string): string =>
   rest === "" || rest === "/" ? directory : directory === "/" ? rest : directory + rest
 
-/**
- * Finds the mount that a path is reached through: the innermost one, and of several at one place the last.
- *
- * @since 0.1.0
- */
+/** Finds the mount that a path is reached through: the innermost one, and of several at one place the last. */
 export const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | undefined => {
   let found: Mount | undefined
   for (const mount of mounts) {
@@ -105,11 +76,7 @@ export const mountOf = (mounts: ReadonlyArray<Mount>, path: string): Mount | und
   return found
 }
 
-/**
- * Returns the file system that a path lies on, and its path there; undefined where there are no mounts.
- *
- * @since 0.1.0
- */
+/** Returns the file system that a path lies on, and its path there; undefined where there are no mounts. */
 export const sourceOf = (mounts: ReadonlyArray<Mount>, path: string): Pick<Mount, "device" | "root"> | undefined => {
   const own = mountOf(mounts, path)
   return own && { device: own.device, root: join(own.root, below(path, own.point)) }
@@ -118,8 +85,6 @@ export const sourceOf = (mounts: ReadonlyArray<Mount>, path: string): Pick<Mount
 /**
  * Returns the other paths under which a path, or a part of it, may be reached because the same file system is mounted
  * elsewhere. The caller has to test that another mount does not cover them.
- *
- * @since 0.1.0
  */
 export const aliases = (mounts: ReadonlyArray<Mount>, path: string): Array<string> => {
   const own = mountOf(mounts, path)

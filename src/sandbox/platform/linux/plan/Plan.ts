@@ -1,8 +1,4 @@
-/**
- * The plan of a sandbox: its layout, written down as what bubblewrap and the launch read.
- *
- * @since 0.1.0
- */
+/** The plan of a sandbox: its layout, written down as what bubblewrap and the launch read. */
 import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import { isWithin } from "../../../policy/HostPath.js"
@@ -17,12 +13,7 @@ import * as Seccomp from "./Seccomp.js"
 import type { Machine } from "./Syscall.js"
 import * as Unworkable from "./Unworkable.js"
 
-/**
- * The options of `make`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `make`. */
 export interface PlanOptions extends Pick<BubblewrapPlan.PlanOptions, "gate" | "masksFromOutside"> {
   readonly policy: SandboxPolicy
   /** The private directory of the session. */
@@ -43,12 +34,7 @@ export interface PlanOptions extends Pick<BubblewrapPlan.PlanOptions, "gate" | "
   readonly within: Readonly<Record<string, string>>
 }
 
-/**
- * A plan that has been written.
- *
- * @since 0.1.0
- * @category models
- */
+/** A plan that has been written. */
 export interface Plan {
   readonly layout: Layout.Layout
   /** The indexes of the directories that were walked. */
@@ -59,9 +45,6 @@ export interface Plan {
 
 /**
  * Walks the directories that a policy names, and writes the plan; fails where it can't be built as the policy says.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const make = (options: PlanOptions): Effect.Effect<Plan, ExecutionFailed> =>
   Effect.gen(function* () {

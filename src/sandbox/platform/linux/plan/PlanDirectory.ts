@@ -1,20 +1,11 @@
-/**
- * Writes the files that a sandbox is built from, into a directory that no sandbox sees.
- *
- * @since 0.1.0
- */
+/** Writes the files that a sandbox is built from, into a directory that no sandbox sees. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as DirectoryOwner from "../../../../session/DirectoryOwner.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import type { Mask } from "../../SandboxPlatform.js"
 
-/**
- * The paths of the files of one sandbox.
- *
- * @since 0.1.0
- * @category models
- */
+/** The paths of the files of one sandbox. */
 export interface PlanDirectory {
   readonly path: string
   /**
@@ -31,11 +22,7 @@ const escape = (path: string): string =>
     char.charCodeAt(0) < 128 ? `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}` : char
   )
 
-/**
- * Writes a table for `mount -a`: each line binds one path over another.
- *
- * @since 0.1.0
- */
+/** Writes a table for `mount -a`: each line binds one path over another. */
 export const toTable = (
   binds: Iterable<{ readonly source: string; readonly target: string; readonly options: string }>
 ): string =>
@@ -49,11 +36,7 @@ export const toTable = (
  */
 const guard = (path: string) => ({ source: path, target: path, options: "bind,private,ro,nosuid,nodev,noexec" })
 
-/**
- * Writes the table that mounts masks; `first` includes the mount that protects the placeholders.
- *
- * @since 0.1.0
- */
+/** Writes the table that mounts masks; `first` includes the mount that protects the placeholders. */
 export const maskTable = (plan: PlanDirectory, masks: Iterable<Pick<Mask, "kind" | "path">>, first: boolean): string =>
   toTable([
     ...(first ? [guard(plan.placeholders.root)] : []),
@@ -66,12 +49,7 @@ const startTable = (plan: PlanDirectory, masks: ReadonlyArray<Mask>): string => 
   return masks.length === 0 ? said : maskTable(plan, masks, true) + said
 }
 
-/**
- * Creates the directory with its placeholders in the directory of all sessions; throws the file system's error.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Creates the directory with its placeholders in the directory of all sessions; throws the file system's error. */
 export const make = (sessions: string): PlanDirectory => {
   const path = DirectoryOwner.make(sessions, "sandbox")
   const root = Path.join(path, "placeholders")
@@ -88,8 +66,6 @@ export const make = (sessions: string): PlanDirectory => {
  * Writes the files that the launch reads: bubblewrap's arguments, the seccomp filter (behind a gate as `filter`, for a
  * shell's printf), and the masks (as a mount table, and as `targets` for the case that a masked file vanishes before the
  * table is mounted), which only a gate lets through.
- *
- * @since 0.1.0
  */
 export const write = (
   plan: PlanDirectory,
@@ -112,11 +88,7 @@ export const write = (
   put("targets", contents.masks.map(({ kind, path }) => `${plan.placeholders[kind]}\0${path}\0`).join(""))
 }
 
-/**
- * Removes the directory, and with the last of them the directory of all sessions.
- *
- * @since 0.1.0
- */
+/** Removes the directory, and with the last of them the directory of all sessions. */
 export const remove = (plan: PlanDirectory): void => {
   Fs.rmSync(plan.path, { recursive: true, force: true })
   try {

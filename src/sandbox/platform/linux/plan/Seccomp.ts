@@ -9,8 +9,6 @@
  * such a file outside of the sandbox would become the launcher's user, or root; and root the bit for the group too.
  * Unpacking an archive with such a file therefore fails for that file. Leases are refused: the kernel stops whoever opens
  * the file outside of the sandbox until the lease is given back.
- *
- * @since 0.1.0
  */
 import * as Syscall from "./Syscall.js"
 
@@ -124,12 +122,7 @@ const judgeRequest: ReadonlyArray<Instruction> = [
   allow
 ]
 
-/**
- * The options of `make`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `make`. */
 export interface Options {
   /** True where the commands run as root, whose files may set the group no more than the user. */
   readonly isRoot: boolean
@@ -160,12 +153,7 @@ const program = (machine: Syscall.Machine, { isRoot, unixSockets }: Options): Re
   ]
 }
 
-/**
- * Builds the filter for an architecture, as an array of `struct sock_filter`.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Builds the filter for an architecture, as an array of `struct sock_filter`. */
 export const make = (machine: Syscall.Machine, options: Options): Uint8Array => {
   const instructions = program(machine, options)
   const bytes = new Uint8Array(instructions.length * 8)

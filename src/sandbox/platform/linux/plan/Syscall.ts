@@ -1,15 +1,6 @@
-/**
- * The numbers of the system calls that the seccomp filter is about.
- *
- * @since 0.1.0
- */
+/** The numbers of the system calls that the seccomp filter is about. */
 
-/**
- * An architecture that a filter can be built for, by Node's name (`process.arch`).
- *
- * @since 0.1.0
- * @category models
- */
+/** An architecture that a filter can be built for, by Node's name (`process.arch`). */
 export type Machine = "x64" | "arm64"
 
 /**
@@ -18,11 +9,7 @@ export type Machine = "x64" | "arm64"
  */
 const audit: Readonly<Record<Machine, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
-/**
- * Returns the kernel's number of an architecture (`AUDIT_ARCH_*`).
- *
- * @since 0.1.0
- */
+/** Returns the kernel's number of an architecture (`AUDIT_ARCH_*`). */
 export const auditOf = (machine: Machine): number => audit[machine]
 
 /** System calls that always reach outside of the sandbox: mounts, namespaces, keys, the kernel itself. */
@@ -110,18 +97,12 @@ const denied = {
   }
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, number>>>>
 
-/**
- * Returns the system calls that are always denied, by name, with their numbers.
- *
- * @since 0.1.0
- */
+/** Returns the system calls that are always denied, by name, with their numbers. */
 export const deniedOn = (machine: Machine): Readonly<Record<string, number>> => denied[machine]
 
 /**
  * System calls that are reported as not implemented, which programs have to expect: io_uring bypasses every filter, and
  * a filter can't see the arguments of clone3 and openat2.
- *
- * @since 0.1.0
  */
 export const absent = {
   clone3: 435,
@@ -137,19 +118,12 @@ const judged = {
   arm64: { clone: 220, fcntl: 25, ioctl: 29, socket: 198, socketpair: 199, unshare: 97 }
 } as const
 
-/**
- * Returns the system calls that are denied for some arguments, by name, with their numbers.
- *
- * @since 0.1.0
- */
+/** Returns the system calls that are denied for some arguments, by name, with their numbers. */
 export const judgedOn = (machine: Machine): Readonly<Record<keyof (typeof judged)["x64"], number>> => judged[machine]
 
 /**
  * A system call that sets the mode of a file: the index of the mode argument, and, for a call that need not create a
  * file, the index of the flags that tell whether it does.
- *
- * @since 0.1.0
- * @category models
  */
 export interface ModeCall {
   readonly number: number
@@ -178,9 +152,5 @@ const modes = {
   }
 } as const satisfies Readonly<Record<Machine, Readonly<Record<string, ModeCall>>>>
 
-/**
- * Returns the system calls that set the mode of a file, by name; the most frequent come first.
- *
- * @since 0.1.0
- */
+/** Returns the system calls that set the mode of a file, by name; the most frequent come first. */
 export const modesOn = (machine: Machine): Readonly<Record<string, ModeCall>> => modes[machine]

@@ -1,8 +1,6 @@
 /**
  * Finds what a directory gives access to by its mounts, whatever its name is: file systems of the kernel's own, and
  * directories that the system starts from.
- *
- * @since 0.1.0
  */
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PathEntry from "../../../policy/PathEntry.js"
@@ -21,7 +19,6 @@ const isKernels = ({ type }: MountTable.Mount): boolean => kernels.has(type ?? "
  * one that holds the system. Undefined where there is none.
  *
  * @param path a real path
- * @since 0.1.0
  */
 export const flaw = (mounts: ReadonlyArray<MountTable.Mount>, path: string): string | undefined => {
   const mount = MountTable.mountOf(mounts, path)
@@ -38,8 +35,6 @@ export const flaw = (mounts: ReadonlyArray<MountTable.Mount>, path: string): str
 /**
  * Returns the places below a directory where such a file system, or such a directory, is mounted, as in a tree that is made
  * for `chroot`.
- *
- * @since 0.1.0
  */
 export const below = (mounts: ReadonlyArray<MountTable.Mount>, directory: string): ReadonlyArray<string> =>
   mounts.flatMap(({ point }) =>
@@ -49,8 +44,6 @@ export const below = (mounts: ReadonlyArray<MountTable.Mount>, directory: string
 /**
  * Returns those of such places below directories that are the kernel's: to search them has no end, and they hold no file
  * of anybody's.
- *
- * @since 0.1.0
  */
 export const unsearched = (
   mounts: ReadonlyArray<MountTable.Mount>,

@@ -1,19 +1,11 @@
-/**
- * Finds what keeps commands from working in the directory that a sandbox is for.
- *
- * @since 0.1.0
- */
+/** Finds what keeps commands from working in the directory that a sandbox is for. */
 import { isWithin } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import * as Entries from "./Entries.js"
 import type { Layout } from "./Layout.js"
 import * as WriteRoots from "./WriteRoots.js"
 
-/**
- * Says that a place is not what it was when the policy was built.
- *
- * @since 0.1.0
- */
+/** Says that a place is not what it was when the policy was built. */
 export const replaced = (path: string): string =>
   `while it was built, ${path} was replaced, or a link led there; try again when it rests`
 
@@ -21,9 +13,6 @@ export const replaced = (path: string): string =>
  * Returns why commands can't work in the sandbox's directory, and what helps; undefined where they can. It, or
  * another place that commands may write, has been replaced since the policy was built, is in a place of sessions, which
  * every sandbox hides, or below a directory that can't be searched.
- *
- * @since 0.1.0
- * @category looking
  */
 export const find = (
   policy: SandboxPolicy,
@@ -50,9 +39,6 @@ export const find = (
 /**
  * Returns the first entry of the whitelist that is there by now, and that a sandbox was built without; undefined where there
  * is none. What the blacklist names in it is not masked.
- *
- * @since 0.1.0
- * @category looking
  */
 export const missed = (
   policy: Pick<SandboxPolicy, "shown" | "whitelist">,

@@ -1,8 +1,4 @@
-/**
- * Limits the number of a sandbox's processes for root too, by a cgroup of its own where one can be made.
- *
- * @since 0.1.0
- */
+/** Limits the number of a sandbox's processes for root too, by a cgroup of its own where one can be made. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
@@ -85,8 +81,6 @@ const removeAtOnce = (path: string): void => {
 /**
  * Moves this process into the cgroup that it is in already. The first move into a cgroup takes the kernel up to 25 ms,
  * and those soon after it next to nothing; so this begins while the sandbox is still being planned.
- *
- * @since 0.1.0
  */
 export const warm: Effect.Effect<void> = Effect.sync(() => {
   const [own] = candidates()
@@ -96,9 +90,6 @@ export const warm: Effect.Effect<void> = Effect.sync(() => {
 /**
  * Makes a cgroup for at most `processes` processes, and returns the file that moves a process into it; undefined where
  * none can be made. The cgroup is removed with the scope.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const acquire = (processes: number): Effect.Effect<string | undefined, never, Scope.Scope> =>
   Effect.map(

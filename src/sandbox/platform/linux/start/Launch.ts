@@ -1,8 +1,6 @@
 /**
  * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
  * that one process of ours is left, which ends with the shell, and the shell with it.
- *
- * @since 0.1.0
  */
 import type { Spawnable } from "../../../../session/ShellCommand.js"
 import { descriptors } from "../plan/BubblewrapPlan.js"
@@ -11,31 +9,16 @@ import type { PlanDirectory } from "../plan/PlanDirectory.js"
 /**
  * The way a sandbox is built: in a mount namespace that the launcher can enter to change mounts (`mount` where the
  * launcher may make one itself, `user` where that takes a user namespace), or by bubblewrap alone (`single`).
- *
- * @since 0.1.0
- * @category models
  */
 export type Level = "mount" | "user" | "single"
 
-/**
- * The most processes of a sandbox. For root, whom the kernel does not limit, a cgroup enforces it.
- *
- * @since 0.1.0
- */
+/** The most processes of a sandbox. For root, whom the kernel does not limit, a cgroup enforces it. */
 export const processes = 512
 
-/**
- * The message on standard error where a mask can't be mounted; the sandbox does not start then.
- *
- * @since 0.1.0
- */
+/** The message on standard error where a mask can't be mounted; the sandbox does not start then. */
 export const unmasked = "synapse-sandbox: not all masks could be mounted"
 
-/**
- * The word on descriptor 3 that lets a launch go on which was started before its plan was written.
- *
- * @since 0.1.0
- */
+/** The word on descriptor 3 that lets a launch go on which was started before its plan was written. */
 export const go = "synapse-go"
 
 /** Limits inotify in the user namespace that it runs in: `$1` instances, `$2` watches. */
@@ -146,12 +129,7 @@ const doorway = (unshare: string, level: Level, isApart: boolean): ReadonlyArray
   return isApart ? [...first, "shared"] : [...first, "private", unshare, "--mount", "--propagation", "shared"]
 }
 
-/**
- * The options of `make`.
- *
- * @since 0.1.0
- * @category models
- */
+/** The options of `make`. */
 export interface LaunchOptions {
   readonly level: Level
   readonly plan: Pick<PlanDirectory, "path">
@@ -185,12 +163,7 @@ const limits = ({ level, programs, watches }: LaunchOptions): readonly [string, 
   return programs.nsenter === undefined ? ["", ""] : [watches.join(" "), programs.nsenter]
 }
 
-/**
- * Builds the command line that starts a sandbox with a shell in it.
- *
- * @since 0.1.0
- * @category constructors
- */
+/** Builds the command line that starts a sandbox with a shell in it. */
 export const make = (options: LaunchOptions): Spawnable => {
   const { level, plan, programs, shell } = options
   const words = [

@@ -1,8 +1,6 @@
 /**
  * Finds the programs that build a sandbox. They run outside of it, so directories that a sandbox can write are not
  * searched.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
@@ -12,9 +10,6 @@ import { realPath } from "../plan/WriteRoots.js"
 /**
  * The paths of the programs; undefined where one is missing. Without `unshare`, `mount` and `nsenter`, a sandbox starts
  * slower and can't be changed while it runs.
- *
- * @since 0.1.0
- * @category models
  */
 export interface Programs {
   readonly bash: string | undefined
@@ -49,9 +44,6 @@ const mayWrite = (path: string): boolean => {
 /**
  * Finds the programs in `path` (as in PATH; the system's directories first) and, except for bubblewrap, in the usual
  * directories. Skips whatever could be written in one of the roots: a project's `node_modules/.bin` may be on the PATH.
- *
- * @since 0.1.0
- * @category constructors
  */
 export const find = (path: string, roots: ReadonlyArray<string> = []): Programs => {
   const isWritable = (at: string) => roots.some((root) => isWithin(at, root)) && mayWrite(at)

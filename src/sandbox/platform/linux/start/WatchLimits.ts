@@ -1,8 +1,6 @@
 /**
  * The limits on what a sandbox's commands watch with inotify. The kernel counts that for each user, so that commands could
  * otherwise take all of it from the user's other programs.
- *
- * @since 0.1.0
  */
 import * as Fs from "node:fs"
 
@@ -21,11 +19,7 @@ const read = (name: string): number => {
   }
 }
 
-/**
- * Returns the most instances and the most watches of one sandbox; undefined where the kernel has no such limits.
- *
- * @since 0.1.0
- */
+/** Returns the most instances and the most watches of one sandbox; undefined where the kernel has no such limits. */
 export const find = (limit: (name: string) => number = read): readonly [number, number] | undefined => {
   const instances = limit("max_inotify_instances")
   const watches = limit("max_inotify_watches")

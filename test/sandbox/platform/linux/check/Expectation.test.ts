@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Expectation from "../../../../../src/sandbox/platform/linux/check/Expectation.js"
+import * as Capability from "../../../../../src/sandbox/platform/linux/check/Capability.js"
 
 const bash = "/bin/bash"
 const programs = { bash, bwrap: bash, unshare: bash, mount: bash, umount: bash, nsenter: bash }
@@ -28,7 +28,7 @@ const expected = (changes: Readonly<Record<string, string | undefined>>, has: Pa
       }),
       (proc) => Effect.sync(() => Fs.rmSync(proc, { recursive: true, force: true }))
     ),
-    (proc) => Expectation.level({ ...programs, ...has }, proc)
+    (proc) => Capability.levelExpectation({ ...programs, ...has }, proc)
   )
 
 const isRoot = process.getuid?.() === 0

@@ -3,11 +3,11 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import * as DirectoryWatch from "../../../../../src/sandbox/platform/linux/live/DirectoryWatch.js"
+import * as LiveMasks from "../../../../../src/sandbox/platform/linux/live/LiveMasks.js"
 import * as Directory from "../../../../support/sandbox/Directory.js"
 
 /** Watches as a system does that has none left. */
-const refusing = (code: string): DirectoryWatch.Watcher => {
+const refusing = (code: string): LiveMasks.Watcher => {
   return () => {
     throw Object.assign(new Error(code), { code })
   }
@@ -32,7 +32,7 @@ describe.skipIf(process.platform !== "linux")("directories that are watched", ()
         Effect.gen(function* () {
           const directory = yield* Directory.make
           const seen = new Set<string | null>()
-          const watch = yield* DirectoryWatch.make((_, name) => void seen.add(name), watcher)
+          const watch = yield* LiveMasks.makeDirectoryWatch((_, name) => void seen.add(name), watcher)
           watch.add(directory)
           assert.strictEqual(watch.isPolling(), watcher !== undefined)
           Fs.writeFileSync(`${directory}/.env`, "")
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== "linux")("directories that are watched", ()
       Effect.gen(function* () {
         const directory = yield* Directory.make
         let tries = 0
-        const watch = yield* DirectoryWatch.make(
+        const watch = yield* LiveMasks.makeDirectoryWatch(
           () => {},
           (at, see) => {
             if (++tries < 3) return refusing("ENOSPC")(at, see)
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== "linux")("directories that are watched", ()
       Effect.gen(function* () {
         const directory = yield* Directory.make
         let seen = 0
-        const watch = yield* DirectoryWatch.make(() => {
+        const watch = yield* LiveMasks.makeDirectoryWatch(() => {
           seen++
         })
         watch.add(directory)

@@ -2,7 +2,7 @@ import * as ChildProcess from "node:child_process"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import * as Eviction from "../../../../../src/sandbox/platform/linux/live/Eviction.js"
+import * as Eviction from "../../../../../src/sandbox/platform/linux/live/internal/Eviction.js"
 import * as ProcessFiles from "../../../../../src/session/ProcessFiles.js"
 import * as Temporary from "../../../../support/Temporary.js"
 

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as MountChange from "../../../../../src/sandbox/platform/linux/live/MountChange.js"
+import * as LiveNamespace from "../../../../../src/sandbox/platform/linux/live/LiveNamespace.js"
 import type * as MountTable from "../../../../../src/sandbox/platform/linux/plan/MountTable.js"
 import * as FileIdentity from "../../../../../src/sandbox/policy/FileIdentity.js"
 import * as Temporary from "../../../../support/Temporary.js"
@@ -31,7 +31,7 @@ const change = (
     const changing = Effect.sync(() => {
       now = after
     })
-    const result = yield* Effect.either(MountChange.run(changing, options))
+    const result = yield* Effect.either(LiveNamespace.run(changing, options))
     const isAlive = child.signalCode === null && !(yield* Effect.promise(() => Promise.race([ended, pause()])))
     child.kill("SIGKILL")
     return [Either.isRight(result), isAlive]

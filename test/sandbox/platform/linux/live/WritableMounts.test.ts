@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as WritableMounts from "../../../../../src/sandbox/platform/linux/live/WritableMounts.js"
+import * as LiveNamespace from "../../../../../src/sandbox/platform/linux/live/LiveNamespace.js"
 import * as MountTable from "../../../../../src/sandbox/platform/linux/plan/MountTable.js"
 
 const table = (...lines: ReadonlyArray<string>) =>
@@ -12,7 +12,7 @@ const data = "8:2 /@data/data /srv/data rw"
 const base = ["8:1 / / ro", "8:2 /@data /srv ro", "0:9 / /dev rw"]
 
 const stray = (inside: ReadonlyArray<string>, isReadOnly = false) =>
-  WritableMounts.stray({ isReadOnly, roots }, ["/tmp/plan"], outside, table(...inside))
+  LiveNamespace.strayWritableMounts({ isReadOnly, roots }, ["/tmp/plan"], outside, table(...inside))
 
 describe("what a sandbox may write", () => {
   it("is what it was to write, with what is mounted within, and what is its own", () => {

@@ -1,7 +1,7 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { DirectoryIndex } from "../../../../../src/sandbox/platform/linux/plan/DirectoryIndex.js"
+import { DirectoryIndex } from "../../../../../src/sandbox/platform/linux/plan/internal/DirectoryIndex.js"
 import { later, tree, walk } from "../../../../support/sandbox/Walked.js"
 
 const files = ["a/.env", "a/b/one", "a/b/two", "c/key.pem", "c/d/e/", "f/"]

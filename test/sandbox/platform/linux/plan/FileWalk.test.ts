@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/FileWalk.js"
+import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/internal/FileWalk.js"
 import * as PathRule from "../../../../../src/sandbox/policy/PathRule.js"
 import type { Rule } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
 

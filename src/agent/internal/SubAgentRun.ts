@@ -1,0 +1,136 @@
+/** Runs sub-agents by the loop and its models. It is loaded with the first task only. */
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import { SubAgentStep } from "../../domain/SubAgentEvent.js"
+import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import type { AgentEvent } from "../loop/AgentEvent.js"
+import * as AgentLoop from "../loop/AgentLoop.js"
+import * as AgentSettings from "../loop/AgentSettings.js"
+import { type Model, ModelProvider } from "../model/ModelProvider.js"
+import type { Tools } from "./AgentTools.js"
+
+/** The parts of one run. */
+export interface Parts {
+  readonly model: Model
+  readonly tools: Tools
+  readonly prompt: string
+  readonly instructions: string
+  /** The most turns that were asked for; the settings bound them. */
+  readonly maxTurns: number | undefined
+  /** Hears the steps; the end is told by whoever runs it. */
+  readonly tell: (step: SubAgentStep) => void
+}
+
+/** Runs sub-agents. */
+export interface SubAgentRun {
+  /** Finds the model; fails where no provider is set, and says how to set one. */
+  readonly model: (name: string | undefined) => Effect.Effect<Model, CommandError>
+  /** Runs a sub-agent to its end, and returns its answer; fails with ExecutionFailed, which holds what was said so far. */
+  readonly run: (parts: Parts) => Effect.Effect<string, ExecutionFailed>
+  /** Runs an effect when fewer tasks run than may (`SYNAPSE_MAX_PARALLEL_TASKS`). */
+  readonly inTurn: <A, E, R>(task: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** The most command lines that a failure names, and the most characters of each. */
+const mostCommands = 20
+const longestCommand = 120
+
+const commandOf = (json: string): string => {
+  try {
+    const { command } = JSON.parse(json) as { readonly command?: unknown }
+    return typeof command === "string" ? command : json
+  } catch {
+    return json
+  }
+}
+
+/** Says in a line how a call ended, for those who watch. */
+const reasonOf = ({ extras, message, output }: ToolReturn): string =>
+  extras.blockedResource !== undefined
+    ? `${message.replace(/\.$/, "")}: ${extras.blockedResource}`
+    : extras.error === "CommandNotFound" || extras.error === "InvalidUsage"
+      ? output
+      : message
+
+/** Collects the commands and the end of a run, and tells its steps. */
+class Progress {
+  private readonly commands: Array<string> = []
+  private count = 0
+  ended: Extract<AgentEvent, { readonly _tag: "Ended" }> | undefined
+
+  constructor(private readonly tell: Parts["tell"]) {}
+
+  hear(event: AgentEvent): void {
+    if (event._tag === "Ended") this.ended = event
+    else if (event._tag === "Retrying") this.tell(SubAgentStep.Retrying({ reason: event.reason, delay: event.delay }))
+    else if (event._tag === "ToolStarted") {
+      this.count++
+      this.commands.push(ForeignText.line(commandOf(event.call.arguments), longestCommand))
+      if (this.commands.length > mostCommands) this.commands.shift()
+      this.tell(SubAgentStep.ToolStarted({ call: event.call }))
+    } else if (event._tag === "ToolEnded") {
+      const { call, result } = event
+      this.tell(SubAgentStep.ToolEnded({ call, isError: result.isError, message: reasonOf(result) }))
+    }
+  }
+
+  /** Tells the commands that were run, the last of them by their lines. */
+  get done(): string {
+    if (this.count === 0) return "It has run no command."
+    const left = this.count - this.commands.length
+    return [`It has run:`, ...(left === 0 ? [] : [`  … ${left} more`]), ...this.commands.map((one) => `  ${one}`)].join(
+      "\n"
+    )
+  }
+}
+
+/** Loads the models and the loop. */
+export const make = (
+  models: Layer.Layer<ModelProvider, ConfigError>
+): Effect.Effect<SubAgentRun, ConfigError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(
+      Layer.mergeAll(AgentLoop.layer, models).pipe(Layer.provideMerge(AgentSettings.layerFromEnv))
+    )
+    const loop = Context.get(services, AgentLoop.AgentLoop)
+    const provider = Context.get(services, ModelProvider)
+    const { maxParallelTasks, maxTurns: most } = Context.get(services, AgentSettings.AgentSettings)
+    const turns = yield* Effect.makeSemaphore(maxParallelTasks)
+
+    return {
+      inTurn: turns.withPermits(1),
+      model: (name) =>
+        Effect.catchTag(provider.model(name), "ExecutionFailed", (error) =>
+          Effect.fail(
+            new ExecutionFailed({
+              ...error,
+              reason: `Task commands require a model's provider, which the user has to set up. ${error.reason}`
+            })
+          )
+        ),
+      run: Effect.fn("SubAgentRun.run")(function* ({ instructions, maxTurns, model, prompt, tell, tools }) {
+        const progress = new Progress(tell)
+        const { commands, cwd, toolset } = tools
+        const limits = maxTurns === undefined ? undefined : { maxTurns: Math.min(maxTurns, most) }
+        yield* Stream.runForEach(
+          loop.run({ prompt, model, toolset, instructions, commands: commands(), cwd, limits }),
+          (event) => Effect.sync(() => progress.hear(event))
+        )
+        const { ending = "failed", reason, text = "" } = progress.ended ?? {}
+        if (ending === "done" && text.trim() !== "") return text
+        const why = ending === "done" ? "It ended without an answer." : (reason ?? "It ended unexpectedly.")
+        const more = ending === "turns" && most > (limits?.maxTurns ?? most) ? " --max-turns allows more." : ""
+        return yield* new ExecutionFailed({
+          kind: "io",
+          reason: `The sub-agent did not finish (${ending}). ${why}${more}\n${progress.done}`,
+          stdout: text
+        })
+      })
+    }
+  })

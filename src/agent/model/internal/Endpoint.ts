@@ -1,0 +1,59 @@
+/** The address of a model, and all that a request to it needs. */
+import * as Redacted from "effect/Redacted"
+import type { Proxy } from "./Proxy.js"
+import type * as Retry from "./Retry.js"
+
+/**
+ * The protocol of an endpoint: Anthropic's messages, OpenAI's responses, or the chat completions that many servers have.
+ */
+export type Kind = "anthropic" | "openai" | "compatible"
+
+/** The endpoint of a model. Times are in milliseconds. */
+export interface Endpoint {
+  /** The name of the provider in the settings. */
+  readonly provider: string
+  readonly kind: Kind
+  /** The address without a slash at its end, without a user's name or password, and with the version where there is one. */
+  readonly baseUrl: string
+  readonly model: string
+  readonly key: Redacted.Redacted | undefined
+  /** The setting that the key comes from, or that it could be set by. */
+  readonly keySetting: string
+  /** The setting that the address comes from, or that it could be set by. */
+  readonly urlSetting: string
+  /** Further headers; their values may be secrets. */
+  readonly headers: Readonly<Record<string, Redacted.Redacted>>
+  /** The most tokens of an answer; where undefined, the provider's own limit. */
+  readonly maxOutput: number | undefined
+  /** False for a server that can't stream its answers. */
+  readonly isStreaming: boolean
+  /** The longest silence: before the first byte of an answer, and between two. */
+  readonly timeout: number
+  readonly retry: Retry.Policy
+  /** The proxy that requests go through. */
+  readonly proxy?: Proxy | undefined
+}
+
+/** Secrets that are shorter would be found in texts where they do not stand for themselves. */
+const shortest = 4
+
+const passwordsOf = (url: string): ReadonlyArray<string> => [
+  new URL(url).password,
+  decodeURIComponent(new URL(url).password)
+]
+
+/** Makes a function that removes the endpoint's secrets from a text: its key, and the values of its headers. */
+export const mask = ({
+  headers,
+  key,
+  proxy
+}: Pick<Endpoint, "headers" | "key" | "proxy">): ((text: string) => string) => {
+  const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)]
+    .map(Redacted.value)
+    .concat(proxy === undefined ? [] : passwordsOf(Redacted.value(proxy.url)))
+    // The value of a header may hold its secret behind a word: `Bearer …`, `Basic …`.
+    .flatMap((value) => [value, ...value.split(/\s+/)])
+    .filter((value) => value.length >= shortest && !/^(?:bearer|basic|token)$/i.test(value))
+    .sort((a, b) => b.length - a.length)
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, "<redacted>"), text)
+}

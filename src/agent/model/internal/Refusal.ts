@@ -1,0 +1,173 @@
+/** Words the errors of an endpoint: what went wrong, and which setting helps. */
+import * as ForeignText from "../../../domain/ForeignText.js"
+import { type Kind, kindOf, ModelError } from "../ModelError.js"
+import * as Endpoint from "./Endpoint.js"
+import { objectOf, textOf } from "./JsonValue.js"
+
+/** The most characters of a provider's own words. */
+const mostForeign = 400
+
+/** Matches the words of a request that is too long, which some providers don't tell in another way. */
+const tooLong =
+  /prompt is too long|(?:maximum|exceeds?\b.{0,40}) context|context (?:length|window|size)|too many (?:input )?tokens/i
+
+/** Matches the words of a server whose model takes no images. */
+const noImages =
+  /\b(?:images?|vision|multimodal|mmproj)\b.{0,80}(?:not |un)support|(?:not |un)support.{0,80}\b(?:images?|vision|multimodal)\b/i
+
+/** An answer that is none. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The beginning of its body. */
+  readonly text: string
+}
+
+/**
+ * Makes the error for an answer with a status that is no success.
+ *
+ * @param now the current time, in milliseconds
+ */
+export const fromAnswer = (endpoint: Endpoint.Endpoint, { headers, status, text }: Answer, now: number): ModelError => {
+  const body = bodyOf(text)
+  const error = typeof body["error"] === "string" ? { message: body["error"] } : objectOf(body["error"] ?? body)
+  const said = textOf(error["message"]) || textOf(error["detail"]) || (Object.keys(body).length === 0 ? text : "")
+  // Some servers call it an error of their own that their model takes no images.
+  const isForImages = status >= 500 && noImages.test(said)
+  const kind = isForImages ? "bad_request" : kindOf(status, error, tooLong.test(said))
+  const words = ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign)
+  const facts = words === "" ? String(status) : `${status}: ${words}`
+  const wait = retryAfter(headers, now)
+  return new ModelError({
+    kind,
+    status,
+    reason:
+      status >= 300 && status < 400
+        ? `${endpoint.provider} redirects to ${placeOf(headers["location"])}: set that address by ${endpoint.urlSetting}`
+        : wordsOf(endpoint, kind, facts, status),
+    ...(wait === undefined ? {} : { retryAfter: wait })
+  })
+}
+
+/** Makes the error for something that the provider sent within an answer. */
+export const fromEvent = (endpoint: Endpoint.Endpoint, event: unknown): ModelError => {
+  const error = typeof event === "string" ? { message: event } : objectOf(event)
+  const said = textOf(error["message"]) || JSON.stringify(event ?? null)
+  const kind = kindOf(undefined, error, tooLong.test(said))
+  return new ModelError({
+    kind,
+    reason: wordsOf(endpoint, kind, ForeignText.line(Endpoint.mask(endpoint)(said), mostForeign), undefined)
+  })
+}
+
+const wordsOf = (endpoint: Endpoint.Endpoint, kind: Kind, facts: string, status: number | undefined): string => {
+  const { key, keySetting, model, provider, urlSetting } = endpoint
+  const name = ForeignText.word(model)
+  switch (kind) {
+    case "auth":
+      return key === undefined
+        ? `${provider} wants a key (${facts}): set ${keySetting}`
+        : `${provider} refuses the key (${facts}): set another one by ${keySetting}`
+    case "rate":
+      return `${provider} has got too many requests (${facts})`
+    case "overloaded":
+      return `${provider} can't answer now (${facts})`
+    case "refused":
+      return `${provider} refuses the request (${facts}): see to the credit and the limits of its account`
+    case "context_length":
+      return `The conversation is too long for the model ${name} of ${provider} (${facts})`
+    default:
+      return status === 404 || status === 405
+        ? `${provider} does not know the request (${facts}): check the model ${name}, and the address in ${urlSetting}${elsewhere(endpoint)}`
+        : `${provider} finds the request wrong (${facts})`
+  }
+}
+
+/** Says what to set for a server that has only the older one of OpenAI's protocols. */
+const elsewhere = ({ kind }: Endpoint.Endpoint): string =>
+  kind === "openai" ? "; for a server with chat completions only, set SYNAPSE_PROVIDER=compatible" : ""
+
+const bodyOf = (text: string) => {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+/** Shows an address without a user's name, a password or parameters. */
+const placeOf = (location: string | undefined): string => {
+  try {
+    const { host, pathname, protocol } = new URL(location ?? "")
+    return ForeignText.word(`${protocol}//${host}${pathname}`, 200)
+  } catch {
+    return "another address"
+  }
+}
+
+/**
+ * Returns the time that an answer asks to wait, in milliseconds; undefined where it does not say, or not clearly.
+ *
+ * @param now the current time, in milliseconds
+ */
+export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {
+  const [exact, given] = [headers["retry-after-ms"]?.trim() ?? "", headers["retry-after"]?.trim() ?? ""]
+  if (/^\d{1,12}(?:\.\d*)?$/.test(exact)) return Math.ceil(Number(exact))
+  if (/^\d{1,9}(?:\.\d*)?$/.test(given)) return Math.ceil(Number(given) * 1000)
+  // A date has letters; `Date.parse` would take other numbers for years.
+  const date = /^[A-Za-z]{3,9}, /.test(given) ? Date.parse(given) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** The most errors that stand behind one another. */
+const deepest = 8
+
+/**
+ * Makes the error for a connection that could not be made, or was lost.
+ *
+ * @param isBegun true where an answer had begun
+ */
+export const fromTransport = (endpoint: Endpoint.Endpoint, error: unknown, isBegun: boolean): ModelError => {
+  const { code, message } = causeOf(error)
+  const { provider, proxy, urlSetting } = endpoint
+  // A proxy that refuses has a code that says nothing.
+  const why = ForeignText.line(Endpoint.mask(endpoint)(code === "" || code === "UND_ERR_ABORTED" ? message : code), 200)
+  if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") return silent(endpoint)
+  if (isBegun) return new ModelError({ kind: "broken", reason: `The connection to ${provider} broke off (${why})` })
+  // A certificate does not become right by trying again.
+  const kind = /CERT|SIGNATURE|SELF_SIGNED|ERR_TLS|bad port/i.test(`${code} ${message}`) ? "bad_request" : "transport"
+  const place = ForeignText.word(endpoint.baseUrl, 200)
+  return new ModelError({
+    kind,
+    reason: `No connection to ${provider} at ${place} (${why}): check ${urlSetting}${proxy === undefined ? "" : `, and the proxy of ${proxy.setting}`}`
+  })
+}
+
+const causeOf = (error: unknown): { readonly code: string; readonly message: string } => {
+  let [code, message] = ["", ""]
+  for (let cause = error, depth = 0; cause instanceof Error && depth < deepest; cause = cause.cause, depth++) {
+    message = cause.message || message
+    if ("code" in cause && typeof cause.code === "string") code = cause.code
+    const [first] = cause instanceof AggregateError ? cause.errors : []
+    if (first instanceof Error && "code" in first && typeof first.code === "string") code = first.code
+  }
+  return { code, message: message === "" ? "unknown" : message }
+}
+
+/** Makes the error for an endpoint that says nothing for too long. */
+export const silent = ({ provider, timeout }: Endpoint.Endpoint): ModelError =>
+  new ModelError({
+    kind: "timeout",
+    reason: `${provider} said nothing for ${timeout} ms: SYNAPSE_MODEL_TIMEOUT sets how long to wait`
+  })
+
+/** Makes the error for an answer that makes no sense, with the reason. */
+export const broken = ({ provider }: Endpoint.Endpoint, reason: string): ModelError =>
+  new ModelError({ kind: "broken", reason: `The answer of ${provider} ${reason}` })
+
+/** Makes the error for an answer that is of another kind than a model's, such as a page. */
+export const foreign = ({ provider, urlSetting }: Endpoint.Endpoint, type: string | undefined): ModelError =>
+  new ModelError({
+    kind: "bad_request",
+    reason: `${provider} answers with ${ForeignText.word(type ?? "no content type")}, not as a model: check ${urlSetting}`
+  })

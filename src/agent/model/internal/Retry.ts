@@ -1,0 +1,95 @@
+/** Tries requests to a model again. */
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import type { Kind, ModelError } from "../ModelError.js"
+
+/** The bounds of trying again. Times are in milliseconds. */
+export interface Policy {
+  /** The most times that a request is tried again; some kinds of errors are given up earlier. */
+  readonly retries: number
+  /** The wait before the first retry; each further one is twice as long, less up to a half by chance. */
+  readonly first: number
+  /** The longest wait that is chosen by Synapse itself. */
+  readonly longest: number
+  /** The longest wait that a provider may ask for; where it asks for more, the request fails at once. */
+  readonly longestAsked: number
+}
+
+/** The default bounds. */
+export const defaults: Policy = { retries: 7, first: 500, longest: 30_000, longestAsked: 120_000 }
+
+/** A retry that comes after `delay` milliseconds. `attempt` counts the tries so far, from 1. */
+export interface Retrying {
+  readonly attempt: number
+  readonly kind: Kind
+  readonly reason: string
+  readonly delay: number
+}
+
+/** The most retries by kind: a server that is not there won't be there in a minute, and a timeout has cost minutes. */
+const mostByKind: Partial<Record<Kind, number>> = { transport: 4, broken: 3, timeout: 1 }
+
+/**
+ * Returns the wait before the next try, in milliseconds; undefined where the request is given up.
+ *
+ * @param attempt the tries so far
+ * @param chance a number from 0 to 1
+ */
+export const delayOf = (
+  error: ModelError,
+  attempt: number,
+  chance: number,
+  policy: Policy = defaults
+): number | undefined => {
+  if (!error.isRetryable || attempt > Math.min(policy.retries, mostByKind[error.kind] ?? policy.retries)) {
+    return undefined
+  }
+  const asked = error.retryAfter
+  if (asked !== undefined) {
+    // A little later, so that all who were told the same time don't come at once.
+    return asked > policy.longestAsked ? undefined : Math.ceil(asked + chance * Math.min(1000, policy.first))
+  }
+  return Math.ceil(Math.min(policy.longest, policy.first * 2 ** (attempt - 1)) * (1 - chance / 2))
+}
+
+/**
+ * Runs a stream again when it fails with an error that is retryable, and tells of it within the stream: all that came
+ * before a retry is void. Fails with the last error.
+ *
+ * @param onRetry makes the element that stands before each further try
+ */
+export const stream = <A, B, R>(
+  self: Stream.Stream<A, ModelError, R>,
+  onRetry: (retrying: Retrying) => B,
+  policy: Policy = defaults
+): Stream.Stream<A | B, ModelError, R> => {
+  const from = (attempt: number): Stream.Stream<A | B, ModelError, R> =>
+    Stream.catchAll(self, (error) =>
+      Stream.unwrap(
+        Effect.map(Random.next, (chance) => {
+          const delay = delayOf(error, attempt, chance, policy)
+          if (delay === undefined) return Stream.fail(error)
+          const retrying = onRetry({ attempt, kind: error.kind, reason: error.reason, delay })
+          const wait = Stream.execute(Effect.sleep(delay))
+          return Stream.concat(Stream.make(retrying), Stream.concat(wait, from(attempt + 1)))
+        })
+      )
+    )
+  return from(1)
+}
+
+/** Runs an effect again when it fails with an error that is retryable. Fails with the last error. */
+export const effect = <A, R>(
+  self: Effect.Effect<A, ModelError, R>,
+  policy: Policy = defaults
+): Effect.Effect<A, ModelError, R> => {
+  const from = (attempt: number): Effect.Effect<A, ModelError, R> =>
+    Effect.catchAll(self, (error) =>
+      Effect.flatMap(Random.next, (chance) => {
+        const delay = delayOf(error, attempt, chance, policy)
+        return delay === undefined ? Effect.fail(error) : Effect.delay(from(attempt + 1), delay)
+      })
+    )
+  return from(1)
+}

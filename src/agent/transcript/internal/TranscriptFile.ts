@@ -1,0 +1,185 @@
+/**
+ * The file of a transcript: read within bounds, and appended to so that a crash leaves whole lines and at most one torn
+ * one.
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import * as OwnFile from "../../../extension/mcp/OwnFile.js"
+import * as RegularFile from "../../../files/RegularFile.js"
+import * as Entry from "./Entry.js"
+
+/** The most bytes of a transcript; a writer stops there. */
+export const largest = 64 * 1024 * 1024
+
+/** The conditions under which a file is a transcript of ours. */
+const own = { most: largest, isAlone: true }
+
+/** The error for a transcript that can't be written; the run goes on without it. */
+export class NotKept extends Schema.TaggedError<NotKept>("synapse/NotKept")("NotKept", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.reason}`
+  }
+}
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
+
+/** Words an error of the file system without the path, which is named already. */
+const reasonOf = (error: unknown): string => {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === "ENOSPC" || code === "EDQUOT") return "the disk is full"
+  if (code === "EFBIG") return "it would be larger than a file may be here (ulimit -f)"
+  if (code === "ENOENT" || code === "ENOTDIR") return "it is not there"
+  if (code === "EACCES" || code === "EPERM") return "permission denied"
+  if (code === "EROFS") return "the file system is read-only"
+  if (code === "ELOOP") return "it is a symbolic link, which is not followed here"
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The beginning and the end of a file; `end` is empty where `start` holds all of it. */
+interface Ends {
+  readonly start: Buffer
+  readonly end: Buffer
+  /** When it was written last, in milliseconds since 1970. */
+  readonly time: number
+}
+
+/** Opens what is looked at, so that no other file is read in its place; what is no regular file is not opened. */
+const reading = <A>(path: string, read: (fd: number, stats: Fs.Stats) => A): Either.Either<A, string> => {
+  try {
+    const before = OwnFile.flawOf(Fs.lstatSync(path), own)
+    if (before !== undefined) return Either.left(before)
+    const fd = Fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
+    try {
+      const stats = Fs.fstatSync(fd)
+      const flaw = OwnFile.flawOf(stats, own)
+      return flaw === undefined ? Either.right(read(fd, stats)) : Either.left(flaw)
+    } finally {
+      Fs.closeSync(fd)
+    }
+  } catch (error) {
+    return Either.left(reasonOf(error))
+  }
+}
+
+/** Reads a transcript. On the left is the reason why it is not read. */
+export const read = (path: string): Either.Either<Buffer, string> =>
+  reading(path, (fd, { size }) => RegularFile.readAt(fd, 0, size))
+
+/** Reads the beginning and the end of a transcript, of as many bytes each. */
+export const readEnds = (path: string, length: number): Either.Either<Ends, string> =>
+  reading(path, (fd, { mtimeMs, size }) => ({
+    start: RegularFile.readAt(fd, 0, Math.min(length, size)),
+    end:
+      size <= length
+        ? Buffer.alloc(0)
+        : RegularFile.readAt(fd, Math.max(length, size - length), Math.min(length, size - length)),
+    time: mtimeMs
+  }))
+
+/** A transcript that is open for writing. */
+export interface Writer {
+  /**
+   * Appends entries, and continues when they would survive a failure of the machine. Where they can't be written whole,
+   * nothing of them stays.
+   */
+  readonly append: (...entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, NotKept>
+  /** Sets the time of the file, which tells processes of other machines that its run goes on. */
+  readonly touch: Effect.Effect<void>
+}
+
+const writeAll = (fd: number, bytes: Uint8Array): void => {
+  for (let done = 0; done < bytes.length; ) done += Fs.writeSync(fd, bytes, done)
+}
+
+/** Makes a new name survive a failure of the machine, where the file system can do that. */
+const syncDirectory = (path: string): void => {
+  try {
+    const fd = Fs.openSync(path, O_RDONLY)
+    try {
+      Fs.fsyncSync(fd)
+    } finally {
+      Fs.closeSync(fd)
+    }
+  } catch {
+    // Some file systems refuse it.
+  }
+}
+
+const openFile = (path: string, flags: number): number => {
+  const fd = Fs.openSync(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | flags, 0o600)
+  const flaw = OwnFile.flawOf(Fs.fstatSync(fd), own)
+  if (flaw === undefined) return fd
+  Fs.closeSync(fd)
+  throw new Error(flaw)
+}
+
+const writer = (path: string, flags: number, length: number): Effect.Effect<Writer, NotKept, Scope.Scope> => {
+  const attempt = <A>(run: () => A): Effect.Effect<A, NotKept> =>
+    Effect.try({ try: run, catch: (error) => new NotKept({ path, reason: reasonOf(error) }) })
+
+  const open = Effect.acquireRelease(
+    attempt(() => openFile(path, flags)),
+    (fd) => Effect.sync(() => Fs.closeSync(fd))
+  )
+  return Effect.map(
+    Effect.tap(open, (fd) =>
+      attempt(() => {
+        // A line that a crash has torn would become the beginning of the next one.
+        if (Fs.fstatSync(fd).size !== length) Fs.ftruncateSync(fd, length)
+      })
+    ),
+    (fd) => {
+      let size = length
+      const append = (bytes: Uint8Array) => {
+        if (size + bytes.length > largest) throw new Error(`it would become larger than ${largest} bytes`)
+        if (Fs.fstatSync(fd).nlink === 0) throw new Error("it was removed")
+        try {
+          writeAll(fd, bytes)
+          size += bytes.length
+        } catch (error) {
+          Fs.ftruncateSync(fd, size)
+          throw error
+        }
+      }
+      return {
+        append: (...entries) =>
+          Either.all(entries.map(Entry.encode)).pipe(
+            Either.match({
+              onLeft: (reason) => new NotKept({ path, reason }),
+              onRight: (lines) => attempt(() => append(Buffer.concat(lines)))
+            }),
+            Effect.zipRight(Effect.async<void>((resume) => Fs.fdatasync(fd, () => resume(Effect.void)))),
+            Effect.uninterruptible
+          ),
+        touch: Effect.ignore(
+          attempt(() => {
+            const now = new Date()
+            Fs.futimesSync(fd, now, now)
+          })
+        )
+      }
+    }
+  )
+}
+
+/** Creates a transcript with its first line, readable by its owner only. */
+export const create = (path: string, session: Entry.Session): Effect.Effect<Writer, NotKept, Scope.Scope> =>
+  writer(path, O_CREAT | O_EXCL, 0).pipe(
+    Effect.tap(({ append }) => append(session)),
+    Effect.tap(() => Effect.sync(() => syncDirectory(Path.dirname(path))))
+  )
+
+/**
+ * Opens a transcript that is there, and cuts what follows its whole lines.
+ *
+ * @param length the bytes of the whole lines
+ */
+export const open = (path: string, length: number): Effect.Effect<Writer, NotKept, Scope.Scope> =>
+  writer(path, 0, length)

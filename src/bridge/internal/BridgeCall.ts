@@ -1,0 +1,302 @@
+/** One call of our commands by a program in the shell: the request, and what the caller is told to do for it. */
+import * as Fs from "node:fs"
+import * as ShellText from "../../bash/ShellText.js"
+import type { Program } from "../../command/CommandHandler.js"
+import * as ExitCode from "../../domain/ExitCode.js"
+import type { ReadOptions } from "../../files/Files.js"
+import type { Budget, CallRequest } from "./CallRequest.js"
+import * as Fifo from "./Fifo.js"
+import { FifoSink, Gone } from "./FifoSink.js"
+import { FifoSource } from "./FifoSource.js"
+import * as FileContent from "./FileContent.js"
+import * as Stub from "./Stub.js"
+import { Refused, type Reply, StubDialog } from "./StubDialog.js"
+
+/**
+ * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
+ * through a FIFO of its own.
+ */
+const short = 1000
+
+/** The descriptors of the stub that output goes to. */
+const targets = { stdout: "1", stderr: "2", file: String(Stub.temporaryFd) }
+
+/** The most bytes of a path that the system takes. */
+const longestPath = 4095
+
+const io = (reason: string) => new Refused({ kind: "io", reason })
+
+/** A call that is being answered: reads and writes files on behalf of the caller, with the caller's rights. */
+export class BridgeCall {
+  private readonly dialog: StubDialog
+  /** Functions which close what else is open. */
+  private readonly closers = new Set<() => void>()
+  private output: Promise<FifoSink> | undefined
+  /** True where nobody reads the output any more. */
+  private broken = false
+  /** True where a part of the output could not be written; the caller has reported that on standard error. */
+  private failed = false
+
+  /** Opens the dialog; throws where the slot's FIFOs are missing. */
+  constructor(
+    private readonly directory: string,
+    readonly slot: string,
+    budget: Budget,
+    onRequest: (request: CallRequest) => void
+  ) {
+    this.dialog = new StubDialog(this.path("ask"), this.path("answer"), budget, onRequest)
+    void this.gone.then(() => {
+      for (const close of this.closers) close()
+    })
+  }
+
+  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
+  get gone(): Promise<void> {
+    return this.dialog.gone
+  }
+
+  /** Resolves when the caller has ended. */
+  get ended(): Promise<void> {
+    return this.dialog.ended
+  }
+
+  /** Opens the caller's standard input. */
+  input(): FifoSource {
+    const source = this.reading("input")
+    this.dialog.tell("input")
+    return source
+  }
+
+  /**
+   * Opens a file; rejects with Refused. A short one is returned as a whole. Whoever has read enough of a source closes it,
+   * and calls `endRead`.
+   */
+  async read(path: string, { regular = false, skipLines = 0 }: ReadOptions): Promise<FifoSource | Uint8Array> {
+    checkPath(path)
+    const [reply] = this.dialog.requests(1, "open", path, String(skipLines), regular ? "regular" : "")
+    const { detail, kind } = await (reply as Promise<Reply>)
+    return kind === "text" ? detail : this.reading("up")
+  }
+
+  /** Ends the reading of a file; rejects with Refused where it failed before the end of the file. */
+  async endRead(): Promise<void> {
+    const status = await this.dialog.request("close")
+    if (status !== "0" && status !== String(ExitCode.brokenPipe)) throw io("it could not be read to its end")
+  }
+
+  /**
+   * Returns the names of the turns of each file: of its place, which are the identity of its directory and its name there;
+   * and of itself, where it has several names, for then it is not replaced but written in place.
+   */
+  async turns(paths: ReadonlyArray<string>): Promise<ReadonlyArray<ReadonlyArray<string>>> {
+    for (const path of paths) checkPath(path)
+    const replies = await Promise.all(this.dialog.requests(paths.length, "identify", String(paths.length), ...paths))
+    return replies.map(namesIn)
+  }
+
+  /** Returns the names of the turns of a file, and what it holds, which is undefined for a file that `read` has to read. */
+  async look(
+    path: string
+  ): Promise<{ readonly names: ReadonlyArray<string>; readonly content: Uint8Array | undefined }> {
+    checkPath(path)
+    const [names, content] = (await Promise.all(this.dialog.requests(2, "look", path))) as [Reply, Reply]
+    return { names: namesIn(names), content: content.kind === "text" ? content.detail : undefined }
+  }
+
+  /**
+   * Begins to replace the content of a file; rejects with Refused. `commit` or `discard` must follow.
+   *
+   * @param mode the mode that it gets, as chmod takes it; empty to leave it
+   */
+  async begin(path: string, mode: string): Promise<FileContent.FileContent> {
+    checkPath(path)
+    await this.dialog.request("begin", path, mode)
+    return this.content()
+  }
+
+  /** Gives the file its new content, which is complete; rejects with Refused. */
+  async commit(content: FileContent.FileContent): Promise<void> {
+    await content.follow(() => this.dialog.request("commit"))
+  }
+
+  /**
+   * Gives a file a new content that goes with its path (`FileContent.goesWith`), with one request for all of it; rejects
+   * with Refused. `discard` must follow then.
+   */
+  async replace(path: string, mode: string, bytes: Uint8Array): Promise<void> {
+    checkPath(path)
+    await this.handOver(["begin", path, mode], bytes, "commit")
+  }
+
+  /** Leaves all files as they were. */
+  async discard(content?: FileContent.FileContent): Promise<void> {
+    await content?.end()
+    await this.dialog.request("discard")
+  }
+
+  /** Makes the new content of one of several files ready; rejects with Refused. `apply` or `discard` must follow. */
+  async stage(path: string, mode: string, bytes: Uint8Array): Promise<void> {
+    checkPath(path)
+    const begin = ["another", path, mode]
+    if (FileContent.goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
+    await this.dialog.request(...begin)
+    const content = this.content()
+    await content.write(bytes)
+    await content.complete()
+    await content.follow(() => this.dialog.request("stage"))
+  }
+
+  /** Makes one of several files ready to be removed; rejects with Refused. */
+  async doom(path: string): Promise<void> {
+    checkPath(path)
+    await this.dialog.request("doom", path)
+  }
+
+  /** Writes and removes what is ready; rejects with Refused, whose reason begins with the number of a file and a slash. */
+  async apply(): Promise<void> {
+    await this.dialog.request("apply")
+  }
+
+  /** Returns the link by which a relative path leads out of the caller's directory; empty where none does. */
+  async exit(path: string): Promise<string> {
+    checkPath(path)
+    return await this.dialog.request("within", path)
+  }
+
+  /** Returns the mode of a file in octal digits; rejects with Refused. */
+  async mode(path: string): Promise<string> {
+    checkPath(path)
+    return await this.dialog.request("mode", path)
+  }
+
+  /**
+   * Makes the caller become a program, which ends this call; rejects with Refused where the program is not there
+   * (`missing`; with the path of the file that it is to run where only that is not there), or can't be run (`denied`, with
+   * its path).
+   */
+  async become({ args, file = "", names }: Program): Promise<void> {
+    const words = ShellText.encode([String(names.length), file, ...names, ...args].map((word) => `${word}\0`).join(""))
+    try {
+      const sink = await this.pouring("become")
+      // It replies only where it could not become the program.
+      const refused = this.dialog.request()
+      await Promise.all([refused, sink.write(words).then(() => sink.end())])
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error
+    }
+  }
+
+  /** Writes to the caller's standard output at once; rejects with Gone where nobody reads it any more. */
+  async put(chunk: Uint8Array): Promise<void> {
+    this.output ??= this.pour("stdout")
+    const output = await this.output
+    if (!(await output.write(chunk))) {
+      this.broken = true
+      throw new Gone()
+    }
+  }
+
+  /** Writes the rest of the output, and ends the caller with this exit code. */
+  async finish(stdout: string, stderr: string, exitCode: number): Promise<void> {
+    try {
+      await this.say("stdout", stdout)
+      await this.say("stderr", stderr)
+      await this.dialog.request(
+        "exit",
+        String(this.broken ? ExitCode.brokenPipe : exitCode & 255 || (this.failed ? 1 : 0))
+      )
+    } catch {
+      // The caller has ended, as it should.
+    }
+  }
+
+  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
+  dismiss(): void {
+    this.dialog.dismiss()
+  }
+
+  /** Closes the dialog, whatever becomes of the caller. */
+  close(): void {
+    this.dialog.close()
+  }
+
+  /** Begins a file, and hands over its content, at once; where a step fails, those after it find no file, and fail too. */
+  private async handOver(begin: ReadonlyArray<string>, bytes: Uint8Array, end: string): Promise<void> {
+    await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, end))
+  }
+
+  private content(): FileContent.FileContent {
+    return new FileContent.FileContent({
+      put: async (bytes) => void (await this.dialog.request("put", String(bytes.length), bytes)),
+      pour: () => this.pour("file"),
+      written: async () => void (await this.dialog.request("written"))
+    })
+  }
+
+  private async say(to: "stdout" | "stderr", text: string): Promise<void> {
+    const bytes = Buffer.from(text)
+    if (to === "stdout" && this.output !== undefined) {
+      if (text !== "" && !this.broken) await this.put(bytes)
+      await (await this.output).end()
+      await this.waitPoured()
+    } else if (bytes.length > short || bytes.includes(0)) {
+      const pour = await this.pour(to)
+      await pour.write(bytes)
+      await pour.end()
+      await this.waitPoured()
+    } else if (text !== "") this.dialog.tell("say", targets[to], text)
+  }
+
+  private async waitPoured(): Promise<void> {
+    const status = await this.dialog.request("poured")
+    if (status === String(ExitCode.brokenPipe)) this.broken = true
+    else if (status !== "0") this.failed = true
+  }
+
+  /** Opens a FIFO that the caller copies to a descriptor. */
+  private pour(to: keyof typeof targets): Promise<FifoSink> {
+    return this.pouring("pour", targets[to])
+  }
+
+  /**
+   * Opens a FIFO that the caller reads where it is told this. It is opened for both ends first, so that neither side
+   * waits for the other; only one can be open at a time.
+   */
+  private async pouring(...told: ReadonlyArray<string>): Promise<FifoSink> {
+    if (this.dialog.isGone) throw new Gone()
+    const both = Fifo.openBoth(this.path("down"))
+    try {
+      await this.dialog.request(...told)
+      const socket = Fifo.writer(this.path("down"))
+      const close = () => void socket.destroy()
+      this.closers.add(close)
+      socket.once("close", () => this.closers.delete(close))
+      return new FifoSink(socket)
+    } finally {
+      Fs.closeSync(both)
+    }
+  }
+
+  private path(channel: (typeof Stub.channels)[number]): string {
+    return Stub.channelPath(this.directory, this.slot, channel)
+  }
+
+  private reading(channel: "input" | "up"): FifoSource {
+    if (this.dialog.isGone) throw new Gone()
+    const source = new FifoSource(Fifo.openToRead(this.path(channel)))
+    const close = () => source.close()
+    this.closers.add(close)
+    source.onClose = () => void this.closers.delete(close)
+    return source
+  }
+}
+
+const namesIn = ({ detail }: Reply): ReadonlyArray<string> => {
+  const known = ShellText.decode(detail)
+  const end = known.lastIndexOf("/")
+  return [known.slice(0, end), known.slice(end)].filter((name) => name !== "" && name !== "/")
+}
+
+const checkPath = (path: string) => {
+  if (ShellText.encode(path).length > longestPath) throw io("File name too long")
+}

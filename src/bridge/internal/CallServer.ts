@@ -1,0 +1,518 @@
+/** Accepts the calls that come from the shell, and assigns a slot to each. */
+import * as Fs from "node:fs"
+import * as Net from "node:net"
+import * as Path from "node:path"
+import * as Effect from "effect/Effect"
+import type { Described } from "../../command/CommandHandler.js"
+import * as CommandName from "../../command/CommandName.js"
+import * as ReservedName from "../../command/ReservedName.js"
+import * as Mkfifo from "../../session/Mkfifo.js"
+import type { SessionDirectory } from "../../session/SessionDirectory.js"
+import type { OpenBridge, Surroundings } from "../../session/ShellBridge.js"
+import { BridgeCall } from "./BridgeCall.js"
+import type { BridgeCommands } from "./BridgeCommands.js"
+import * as Fifo from "./Fifo.js"
+import * as Stub from "./Stub.js"
+
+/** The most characters of a text that are looked through; what follows is the content of a file. */
+const longest = 256 * 1024
+
+/** The most places of a text that are looked at. */
+const mostPlaces = 2000
+
+/** Matches the rest of a name after its prefix; where a `/` follows, it is a path. */
+const rest = /[\p{L}\p{M}\p{N}_.:+@-]+(?![/\p{L}\p{M}\p{N}_.:+@-])/uy
+
+/** Matches a character before which no name begins. */
+const joined = /[\p{L}\p{M}\p{N}_.:+@/\\-]/u
+
+/**
+ * Returns the different words of a text that begin with one of the prefixes and can be names of commands, at most so
+ * many.
+ */
+export const within = (text: string, prefixes: Iterable<string>, most: number): ReadonlySet<string> => {
+  const names = new Set<string>()
+  const head = text.slice(0, longest)
+  let places = 0
+  for (const prefix of prefixes) {
+    for (let at = head.indexOf(prefix); at >= 0; at = head.indexOf(prefix, at + 1)) {
+      if (names.size >= most || ++places > mostPlaces) return names
+      if (at > 0 && joined.test(text[at - 1] as string)) continue
+      rest.lastIndex = at + prefix.length
+      const name = prefix + (rest.exec(text)?.[0] ?? "")
+      if (name !== prefix && canBeFile(name)) names.add(name)
+    }
+  }
+  return names
+}
+
+/** Tests whether a program can have this name: it is one that a command can have, and has no `/`. */
+const canBeFile = (name: string): boolean => name.length <= 255 && CommandName.problemOf(name) === undefined
+
+/** The most names that the texts of commands may add: they stay for the commands after it, and the oldest go. */
+const mostNamed = 200
+
+/** The most names that the handlers of prefixes may add. */
+const mostKnown = 10_000
+
+/** Milliseconds that programs are made and removed in one turn of the event loop. */
+const slice = 2
+
+/** The handler of a prefix (`mcp:*`), and the commands that it knows: one for each tool. */
+type Known = readonly [prefixed: Described, commands: ReadonlyArray<Described>]
+
+/** The directory of programs of one session. */
+class Programs {
+  /** The commands with a name of their own, as of the last look. */
+  private exact: ReadonlyArray<string> = []
+  /** The handlers of prefixes, each with its commands as of the last look. */
+  private known: ReadonlyArray<Known> = []
+  private readonly knownNames = new Set<string>()
+  /** The names from the texts of commands; the one that was used last is the last. */
+  private readonly named = new Set<string>()
+  private prefixes: ReadonlyArray<string> = []
+  private prefixed: ReadonlyArray<Described> | undefined
+  private work: Iterator<void> | undefined
+  private next: NodeJS.Immediate | undefined
+  private hasBegun = false
+  private readonly fd: number
+  /** The directory by its descriptor, where the system can: a command may put a link in its place. */
+  private readonly place: string
+
+  /** Makes the directory, with a program for each command of a name of its own; throws the file system's errors. */
+  constructor(
+    directory: string,
+    private readonly commands: BridgeCommands
+  ) {
+    Fs.mkdirSync(directory, { mode: 0o700 })
+    this.fd = Fs.openSync(directory, Fs.constants.O_RDONLY | Fs.constants.O_DIRECTORY | Fs.constants.O_NOFOLLOW)
+    const byDescriptor = `/proc/self/fd/${this.fd}`
+    this.place = Fs.existsSync(byDescriptor) ? byDescriptor : directory
+    try {
+      this.setExact()
+    } catch (error) {
+      Fs.closeSync(this.fd)
+      throw error
+    }
+  }
+
+  /**
+   * Makes programs: at once those of new commands with a name of their own, and of commands that the text names. Those of
+   * the other commands of prefixes are made in the background, a few milliseconds at a time.
+   */
+  offer(text: string): void {
+    this.setExact()
+    this.setPrefixes()
+    for (const name of within(text, this.prefixes, mostNamed)) this.addNamed(name)
+    if (this.hasBegun) this.follow()
+    else this.next ??= setImmediate(() => this.begin())
+  }
+
+  close(): void {
+    clearImmediate(this.next)
+    this.work = undefined
+    Fs.closeSync(this.fd)
+  }
+
+  private setExact(): void {
+    const names = this.commands.names()
+    if (names === this.exact) return
+    const before = this.exact
+    this.exact = names
+    const [old, now] = [new Set(before), new Set(names)]
+    for (const name of before) if (!now.has(name)) this.drop(name)
+    for (const name of names) if (!old.has(name) && !name.includes("/")) this.add(name)
+  }
+
+  private setPrefixes(): void {
+    const prefixed = this.commands.prefixed()
+    if (prefixed === this.prefixed) return
+    this.prefixed = prefixed
+    this.prefixes = [...new Set([...ReservedName.prefixes, ...prefixed.map(({ name }) => name.slice(0, -1))])]
+  }
+
+  private addNamed(name: string): void {
+    const isThere = this.knownNames.has(name) || this.named.delete(name)
+    // The one that was used last comes last.
+    this.named.add(name)
+    if (!isThere) this.tryAdd(name)
+    if (this.named.size <= mostNamed) return
+    const [oldest = name] = this.named
+    this.named.delete(oldest)
+    this.drop(oldest)
+  }
+
+  private begin(): void {
+    this.next = undefined
+    this.hasBegun = true
+    this.follow()
+  }
+
+  /** Begins to make the programs anew of what is known, where that has changed. */
+  private follow(): void {
+    const prefixed = this.prefixed ?? []
+    const known = prefixed.flatMap((handler): ReadonlyArray<Known> => {
+      const commands = knownOf(handler)
+      return commands === undefined ? [] : [[handler, commands]]
+    })
+    const isSame = (at: number) => known[at]?.[0] === this.known[at]?.[0] && known[at]?.[1] === this.known[at]?.[1]
+    if (known.length === this.known.length && known.every((_, at) => isSame(at))) return
+    this.known = known
+    this.work = this.steps(known)
+    this.goOn()
+  }
+
+  private goOn(): void {
+    clearImmediate(this.next)
+    this.next = undefined
+    const end = performance.now() + slice
+    do {
+      if (this.work?.next().done !== false) {
+        this.work = undefined
+        return
+      }
+    } while (performance.now() < end)
+    this.next = setImmediate(() => this.goOn())
+  }
+
+  private *steps(known: ReadonlyArray<Known>): Generator<void> {
+    const wanted = new Set<string>()
+    for (const [{ name: pattern }, commands] of known) {
+      const prefix = pattern.slice(0, -1)
+      for (const { name } of commands) {
+        if (wanted.size >= mostKnown) break
+        // A name without the prefix would stand before a program of the system.
+        if (typeof name !== "string" || !isUnder(prefix, name)) continue
+        wanted.add(name)
+        if (!this.knownNames.has(name)) {
+          this.knownNames.add(name)
+          this.tryAdd(name)
+        }
+        yield
+      }
+    }
+    for (const name of this.knownNames) {
+      if (wanted.has(name)) continue
+      this.knownNames.delete(name)
+      this.drop(name)
+      yield
+    }
+  }
+
+  /** Makes a program; where that can't be, the shell still finds the command, but no other program does. */
+  private tryAdd(name: string): void {
+    try {
+      this.add(name)
+    } catch {
+      // There is no room, or a command has deleted the directory.
+    }
+  }
+
+  /** Links to the one program, by a hard link, which takes a fifth of the time, where the file system lets it. */
+  private add(name: string): void {
+    const path = `${this.place}/${name}`
+    const program = `../${Stub.names.program}`
+    if (isMade(() => Fs.linkSync(`${this.place}/${program}`, path))) return
+    Fs.symlinkSync(program, path)
+  }
+
+  /** Removes a program, unless its name is still one of a command, or of a text. */
+  private drop(name: string): void {
+    if (this.exact.includes(name) || this.knownNames.has(name) || this.named.has(name)) return
+    try {
+      Fs.unlinkSync(`${this.place}/${name}`)
+    } catch {
+      // A command has removed it, or has put a directory in its place.
+    }
+  }
+}
+
+/** Makes a link; tells whether there is one by that name now. */
+const isMade = (link: () => void): boolean => {
+  try {
+    link()
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EEXIST"
+  }
+}
+
+const isUnder = (prefix: string, name: string): boolean =>
+  name.length > prefix.length && name.startsWith(prefix) && canBeFile(name)
+
+/** Returns what a handler of a prefix knows; undefined where it does not tell, or fails to. */
+const knownOf = ({ known }: Described): ReadonlyArray<Described> | undefined => {
+  try {
+    return known?.()
+  } catch {
+    return undefined
+  }
+}
+
+/** The most reads at a time: a pipe holds no more, unless somebody fills it without end. */
+const mostReads = 256
+
+/** Milliseconds from taking a ticket to the call, after which the ticket counts as lost. */
+const patience = 2000
+
+/** Hands out free slots by tickets, and replaces tickets that were lost. */
+class Tickets {
+  private readonly fd: number
+  private readonly buffer = Buffer.alloc(4096)
+  /** The time at which each ticket was first missed. */
+  private readonly missed = new Map<string, number>()
+
+  constructor(path: string) {
+    this.fd = Fifo.openBoth(path)
+  }
+
+  /** True where the FIFO was deleted. */
+  get lost(): boolean {
+    return Fs.fstatSync(this.fd).nlink === 0
+  }
+
+  give(slots: string): void {
+    for (const slot of slots) this.missed.delete(slot)
+    this.write(slots)
+  }
+
+  /** Makes sure that exactly the free slots have a ticket. Returns whether a ticket is left at the moment. */
+  check(free: ReadonlyArray<string>, now = performance.now()): boolean {
+    const there = this.readAll()
+    const kept: Array<string> = []
+    for (const slot of free) {
+      const since = this.missed.get(slot) ?? now
+      if (there.has(slot) || now - since >= patience) {
+        kept.push(slot)
+        this.missed.delete(slot)
+      } else this.missed.set(slot, since)
+    }
+    for (const slot of this.missed.keys()) if (!free.includes(slot)) this.missed.delete(slot)
+    if (kept.length > 0) this.write(kept.join(""))
+    return kept.length > 0
+  }
+
+  close(): void {
+    Fs.closeSync(this.fd)
+  }
+
+  private write(slots: string): void {
+    try {
+      Fs.writeSync(this.fd, slots)
+    } catch {
+      // A command has filled the FIFO: `check` empties it, and replaces what was lost.
+    }
+  }
+
+  private readAll(): Set<string> {
+    const found = new Set<string>()
+    for (let reads = 0; reads < mostReads; reads++) {
+      let count: number
+      try {
+        count = Fs.readSync(this.fd, this.buffer)
+      } catch {
+        // EAGAIN: that was all.
+        return found
+      }
+      for (const slot of this.buffer.toString("latin1", 0, count)) found.add(slot)
+    }
+    return found
+  }
+}
+
+/** The names of slots, one byte each. */
+const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+/** Milliseconds between two checks of the slots. */
+const lookEvery = 500
+
+/** The most calls that are begun at once; a longer chunk is a command's doing, and the next is read after a while. */
+const mostCalls = alphabet.length
+const floodEvery = 50
+
+/** The most bytes of incomplete requests. */
+const budget = 64 * 1024 ** 2
+
+/** The number of slots that are made at once. */
+const batch = 4
+
+/** Returns the paths of the FIFOs that must exist before the first call. */
+export const fifos = (directory: string): ReadonlyArray<string> => [
+  Path.join(directory, Stub.names.tickets),
+  Path.join(directory, Stub.names.calls),
+  ...slotFifos(directory, 0)
+]
+
+const slotFifos = (directory: string, from: number): ReadonlyArray<string> =>
+  [...alphabet.slice(from, from + batch)].flatMap((slot) =>
+    Stub.channels.map((channel) => Stub.channelPath(directory, slot, channel))
+  )
+
+/** Answers the calls of one session. */
+export class CallServer implements OpenBridge {
+  private readonly tickets: Tickets
+  private readonly callsFd: number
+  private readonly calls: Net.Socket
+  private readonly running = new Map<string, BridgeCall>()
+  /** Slots whose FIFOs are still held by something that the caller has left behind. */
+  private readonly soiled = new Set<string>()
+  private readonly budget = { left: budget }
+  private readonly looking: NodeJS.Timeout
+  private slots = alphabet.slice(0, batch)
+  /** True where calls can't be answered any more. */
+  broken = false
+  private making = false
+  private closed = false
+  private readonly programs: Programs
+
+  constructor(
+    private readonly directory: SessionDirectory,
+    private readonly commands: BridgeCommands,
+    private readonly around: () => Surroundings
+  ) {
+    const { path } = directory
+    this.tickets = new Tickets(Path.join(path, Stub.names.tickets))
+    this.callsFd = Fifo.openBoth(Path.join(path, Stub.names.calls))
+    this.calls = new Net.Socket({ fd: this.callsFd, readable: true, writable: false }).unref()
+    this.calls.on("error", () => {})
+    this.calls.on("data", (chunk: Buffer) => this.hear(chunk))
+    Fs.writeFileSync(Path.join(path, Stub.names.stub), Stub.stub(path), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.files), Stub.files(), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.several), Stub.several(), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.rest), Stub.rest(), { mode: 0o600 })
+    const writer = Stub.writer()
+    if (writer !== undefined) {
+      Fs.writeFileSync(Path.join(path, Stub.names.writing), writer, { mode: 0o600 })
+      // By a name of its own, so that nothing that ends programs named perl ends it.
+      Fs.symlinkSync("/usr/bin/perl", Path.join(path, Stub.names.writer))
+    }
+    Fs.writeFileSync(Path.join(path, Stub.names.read), Stub.read(path), { mode: 0o600 })
+    Fs.writeFileSync(Path.join(path, Stub.names.program), Stub.program(path), { mode: 0o700 })
+    Fs.writeFileSync(Path.join(path, Stub.names.call), Stub.call(path), { mode: 0o600 })
+    this.programs = new Programs(Path.join(path, Stub.names.programs), commands)
+    this.tickets.give(this.slots)
+    this.looking = setInterval(() => this.tidy(), lookEvery).unref()
+  }
+
+  /** True where a command has deleted files that calls need. */
+  get lost(): boolean {
+    return this.tickets.lost || Fs.fstatSync(this.callsFd).nlink === 0
+  }
+
+  offer(command: string): void {
+    if (!this.closed) this.programs.offer(command)
+  }
+
+  /** True while a call is being answered. */
+  get isBusy(): boolean {
+    return this.running.size > 0
+  }
+
+  isCaller(pid: number): boolean {
+    try {
+      const words = Fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")
+      return [Stub.names.stub, Stub.names.writing].some((name) => words.includes(`\0${this.directory.path}/${name}\0`))
+    } catch {
+      return false
+    }
+  }
+
+  /** Dismisses all callers, and waits until they have removed what they had begun. */
+  readonly dismiss = Effect.asVoid(
+    Effect.promise(() =>
+      Promise.all(
+        Array.from(this.running.values(), (call) => {
+          call.dismiss()
+          return call.ended
+        })
+      )
+    )
+  )
+
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    clearInterval(this.looking)
+    for (const call of this.running.values()) call.close()
+    this.calls.destroy()
+    this.tickets.close()
+    this.programs.close()
+  }
+
+  private hear(chunk: Buffer): void {
+    if (chunk.length > mostCalls) {
+      this.calls.pause()
+      setTimeout(() => this.calls.resume(), floodEvery).unref()
+    }
+    for (const slot of chunk.length > mostCalls ? this.slots : chunk.toString("latin1")) {
+      if (chunk.includes(slot)) this.take(slot)
+    }
+  }
+
+  /** Starts the call of a slot; ignores a byte that names no free slot. */
+  private take(slot: string): void {
+    if (this.closed || this.running.has(slot) || this.soiled.has(slot) || !this.slots.includes(slot)) return
+    let call: BridgeCall
+    try {
+      call = new BridgeCall(this.directory.path, slot, this.budget, (request) =>
+        this.commands.run(call, request, this.around(), this.directory.output)
+      )
+    } catch {
+      // A command has deleted the FIFOs: the next command gets new ones.
+      this.broken = true
+      return
+    }
+    this.running.set(slot, call)
+    void call.ended.then(() => {
+      this.running.delete(slot)
+      this.soiled.add(slot)
+      this.clean()
+    })
+    if (this.running.size + this.soiled.size >= this.slots.length) this.more()
+  }
+
+  /** Makes slots free again that nobody holds any more. */
+  private clean(): void {
+    if (this.closed) return
+    for (const slot of this.soiled) {
+      if (!Stub.channels.every((channel) => isUnused(Stub.channelPath(this.directory.path, slot, channel)))) continue
+      this.soiled.delete(slot)
+      this.tickets.give(slot)
+    }
+  }
+
+  /** Frees slots, replaces lost tickets, removes forged ones, and makes more slots where none is left. */
+  tidy(): void {
+    if (this.closed) return
+    this.clean()
+    const free = [...this.slots].filter((slot) => !this.running.has(slot) && !this.soiled.has(slot))
+    if (!this.tickets.check(free)) this.more()
+  }
+
+  private more(): void {
+    if (this.making || this.slots.length >= alphabet.length) return
+    this.making = true
+    const from = this.slots.length
+    Mkfifo.make(slotFifos(this.directory.path, from)).then(
+      () => {
+        this.making = false
+        if (this.closed) return
+        const added = alphabet.slice(from, from + batch)
+        this.slots += added
+        this.tickets.give(added)
+      },
+      () => {
+        // The slots that exist have to suffice.
+        this.making = false
+      }
+    )
+  }
+}
+
+const isUnused = (path: string): boolean => {
+  try {
+    return Fifo.isUnused(path)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,171 @@
+/** The dialog between the two sides of a call: the request, then what the caller is told to do, and its replies. */
+import * as Fs from "node:fs"
+import type * as Net from "node:net"
+import * as Data from "effect/Data"
+import * as ShellText from "../../bash/ShellText.js"
+import { type Budget, type CallRequest, RequestReader } from "./CallRequest.js"
+import * as Fifo from "./Fifo.js"
+import { Gone } from "./FifoSink.js"
+
+/**
+ * The error for a file that the caller could not open, create or write, with the system's reason; `kind` is one of
+ * FileError's.
+ */
+export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
+
+/** A word that the caller is told, or bytes whose number it was told before. */
+export type Word = string | Uint8Array
+
+/** A reply: `ok` and a detail, or `text` and the content of a file. */
+export interface Reply {
+  readonly kind: "ok" | "text"
+  readonly detail: Buffer
+}
+
+/** Milliseconds that a caller has to complete its request. */
+const patience = 10_000
+
+/** The message for words that are too long, the same as in `call.bash`, for a caller that did not print it. */
+const tooLong = "not run: its words are too long, more than 64 MiB at once: use a pipe, a here-document or a file"
+
+/** The most bytes of incomplete replies; a caller that sends more is closed. */
+const maxReply = 64 * 1024
+
+/** The FIFOs `ask` and `answer` of a slot, from the host's side. */
+export class StubDialog {
+  /** Resolves when the caller can't be told anything any more: it has ended, or was dismissed. */
+  readonly gone: Promise<void>
+  /** Resolves when the caller has ended. */
+  readonly ended: Promise<void>
+  isGone = false
+  private settleGone: () => void = () => {}
+  private readonly ask: Net.Socket
+  private readonly answer: number
+  private replies = Buffer.alloc(0)
+  /** Those who wait for a reply, in the order of the requests. */
+  private waiting: Array<{ readonly take: (kind: string, detail: Buffer) => void; readonly fail: () => void }> = []
+  private readonly late: NodeJS.Timeout
+
+  /** Opens the FIFOs; throws where they are missing. */
+  constructor(askPath: string, answerPath: string, budget: Budget, onRequest: (request: CallRequest) => void) {
+    this.gone = new Promise((resolve) => {
+      this.settleGone = resolve
+    })
+    this.answer = Fifo.openBoth(answerPath)
+    try {
+      this.ask = Fifo.reader(askPath)
+    } catch (error) {
+      Fs.closeSync(this.answer)
+      throw error
+    }
+    this.late = setTimeout(() => this.close(), patience).unref()
+    let reader: RequestReader | undefined = new RequestReader(budget)
+    let isExcess = false
+    this.ask.on("data", (chunk: Buffer) => {
+      // The rest is not kept; the caller hears why when it has said all.
+      if (isExcess) return
+      if (reader === undefined) return this.takeReplies(chunk)
+      const request = reader.read(chunk)
+      if (request === "refused") return this.close()
+      if (request === undefined) return
+      if (request === "excess") {
+        isExcess = true
+        const { name } = reader
+        reader.close()
+        return this.refuse(`${name.slice(0, 100)}: ${tooLong}\n`)
+      }
+      reader.close()
+      reader = undefined
+      clearTimeout(this.late)
+      onRequest(request)
+    })
+    this.ask.on("error", () => {})
+    this.ended = new Promise((resolve) => {
+      this.ask.once("close", () => {
+        reader?.close()
+        this.dismiss()
+        resolve()
+      })
+    })
+  }
+
+  /**
+   * Tells the caller to do something; throws Gone where nobody reads it. The text has to be short, so that the pipe has
+   * room for it.
+   */
+  tell(...words: ReadonlyArray<Word>): void {
+    if (this.isGone) throw new Gone()
+    const bytes = Buffer.concat(words.map((word) => (typeof word === "string" ? ShellText.encode(`${word}\0`) : word)))
+    try {
+      if (Fs.writeSync(this.answer, bytes) === bytes.length) return
+    } catch {
+      // The caller has ended.
+    }
+    this.close()
+    throw new Gone()
+  }
+
+  /** Tells the caller to do something, and returns its reply; rejects with Refused or Gone. */
+  async request(...words: ReadonlyArray<Word>): Promise<string> {
+    const [reply] = this.requests(1, ...words)
+    return (await (reply as Promise<Reply>)).detail.toString()
+  }
+
+  /** Tells the caller to do something that it replies to several times; each rejects with Refused or Gone. */
+  requests(count: number, ...words: ReadonlyArray<Word>): ReadonlyArray<Promise<Reply>> {
+    if (this.isGone) return [Promise.reject(new Gone())]
+    this.tell(...words)
+    return Array.from(
+      { length: count },
+      () =>
+        new Promise((resolve, reject) => {
+          this.waiting.push({
+            take: (kind, detail) =>
+              kind === "ok" || kind === "text"
+                ? resolve({ kind, detail })
+                : reject(new Refused({ kind, reason: detail.toString() })),
+            fail: () => reject(new Gone())
+          })
+        })
+    )
+  }
+
+  /** Tells the caller that its host has gone: it ends, and removes what it had begun. */
+  dismiss(): void {
+    if (this.isGone) return
+    this.isGone = true
+    clearTimeout(this.late)
+    Fs.closeSync(this.answer)
+    for (const { fail } of this.waiting.splice(0)) fail()
+    this.settleGone()
+  }
+
+  /** Closes the dialog, whatever becomes of the caller. */
+  close(): void {
+    this.ask.destroy()
+  }
+
+  /** Tells the caller, as soon as it listens, to say something and to end. */
+  private refuse(said: string): void {
+    try {
+      this.tell("say", "2", said)
+      this.tell("exit", "1")
+    } catch {
+      // The caller has ended, or was dismissed.
+    }
+  }
+
+  private takeReplies(chunk: Buffer): void {
+    const bytes = Buffer.concat([this.replies, chunk])
+    let at = 0
+    for (;;) {
+      const middle = bytes.indexOf(0, at)
+      const end = middle < 0 ? -1 : bytes.indexOf(0, middle + 1)
+      if (end < 0) break
+      this.waiting.shift()?.take(bytes.toString("utf8", at, middle), bytes.subarray(middle + 1, end))
+      at = end + 1
+    }
+    this.replies = bytes.subarray(at)
+    if (this.replies.length > maxReply) this.close()
+  }
+}

@@ -1,0 +1,359 @@
+/**
+ * Applies hunks to the lines of a file: each where it says that it belongs, or else at the only place that its lines
+ * match. Lines hold their line ends. A hunk with LF matches lines with CRLF, and a last line without a line end; what it
+ * adds then gets the line ends of the file.
+ */
+import type { Steps } from "../../../domain/Slices.js"
+import type { Hunk, Line } from "./Edit.change.js"
+
+/** The number of lines between two places where the work may rest. */
+const strideEditPlace = 20_000
+/** The most times that a line of the hunk counts in the file: one that is more frequent tells nothing. */
+const mostFrequent = 100
+/** The most characters of a line that are shown. */
+const shown = 160
+
+/** Describes the place where most of the hunk's lines are, and the first line there that differs. */
+function* nearest(file: ReadonlyArray<string>, old: ReadonlyArray<string>, from: number): Steps<string> {
+  if (file.length === 0) return "the file is empty"
+  const start = yield* bestStart(file, old)
+  if (start === undefined) return "none of its lines is in the file"
+  const equal = old.filter((line, index) => bare(line) === bare(file[start + index])).length
+  const differing = old.findIndex((line, index) => bare(line) !== bare(file[start + index]))
+  if (differing < 0) {
+    if (start < from) return `it matches only line ${start + 1}, above the hunk before it: hunks go from the top down`
+    return "only the end of the file differs: whether its last line has a line end"
+  }
+  const line = start + differing
+  const where = `nearest is line ${Math.max(start, 0) + 1}, with ${equal} of its ${old.length} lines`
+  const own = old[differing] as string
+  const there = file[line]
+  if (there === undefined) {
+    const isAbove = line < 0
+    return `${where}; the file ${isAbove ? "begins below" : "ends before"}\n${row("hunk", own)}`
+  }
+  const kind =
+    folded(there) === folded(own) ? (there.trim() === own.trim() ? "indentation or blanks" : "white space or case") : ""
+  const what = kind === "" ? `line ${line + 1} differs:` : `line ${line + 1} differs in ${kind}:`
+  return `${where}; ${what}\n${row("file", there)}\n${row("hunk", own)}`
+}
+
+const row = (label: string, line: string): string => {
+  const text = Buffer.from(line.slice(0, shown), "latin1").toString().trimEnd()
+  return `${label}:\t${text}${line.length > shown ? "…" : ""}`
+}
+
+/** A line without its line end. */
+const bare = (line: string | undefined): string | undefined => line?.replace(/\r?\n$/, "")
+
+/** A line without white space and case. */
+const folded = (line: string): string => line.replace(/\s+/g, "").toLowerCase()
+
+/** Returns the index of the line where the hunk would begin for most of its lines to be where they are in the file. */
+function* bestStart(file: ReadonlyArray<string>, old: ReadonlyArray<string>): Steps<number | undefined> {
+  const wanted = new Map<string, Array<number>>()
+  for (const [index, line] of old.entries()) {
+    const key = folded(line)
+    if (key === "") continue
+    const places = wanted.get(key) ?? []
+    places.push(index)
+    wanted.set(key, places)
+  }
+  const seen = new Map<string, number>()
+  const votes = new Map<number, number>()
+  let best: number | undefined
+  for (const [at, line] of file.entries()) {
+    if (at % strideEditPlace === strideEditPlace - 1) yield
+    const key = folded(line)
+    const places = wanted.get(key)
+    if (places === undefined) continue
+    const count = (seen.get(key) ?? 0) + 1
+    seen.set(key, count)
+    if (count > mostFrequent || places.length > mostFrequent) continue
+    for (const index of places) {
+      const start = at - index
+      // A line that is the same counts more than one that is alike, and one that says much more than a bracket.
+      const weight = (bare(line) === bare(old[index]) ? 3 : 2) * Math.min(key.length, 20)
+      const sum = (votes.get(start) ?? 0) + weight
+      votes.set(start, sum)
+      if (best === undefined || sum > (votes.get(best) as number)) best = start
+    }
+  }
+  return best
+}
+
+/** The number of lines between two places where the work may rest. */
+const stride = 20_000
+
+/** Returns a line as it is, to compare it with others. */
+const exact = (line: string): string => line
+
+/** Returns a line without its line end. */
+const loose = (line: string): string => line.replace(/\r?\n$/, "")
+
+/** Finds all places of the lines, which may overlap, in time proportional to the file (Knuth, Morris and Pratt). */
+function* matches(
+  file: ReadonlyArray<string>,
+  wanted: ReadonlyArray<string>,
+  key: (line: string) => string
+): Steps<ReadonlyArray<number>> {
+  const table = [0]
+  for (let at = 1, length = 0; at < wanted.length; at++) {
+    while (length > 0 && wanted[length] !== wanted[at]) length = table[length - 1] as number
+    if (wanted[length] === wanted[at]) length++
+    table.push(length)
+    if (at % stride === 0) yield
+  }
+  const found: Array<number> = []
+  for (let at = 0, length = 0; at < file.length; at++) {
+    const line = key(file[at] as string)
+    while (length > 0 && wanted[length] !== line) length = table[length - 1] as number
+    if (wanted[length] === line) length++
+    if (length === wanted.length) {
+      found.push(at + 1 - length)
+      length = table[length - 1] as number
+    }
+    if (at % stride === stride - 1) yield
+  }
+  return found
+}
+
+/**
+ * Says where the lines are that a hunk leaves, if it was applied before; undefined where they are not, or where they may
+ * be there by chance: they are sure at the line that the hunk names, or by their context.
+ *
+ * @param drift the number of lines by which the hunk before was off
+ */
+function* find(file: ReadonlyArray<string>, { lines, start }: Hunk, drift: number): Steps<string | undefined> {
+  const added = lines.filter(({ kind }) => kind === "+")
+  if (!added.some(({ text }) => telling.test(text))) return undefined
+  const left = lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [loose(text)]))
+  const places = yield* matches(file, left, loose)
+  const isStated = start !== undefined && places.includes(start + drift)
+  const at = isStated ? start + drift : places.length === 1 ? places[0] : undefined
+  if (at === undefined) return undefined
+  const isSure =
+    isStated ||
+    (yield* isOnlyBy(
+      file,
+      lines.flatMap(({ kind, text }) => (kind === " " ? [loose(text)] : []))
+    ))
+  return isSure ? `is applied already: its new text is at line ${at + 1}` : undefined
+}
+
+/** Matches lines that say something: a bracket is there by chance. */
+const telling = /[\p{L}\p{N}]/u
+
+/** Tests whether a line of a context is in the file once only. */
+function* isOnlyBy(file: ReadonlyArray<string>, context: ReadonlyArray<string>): Steps<boolean> {
+  const counts = new Map(context.filter((line) => telling.test(line)).map((line) => [line, 0]))
+  for (const [at, line] of file.entries()) {
+    if (at % stride === stride - 1) yield
+    const key = loose(line)
+    const count = counts.get(key)
+    if (count !== undefined) counts.set(key, count + 1)
+  }
+  return [...counts.values()].includes(1)
+}
+
+/** The most places of a hunk that are named. */
+const mostNamed = 5
+
+/** Splits a text into lines, which keep their line feeds. */
+export function* linesOf(text: string): Steps<ReadonlyArray<string>> {
+  const lines: Array<string> = []
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at) + 1 || text.length
+    lines.push(text.slice(at, end))
+    at = end
+    if (lines.length % stride === 0) yield
+  }
+  return lines
+}
+
+/** The new text of a file, and the numbers of lines that were added and taken away. */
+export interface Applied {
+  readonly text: string
+  readonly added: number
+  readonly removed: number
+}
+
+/** A hunk that does not fit, by its number from 1 on, and what is said of it. */
+export interface Misfit {
+  readonly hunk: number
+  readonly reason: string
+}
+
+/** Applies hunks from the top of a file to its end. Returns all that don't fit, where there are any. */
+export function* apply(text: string, hunks: ReadonlyArray<Hunk>): Steps<Applied | ReadonlyArray<Misfit>> {
+  const file = yield* linesOf(text)
+  const out: Array<string> = []
+  const misfits: Array<Misfit> = []
+  let [from, drift, added, removed] = [0, 0, 0, 0]
+  for (const [index, hunk] of hunks.entries()) {
+    const old = hunk.lines.flatMap(({ kind, text }) => (kind === "+" ? [] : [text]))
+    const found = yield* locate({ file, from, hunk, old, drift })
+    if (typeof found === "string") {
+      const reason = (yield* find(file, hunk, drift)) ?? `does not fit: ${found}`
+      misfits.push({ hunk: index + 1, reason })
+      continue
+    }
+    if (isUnended(hunk.lines) && found.at + old.length < file.length) {
+      const reason = `does not fit: it ends the file, but below line ${found.at + old.length} there are more`
+      misfits.push({ hunk: index + 1, reason })
+      continue
+    }
+    yield* copy(file, from, found.at, out)
+    out.push(...merged(file, found, hunk.lines))
+    from = found.at + old.length
+    if (hunk.start !== undefined) drift = found.at - hunk.start
+    removed += old.length
+    added += hunk.lines.length - old.length
+    for (const { kind } of hunk.lines) if (kind === " ") removed--
+    yield
+  }
+  if (misfits.length > 0) return misfits
+  yield* copy(file, from, file.length, out)
+  return { text: out.join(""), added, removed }
+}
+
+function* copy(file: ReadonlyArray<string>, from: number, to: number, out: Array<string>): Steps<void> {
+  for (let at = from; at < to; at += stride) {
+    out.push(file.slice(at, Math.min(to, at + stride)).join(""))
+    if (at > from) yield
+  }
+}
+
+interface Search {
+  readonly file: ReadonlyArray<string>
+  /** The index of the first line below the hunks before. */
+  readonly from: number
+  readonly hunk: Hunk
+  readonly old: ReadonlyArray<string>
+  /** The number of lines by which the hunk before was off. */
+  readonly drift: number
+}
+
+interface Found {
+  readonly at: number
+  /** True where the hunk's line ends are the file's. */
+  readonly isExact: boolean
+}
+
+/** Finds the place of a hunk, or says why there is none. */
+function* locate(search: Search): Steps<Found | string> {
+  const { drift, file, from, hunk, old } = search
+  const stated = hunk.start === undefined ? -1 : hunk.start + drift
+  if (old.length === 0) return empty(search, stated)
+  // Line ends that are written as CRLF, and a last line without any, are meant.
+  const isLiteral = hunk.lines.some(({ text }) => text.endsWith("\r\n"))
+  const isEnd = old.at(-1)?.endsWith("\n") === false
+  for (const isExact of isLiteral ? [true] : [true, false]) {
+    const key = isExact ? exact : loose
+    const wanted = old.map(key)
+    const fits = (at: number) => !isEnd || endOf(file[at + old.length - 1]) === undefined
+    const isAt = (at: number) =>
+      at >= from &&
+      at + old.length <= file.length &&
+      fits(at) &&
+      wanted.every((line, index) => key(file[at + index] as string) === line)
+    if (hunk.isLast) {
+      if (isAt(file.length - old.length)) return { at: file.length - old.length, isExact }
+      continue
+    }
+    const edge = edgeOf(search)
+    if (isAt(stated) && (edge === undefined || edge === stated)) return { at: stated, isExact }
+    const places = (yield* matches(file, wanted, key)).filter(fits)
+    const below = places.filter((at) => at >= from)
+    const [only, ...more] = below
+    if (only !== undefined && more.length === 0) return { at: only, isExact }
+    if (only !== undefined) {
+      if (edge !== undefined && below.includes(edge)) return { at: edge, isExact }
+      const anchored = afterAnchors(search)
+      const at = below.find((at) => at >= anchored)
+      return anchored >= 0 && at !== undefined ? { at, isExact } : ambiguous(below, hunk)
+    }
+    const above = places[0]
+    if (above !== undefined)
+      return `it matches only line ${above + 1}, above the hunk before it: hunks go from the top down`
+  }
+  return `${hunk.isLast ? "the end of the file is another; " : ""}${yield* nearest(file, old, from)}`
+}
+
+/**
+ * Returns where a hunk of a diff belongs that has less context on one side than on the other, for there the file begins
+ * or ends; undefined for others.
+ */
+const edgeOf = ({ file, hunk: { lines, start }, old }: Search): number | undefined => {
+  const above = lines.findIndex(({ kind }) => kind !== " ")
+  const below = lines.length - 1 - lines.findLastIndex(({ kind }) => kind !== " ")
+  if (start === undefined || above < 0 || above === below) return undefined
+  return above < below ? 0 : file.length - old.length
+}
+
+/** Finds the place of a hunk that only adds lines. */
+const empty = (search: Search, stated: number): Found | string => {
+  const { file, from, hunk } = search
+  if (stated >= 0) {
+    if (stated >= from && stated <= file.length) return { at: stated, isExact: true }
+    return `it adds lines below line ${stated}; the file has ${file.length}`
+  }
+  if (hunk.anchors.length === 0) return { at: file.length, isExact: false }
+  const anchor = afterAnchors(search)
+  return anchor >= 0 ? { at: anchor + 1, isExact: false } : "the @@ line above it is not in the file, or more than once"
+}
+
+/** Returns the index of the last anchor's line; -1 where there are none, or they lead to no place or to several. */
+const afterAnchors = ({ file, from, hunk: { anchors } }: Search): number => {
+  let at = -1
+  for (const [index, anchor] of anchors.entries()) {
+    const isIt = (line: string) => line.trim() === anchor
+    const next = file.slice(Math.max(from, at + 1)).findIndex(isIt) + Math.max(from, at + 1)
+    if (next < Math.max(from, at + 1)) return -1
+    if (index === 0 && file.slice(next + 1).some(isIt)) return -1
+    at = next
+  }
+  return at
+}
+
+const ambiguous = (places: ReadonlyArray<number>, { anchors }: Hunk): string => {
+  const named = places.slice(0, mostNamed).map((at) => at + 1)
+  const more = places.length > mostNamed ? " and more" : ""
+  const how = anchors.length === 0 ? "more lines of context tell which" : "its @@ lines don't tell which"
+  return `it matches at lines ${named.join(", ")}${more}: ${how}`
+}
+
+/** Returns the lines that a hunk leaves: the file's own where they stay, and with the file's line ends. */
+const merged = (
+  file: ReadonlyArray<string>,
+  { at, isExact }: Found,
+  lines: ReadonlyArray<Line>
+): ReadonlyArray<string> => {
+  if (isExact) return lines.flatMap(({ kind, text }) => (kind === "-" ? [] : [text]))
+  const out: Array<string> = []
+  let next = at
+  let end = endOf(file[at - 1]) ?? endOf(file[at]) ?? endOf(file[0]) ?? "\n"
+  for (const { kind, text } of lines) {
+    if (kind === "+") out.push(`${loose(text)}${end}`)
+    else {
+      const own = file[next++] as string
+      end = endOf(own) ?? end
+      if (kind === " ") out.push(own)
+    }
+  }
+  const isUnendedFile = next === file.length && next > 0 && endOf(file[next - 1]) === undefined
+  if (!isUnendedFile || out.length === 0) return out
+  const ended = out.map((line, index) =>
+    index === out.length - 1 ? loose(line) : `${loose(line)}${endOf(line) ?? end}`
+  )
+  // Lines below the last one, which gets a line end.
+  return next === at ? [end, ...ended] : ended
+}
+
+/** Tests whether a hunk leaves a last line without a line end. */
+const isUnended = (lines: ReadonlyArray<Line>): boolean =>
+  lines.findLast(({ kind }) => kind !== "-")?.text.endsWith("\n") === false
+
+/** Returns the line end of a line; undefined where it has none. */
+const endOf = (line: string | undefined): string | undefined =>
+  line?.endsWith("\n") === true ? (line.endsWith("\r\n") ? "\r\n" : "\n") : undefined

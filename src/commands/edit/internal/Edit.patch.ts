@@ -1,0 +1,411 @@
+/** `edit --patch`: applies a patch from standard input to all of its files, or to none. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as ShellText from "../../../bash/ShellText.js"
+import type { CommandCall } from "../../../command/CommandHandler.js"
+import * as Advice from "../../../domain/Advice.js"
+import { ExecutionFailed, InvalidUsage } from "../../../domain/CommandError.js"
+import * as CommandResult from "../../../domain/CommandResult.js"
+import type { Steps } from "../../../domain/Slices.js"
+import * as Slices from "../../../domain/Slices.js"
+import * as FileFailure from "../../../files/FileFailure.js"
+import type { FileChange as Changed, FileError, Files } from "../../../files/Files.js"
+import type { Hunk, Line } from "./Edit.change.js"
+import { excerpt, type FileChange, PatchFlaw, PatchRefused } from "./Edit.change.js"
+import * as Hunks from "./Edit.hunks.js"
+import * as Unified from "./Edit.unified.js"
+
+const existing = "it exists already: update it instead"
+
+/** The most bytes of all files of a patch, before it is applied. */
+const mostHeld = 64 * 1024 ** 2
+
+/** A file that a patch changes; its texts are Latin-1, and undefined where there is no file. */
+interface Planned {
+  readonly path: string
+  readonly original: string | undefined
+  text: string | undefined
+  /** The mode that it gets; undefined to leave it. */
+  mode: string | undefined
+  /** True where another file has come here, and its own content is yet to be moved away. */
+  isEarly: boolean
+}
+
+/** The files that a patch changes, and a line about each change. */
+interface Plan {
+  readonly files: ReadonlyArray<Planned>
+  readonly said: ReadonlyArray<string>
+}
+
+/** A change whose names are paths. */
+interface Located extends FileChange {
+  readonly path: string
+  readonly toPath: string | undefined
+}
+
+/** Reads the files, and applies the changes to them in their order. */
+const make = Effect.fnUntraced(function* (
+  files: Files,
+  changes: ReadonlyArray<Located>,
+  { cwd, slices }: { readonly cwd: string; readonly slices: Slices.Slices }
+): Effect.fn.Return<Plan, PatchRefused | FileError> {
+  const planned = new Map<string, Planned>()
+  const said: Array<string> = []
+  const refusals: Array<PatchRefused> = []
+  const leaving = new Set(
+    changes.flatMap(({ isCopy, kind, path, toPath }) =>
+      kind === "delete" || (toPath !== undefined && isCopy !== true) ? [path] : []
+    )
+  )
+  let room = mostHeld
+
+  const at = Effect.fnUntraced(function* (path: string) {
+    const known = planned.get(path)
+    if (known !== undefined) return known
+    const chunks: Array<Uint8Array> = []
+    const isThere = yield* Stream.runForEach(files.read(path, { regular: true }), (chunk) => {
+      room -= chunk.length
+      if (room < 0) return new PatchRefused({ path, hunk: 0, reason: `more than ${mostHeld / 1024 ** 2} MiB to patch` })
+      return Effect.sync(() => void chunks.push(chunk))
+    }).pipe(
+      Effect.as(true),
+      Effect.catchIf(
+        (error) => error._tag === "FileError" && error.kind === "missing",
+        () => Effect.succeed(false)
+      )
+    )
+    const original = isThere ? Buffer.concat(chunks).toString("latin1") : undefined
+    const file: Planned = { path, original, text: original, mode: undefined, isEarly: false }
+    planned.set(path, file)
+    return file
+  })
+
+  const take = (file: Planned) => {
+    const text = file.isEarly ? file.original : file.text
+    if (!file.isEarly) file.text = undefined
+    file.isEarly = false
+    return text
+  }
+
+  for (const change of changes) {
+    const { kind, path, toPath } = change
+    const refused = (reason: string, hunk = 0) => new PatchRefused({ path, hunk, reason })
+    const file = yield* at(path)
+    const target = toPath === undefined ? file : yield* at(toPath)
+    const isNew = kind === "add" || (change.mayBeNew === true && file.text === undefined)
+    const isMove = target !== file && change.isCopy !== true
+    const before = isNew ? "" : isMove || kind === "delete" ? take(file) : file.text
+    if (before === undefined) {
+      refusals.push(refused(`No such file or directory${yield* elsewhere(files, cwd, path)}`))
+      continue
+    }
+    if ((isNew || target !== file) && target.text !== undefined) {
+      if (!leaving.has(target.path) || target.isEarly) {
+        return yield* new PatchRefused({
+          path: target.path,
+          hunk: 0,
+          reason: kind === "add" ? existing : "it exists already"
+        })
+      }
+      target.isEarly = true
+    }
+    const applied = yield* slices.run(Hunks.apply(before, change.hunks))
+    if (!("text" in applied)) {
+      for (const one of applied) refusals.push(misfit(change, one))
+      continue
+    }
+    const { added, removed, text } = applied
+    if (kind === "delete") {
+      if (change.isWhole !== true && text !== "") return yield* refused("it holds more than the patch deletes")
+      said.push(`Deleted ${shown(path)}`)
+      continue
+    }
+    target.text = text
+    if (target !== file && file.original !== undefined) target.mode = yield* files.mode(path)
+    if (change.isExecutable !== undefined) target.mode = executable(target.mode, change.isExecutable)
+    const counts = change.hunks.length === 0 ? "" : ` (+${added} -${removed})`
+    if (isNew) said.push(`Added ${shown(path)} (${added} ${added === 1 ? "line" : "lines"})`)
+    else if (target === file) said.push(`Updated ${shown(path)}${counts || " (mode)"}`)
+    else said.push(`${isMove ? "Moved" : "Copied"} ${shown(path)} to ${shown(target.path)}${counts}`)
+  }
+  const [first, ...others] = refusals
+  if (first === undefined) return { files: [...planned.values()], said }
+  const rows = others.slice(0, mostRefusals - 1).map(({ path, reason }) => `${shown(path)}: ${reason}`)
+  if (refusals.length > mostRefusals) rows.push(`… and ${refusals.length - mostRefusals} more that do not fit`)
+  return yield* new PatchRefused({ path: first.path, hunk: first.hunk, reason: [first.reason, ...rows].join("\n") })
+})
+
+/** The most hunks and files that don't fit of which is said why. */
+const mostRefusals = 5
+
+/** Says where a file is that the patch names from a directory above the current one. */
+const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: string) {
+  const parts = path.split("/")
+  for (let count = 1; count < parts.length; count++) {
+    if (!cwd.endsWith(`/${parts.slice(0, count).join("/")}`)) continue
+    const here = parts.slice(count).join("/")
+    if (yield* Effect.isFailure(Stream.runDrain(Stream.take(files.read(here, { regular: true }), 1)))) continue
+    const up = Array.from({ length: count }, () => "..").join("/")
+    return `, but ${shown(here)} is here: the patch names files from a directory above: cd ${up} && edit --patch`
+  }
+  return ""
+})
+
+const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): PatchRefused => {
+  const of = hunks.length === 1 ? "the hunk" : `hunk ${hunk} of ${hunks.length}`
+  return new PatchRefused({
+    path,
+    hunk,
+    reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}`
+  })
+}
+
+const shown = (path: string): string => (/\p{Cc}|\p{Cs}/u.test(path) ? ShellText.quoted(path) : path)
+
+/** Returns a mode with or without the right to execute, for whoever may read. */
+const executable = (mode: string | undefined, isExecutable: boolean): string => {
+  if (mode === undefined) return isExecutable ? "+x" : "-x"
+  const bits = Number.parseInt(mode, 8)
+  return (isExecutable ? bits | ((bits & 0o444) >> 2) : bits & ~0o111).toString(8)
+}
+
+const begin = "*** Begin Patch"
+const end = "*** End Patch"
+
+const file = /^\*\*\* (Add|Update|Delete) File:(.*)$/
+
+/** Tests whether lines are a patch of this format. */
+const isOne = (lines: ReadonlyArray<string>): boolean => {
+  const first = lines.find((line) => line.trim() !== "") ?? ""
+  return first.trimEnd() === begin || file.test(first)
+}
+
+/** Parses the lines of a patch, which have no line feeds. */
+function* parseEditEnvelope(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileChange> | PatchFlaw> {
+  const parser = new Parser(lines)
+  const changes: Array<FileChange> = []
+  for (;;) {
+    const change = parser.next()
+    if (change instanceof PatchFlaw) return change
+    if (change === undefined) return changes
+    changes.push(change)
+    yield
+  }
+}
+
+class Parser {
+  private at: number
+  /** True where the first line says that a last one follows. */
+  private readonly hasBegin: boolean
+
+  constructor(private readonly lines: ReadonlyArray<string>) {
+    const first = lines.findIndex((line) => line.trim() !== "")
+    this.hasBegin = lines[first]?.trimEnd() === begin
+    this.at = this.hasBegin ? first + 1 : first
+  }
+
+  private get line(): string {
+    return this.lines[this.at] ?? ""
+  }
+
+  private get isMarker(): boolean {
+    return this.at >= this.lines.length || this.line.startsWith("*** ")
+  }
+
+  private flaw(reason: string): PatchFlaw {
+    return new PatchFlaw({ line: this.at + 1, reason })
+  }
+
+  /** Parses the change of the next file; undefined at the end. */
+  next(): FileChange | PatchFlaw | undefined {
+    this.skipEmpty()
+    if (this.at >= this.lines.length) return this.hasBegin ? this.flaw(`the patch ends without ${end}`) : undefined
+    if (this.line.trimEnd() === end) {
+      this.at++
+      this.skipEmpty()
+      return this.at < this.lines.length ? this.flaw(`${excerpt(this.line)} stands below ${end}`) : undefined
+    }
+    const at = this.at + 1
+    const [, verb, name = ""] = file.exec(this.line) ?? []
+    const path = name.trim()
+    if (verb === undefined || path === "") {
+      return this.flaw(`${excerpt(this.line)} is where a file must be named (*** Update File: <file>)`)
+    }
+    this.at++
+    if (verb === "Delete") return { kind: "delete", at, paths: [path], hunks: [], isWhole: true }
+    if (verb === "Add") return this.added(at, path)
+    const [, to] = /^\*\*\* Move to:(.*)$/.exec(this.line) ?? []
+    if (to !== undefined) this.at++
+    const hunks = this.hunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    if (hunks.length === 0 && to === undefined) return this.flaw(`nothing of ${excerpt(path)} is changed`)
+    return { kind: "update", at, paths: [path], hunks, ...(to === undefined ? {} : { to: to.trim() }) }
+  }
+
+  private skipEmpty(): void {
+    while (this.at < this.lines.length && this.line.trim() === "") this.at++
+  }
+
+  private added(at: number, path: string): FileChange | PatchFlaw {
+    const lines: Array<Line> = []
+    for (; this.line.startsWith("+"); this.at++) lines.push({ kind: "+", text: `${this.line.slice(1)}\n` })
+    this.skipEmpty()
+    if (!this.isMarker) return this.flaw(`${excerpt(this.line)}: each line of a new file begins with +`)
+    const hunks = lines.length === 0 ? [] : [{ at, start: 0, anchors: [], lines, isLast: false }]
+    return { kind: "add", at, paths: [path], hunks }
+  }
+
+  private hunks(): ReadonlyArray<Hunk> | PatchFlaw {
+    const hunks: Array<Hunk> = []
+    for (;;) {
+      this.skipEmpty()
+      if (this.isMarker) return hunks
+      const hunk = this.hunk()
+      if (hunk instanceof PatchFlaw) return hunk
+      hunks.push(hunk)
+    }
+  }
+
+  private hunk(): Hunk | PatchFlaw {
+    const at = this.at + 1
+    const anchors: Array<string> = []
+    let start: number | undefined
+    for (; this.line.startsWith("@@"); this.at++) {
+      const header = /^@@ -(\d+)(,0)?/.exec(this.line)
+      if (header !== null) start = Math.max(0, Number(header[1]) - (header[2] === undefined ? 1 : 0))
+      const anchor = header === null ? this.line.slice(2).trim() : ""
+      if (anchor !== "") anchors.push(anchor)
+    }
+    const lines: Array<Line> = []
+    for (; !this.isMarker && !this.line.startsWith("@@"); this.at++) {
+      const kind = this.line === "" ? " " : this.line[0]
+      if (kind !== " " && kind !== "-" && kind !== "+") {
+        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +`)
+      }
+      lines.push({ kind, text: `${this.line.slice(1)}\n` })
+    }
+    // Empty lines between two hunks belong to neither.
+    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
+    const isLast = this.line.trimEnd() === "*** End of File"
+    if (isLast) this.at++
+    if (lines.every(({ kind }) => kind === " ")) {
+      return new PatchFlaw({ line: at, reason: "a hunk that takes no line away and adds none" })
+    }
+    return { at, start, anchors, lines, isLast }
+  }
+}
+
+/** The most bytes of a patch. */
+const longest = 16 * 1024 ** 2
+
+/** Applies the patch that comes on a standard input. */
+export const run = Effect.fnUntraced(
+  function* ({ cwd, files }: CommandCall, stdin: NonNullable<CommandCall["stdin"]>) {
+    const slices = new Slices.Slices()
+    const changes = yield* slices.run(parse(yield* received(stdin)))
+    if (changes instanceof PatchFlaw) return yield* changes
+    const located = yield* Effect.forEach(changes, (change) => locate(files, cwd, change))
+    const paths = new Set(located.flatMap(({ path, toPath }) => (toPath === undefined ? [path] : [path, toPath])))
+    const { said } = yield* files.exclusive(
+      [...paths],
+      Effect.tap(make(files, located, { cwd, slices }), (plan) => files.writeAll(toChanges(plan.files)))
+    )
+    return CommandResult.make({ stdout: `${said.join("\n")}\n` })
+  },
+  Effect.catchTags({
+    PatchFlaw: ({ message }) => new InvalidUsage({ reason: `edit: ${unchanged}: ${message}` }),
+    PatchRefused: (cause) =>
+      new ExecutionFailed({
+        kind: "io",
+        reason: `edit: ${FileFailure.printable(cause.path)}: ${unchanged}: ${cause.reason}`,
+        cause
+      }),
+    FileError: (cause) =>
+      FileFailure.make("edit", cause.path, cause.reason, {
+        cause,
+        advice: cause.kind === "partial" ? [] : [Advice.line`No file was changed.`]
+      })
+  })
+)
+
+const unchanged = "no file was changed"
+
+/** Reads the patch, which is held as a whole. */
+const received = (stdin: NonNullable<CommandCall["stdin"]>) =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return Stream.runForEach(stdin, (chunk) => {
+      size += chunk.length
+      if (size > longest)
+        return new PatchFlaw({ line: 0, reason: `the patch has more than ${longest / 1024 ** 2} MiB` })
+      return Effect.sync(() => void chunks.push(chunk))
+    }).pipe(Effect.map(() => Buffer.concat(chunks).toString("latin1")))
+  })
+
+/** Parses a patch of either format. Where all of its lines end in CRLF, this is no part of them. */
+function* parse(text: string): Slices.Steps<ReadonlyArray<FileChange> | PatchFlaw> {
+  const raw = yield* Hunks.linesOf(text)
+  const isCrlf = raw.length > 0 && raw.every((line) => line.endsWith("\r\n"))
+  const lines = raw.map((line) => line.replace(isCrlf ? /\r\n$/ : /\n$/, ""))
+  const changes = yield* isOne(lines) ? parseEditEnvelope(lines) : Unified.parse(lines)
+  const isNone = !(changes instanceof PatchFlaw) && changes.length === 0
+  return isNone
+    ? new PatchFlaw({ line: 0, reason: "standard input holds no change: neither a unified diff nor *** Begin Patch" })
+    : changes
+}
+
+/** Finds out which file a change is about: the first of its names that is there. */
+const locate = Effect.fnUntraced(function* (
+  files: Files,
+  cwd: string,
+  change: FileChange
+): Effect.fn.Return<Located, PatchFlaw | PatchRefused | FileError> {
+  const inside = (name: string) => Effect.tap(toPath(name, cwd, change.at), (path) => stays(files, path))
+  const [first, ...others] = yield* Effect.forEach(change.paths, inside)
+  let path = first as string
+  for (const other of others.length === 0 || change.kind === "add" ? [] : [path, ...others]) {
+    const isThere = yield* Effect.isSuccess(Stream.runDrain(Stream.take(files.read(other, { regular: true }), 1)))
+    if (!isThere) continue
+    path = other
+    break
+  }
+  return { ...change, path, toPath: change.to === undefined ? undefined : yield* inside(change.to) }
+})
+
+/** Refuses a path that a link leads out of the current directory: whoever made the patch does not know what lies there. */
+const stays = Effect.fnUntraced(function* (
+  files: Files,
+  path: string
+): Effect.fn.Return<void, PatchRefused | FileError> {
+  const link = yield* files.exit(path)
+  if (link === undefined) return
+  const by = link === path ? "it is a link" : `${FileFailure.printable(link)} is a link`
+  return yield* new PatchRefused({ path, hunk: 0, reason: `${by} that leads out of the current directory` })
+})
+
+/** Converts a name in a patch into a path below the current directory; others can't be meant, and may be an attack. */
+const toPath = (name: string, cwd: string, line: number): Effect.Effect<string, PatchFlaw> => {
+  const text = ShellText.decode(Buffer.from(name, "latin1"))
+  const below = cwd.endsWith("/") ? cwd : `${cwd}/`
+  const relative = text.startsWith(below) ? text.slice(below.length) : text
+  const parts = relative.split("/").filter((part) => part !== "" && part !== ".")
+  const isBelow = parts.length > 0 && !relative.startsWith("/") && !parts.includes("..") && !text.includes("\0")
+  return isBelow && !text.endsWith("/")
+    ? Effect.succeed(parts.join("/"))
+    : new PatchFlaw({ line, reason: `${ShellText.quoted(text)} is no file below the current directory` })
+}
+
+/** Converts what is planned into changes of files: what stays as it is, is none. */
+const toChanges = (planned: ReadonlyArray<Planned>): ReadonlyArray<Changed> =>
+  planned.flatMap(({ mode, original, path, text }) =>
+    text === original && (text === undefined || mode === undefined)
+      ? []
+      : [
+          {
+            path,
+            content: text === undefined ? undefined : Buffer.from(text, "latin1"),
+            ...(mode === undefined ? {} : { mode })
+          }
+        ]
+  )

@@ -1,0 +1,343 @@
+/**
+ * Parses unified diffs, as `diff -u` and `git diff` write them, and as models do: with hunks that have no line numbers, or
+ * count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
+ * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
+ */
+import type { Steps } from "../../../domain/Slices.js"
+import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.change.js"
+
+/** The name that stands for no file. */
+const none = "/dev/null"
+
+const escapes: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  t: "\t",
+  n: "\n",
+  v: "\v",
+  f: "\f",
+  r: "\r",
+  '"': '"',
+  "\\": "\\"
+}
+
+/** Matches a name in quotes, as git and GNU diff write it. */
+const quoted = /^"((?:[^"\\]|\\[0-3][0-7]{2}|\\[abtnvfr"\\])*)"/
+
+/** Returns a name without its quotes; a name that has none is returned as it is. */
+const unquoted = (name: string): string => {
+  const inner = quoted.exec(name)?.[1]
+  return inner === undefined
+    ? name
+    : inner.replace(
+        /\\([0-3][0-7]{2}|[abtnvfr"\\])/g,
+        (_, escape: string) => escapes[escape] ?? String.fromCharCode(Number.parseInt(escape, 8))
+      )
+}
+
+/** The name and the time in a header line. */
+interface Header {
+  readonly name: string
+  /** True where the time is the beginning of time: GNU diff writes it for a file that does not exist. */
+  readonly isEpoch: boolean
+}
+
+/** Reads a `--- ` or `+++ ` line. */
+const ofHeader = (line: string): Header => {
+  const text = line.slice(4)
+  const quotes = quoted.exec(text)
+  const tab = text.indexOf("\t")
+  const name = quotes !== null ? unquoted(quotes[0]) : tab < 0 ? text.trimEnd() : text.slice(0, tab)
+  const time = /\t(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.0*)? ([+-]\d\d)(\d\d)$/.exec(text)
+  return { name, isEpoch: time !== null && Date.parse(`${time[1]}T${time[2]}${time[3]}:${time[4]}`) === 0 }
+}
+
+/** Reads the name in a `diff --git` line that names one file twice; undefined where it names two files. */
+const ofGit = (line: string): string | undefined => {
+  const text = line.slice("diff --git ".length)
+  const first = quoted.exec(text)?.[0]
+  const half = first?.length ?? (text.length - 1) / 2
+  if (text[half] !== " ") return undefined
+  const [old, current] = [unquoted(text.slice(0, half)), unquoted(text.slice(half + 1))]
+  if (old === current) return old
+  const isPrefixed = old[1] === "/" && current[1] === "/" && old.slice(2) === current.slice(2)
+  return isPrefixed && old.length > 2 ? old.slice(2) : undefined
+}
+
+/**
+ * Returns the names that a file may have by the two headers of its diff, the likeliest first: without `a/` and `b/`; or
+ * the name with the fewest directories, as GNU patch has it, and then without the first directory.
+ */
+const candidates = (old: string, current: string): ReadonlyArray<string> => {
+  if (old === none && current === none) return []
+  const isOld = old === none || old.startsWith("a/")
+  if (isOld && (current === none || current.startsWith("b/"))) {
+    return [old === none ? current.slice(2) : old.slice(2)]
+  }
+  const names = [...new Set([old, current])].filter((name) => name !== none)
+  const depth = (name: string) => name.split("/").length
+  const base = (name: string) => name.length - name.lastIndexOf("/")
+  const sorted = names.toSorted((a, b) => depth(a) - depth(b) || base(a) - base(b) || a.length - b.length)
+  const inner = names.map((name) => name.slice(name.indexOf("/") + 1))
+  return names.length === 2 && inner[0] === inner[1] ? [...sorted, inner[0] as string] : sorted
+}
+
+const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
+const binary = /^(GIT binary patch|(?:Binary files|Files) .* differ)$/
+/** Matches the header lines between `diff --git` and the hunks. */
+const extended =
+  /^(?:(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)|(?:dis)?similarity index .*|index .*)$/
+
+/** Parses the lines of a patch, which have no line feeds. */
+export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileChange> | PatchFlaw> {
+  const parser = new Parser(lines)
+  const changes: Array<FileChange> = []
+  while (!parser.isAtEnd) {
+    const change = parser.next()
+    if (change instanceof PatchFlaw) return change
+    if (change !== undefined) changes.push(change)
+    yield
+  }
+  return changes
+}
+
+class Parser {
+  private at = 0
+  /** True behind a hunk, where lines may be left that its header does not count. */
+  private isBehindHunk = false
+  /** True where the header says that there is no old file. */
+  private isNewFile = false
+
+  constructor(private readonly lines: ReadonlyArray<string>) {}
+
+  get isAtEnd(): boolean {
+    return this.at >= this.lines.length
+  }
+
+  private get line(): string {
+    return this.lines[this.at] ?? ""
+  }
+
+  private get isHeader(): boolean {
+    return this.line.startsWith("--- ") && this.lines[this.at + 1]?.startsWith("+++ ") === true
+  }
+
+  private flaw(reason: string): PatchFlaw {
+    return new PatchFlaw({ line: this.at + 1, reason })
+  }
+
+  /** Parses the next change; undefined for a line that belongs to none. */
+  next(): FileChange | PatchFlaw | undefined {
+    const { line } = this
+    if (line.startsWith("diff --git ")) return this.git()
+    if (this.isHeader) return this.plain()
+    if (/^diff --(cc|combined) |^@@@/.test(line)) return this.flaw("the diff of a merge, which has several old files")
+    if (binary.test(line)) return this.flaw(`a binary file: ${excerpt(line)}`)
+    if (line.startsWith("@@"))
+      return this.flaw("a hunk without a file: before it go the lines --- <file> and +++ <file>")
+    if (this.isBehindHunk && /^[ +\\-]/.test(line) && !this.isSignature) {
+      return this.flaw(`${excerpt(line)} is one line more than the header of its hunk counts`)
+    }
+    if (line !== "") this.isBehindHunk = false
+    this.at++
+    return undefined
+  }
+
+  /** True where a mail's signature begins, below a patch of `git format-patch`. */
+  private get isSignature(): boolean {
+    return this.line === "-- " && /^\d/.test(this.lines[this.at + 1] ?? "")
+  }
+
+  /** Parses a change below `diff --git`. */
+  private git(): FileChange | PatchFlaw {
+    const begin = this.at
+    const name = ofGit(this.line)
+    this.isNewFile = false
+    const fields = new Map<string, string>()
+    for (this.at++; !this.isAtEnd; this.at++) {
+      const match = extended.exec(this.line)
+      if (match === null) break
+      if (match[1] !== undefined) fields.set(match[1], match[2] as string)
+    }
+    for (const mode of ["old mode", "new mode", "new file mode", "deleted file mode"]) {
+      const value = fields.get(mode)
+      if (value !== undefined && !/^100[0-7]{3}$/.test(value)) {
+        return this.flaw(`mode ${value.slice(0, 10)}: only regular files can be patched, no links and no submodules`)
+      }
+    }
+    if (binary.test(this.line)) return this.flaw(`a binary file: ${excerpt(name ?? (this.lines[begin] as string))}`)
+    const headers = this.isHeader ? this.headers() : undefined
+    if (fields.has("new file mode")) this.isNewFile = true
+    const hunks = this.hunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    const named = name === undefined ? headers && candidates(headers.old.name, headers.current.name)[0] : name
+    const from = fields.get("rename from") ?? fields.get("copy from")
+    const to = fields.get("rename to") ?? fields.get("copy to")
+    const path = from === undefined ? named : unquoted(from)
+    if (path === undefined || (from === undefined) !== (to === undefined)) {
+      this.at = begin
+      return this.flaw("the file's name can't be read")
+    }
+    const kind =
+      fields.has("new file mode") || headers?.old.name === none
+        ? "add"
+        : fields.has("deleted file mode") || headers?.current.name === none
+          ? "delete"
+          : "update"
+    const mode = fields.get("new file mode") ?? fields.get("new mode")
+    const executable = mode !== undefined && (Number.parseInt(mode, 8) & 0o100) !== 0
+    return {
+      kind,
+      at: begin + 1,
+      paths: [path],
+      hunks,
+      ...(to === undefined ? {} : { to: unquoted(to) }),
+      ...(fields.has("copy to") ? { isCopy: true } : {}),
+      ...(mode === undefined || (kind === "add" && !executable) ? {} : { isExecutable: executable })
+    }
+  }
+
+  /** Parses a change that has no more than `---` and `+++` above it. */
+  private plain(): FileChange | PatchFlaw {
+    const begin = this.at
+    const { current, old } = this.headers()
+    const [first, ...others] = candidates(old.name, current.name)
+    if (first === undefined) {
+      this.at = begin
+      return this.flaw("neither the old nor the new file has a name")
+    }
+    const hunks = this.hunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    if (hunks.length === 0) return this.flaw(`${excerpt(this.line)} is where the first hunk must be (@@ -1,3 +1,4 @@)`)
+    const [adds, removes] = [isOnly("+", hunks), isOnly("-", hunks)]
+    const kind =
+      old.name === none || (old.isEpoch && adds)
+        ? "add"
+        : current.name === none || (current.isEpoch && removes)
+          ? "delete"
+          : "update"
+    const mayBeNew = kind === "update" && adds
+    return { kind, at: begin + 1, paths: [first, ...others], hunks, ...(mayBeNew ? { mayBeNew } : {}) }
+  }
+
+  private headers(): { readonly old: Header; readonly current: Header } {
+    const old = ofHeader(this.line)
+    const current = ofHeader(this.lines[this.at + 1] as string)
+    this.at += 2
+    this.isNewFile = old.name === none
+    return { old, current }
+  }
+
+  private hunks(): ReadonlyArray<Hunk> | PatchFlaw {
+    const hunks: Array<Hunk> = []
+    while (this.line.startsWith("@@")) {
+      const hunk = this.hunk()
+      if (hunk instanceof PatchFlaw) return hunk
+      hunks.push(hunk)
+      this.isBehindHunk = true
+    }
+    return hunks
+  }
+
+  private hunk(): Hunk | PatchFlaw {
+    const begin = this.at
+    const header = hunkHeader.exec(this.line)
+    if (header === null && !/^@@(?: |$)/.test(this.line)) {
+      return this.flaw(`${excerpt(this.line)} is no header of a hunk (@@ -1,3 +1,4 @@)`)
+    }
+    if (header !== null) {
+      const hunk = this.counted(header)
+      if (!(hunk instanceof PatchFlaw) && !this.isMore) return hunk
+      this.at = begin
+    }
+    return this.uncounted(header)
+  }
+
+  /** Parses a hunk of as many lines as its header counts. */
+  private counted(header: RegExpExecArray): Hunk | PatchFlaw {
+    const begin = this.at
+    const [start, oldCount, newCount] = [header[1], header[2] ?? "1", header[4] ?? "1"].map(Number) as [
+      number,
+      number,
+      number
+    ]
+    const lines: Array<Line> = []
+    let [old, added] = [0, 0]
+    for (this.at++; old < oldCount || added < newCount || this.line.startsWith("\\"); this.at++) {
+      const kind = this.isAtEnd ? undefined : this.take(lines)
+      if (kind instanceof PatchFlaw) return kind
+      if (kind !== "+" && kind !== "\\") old++
+      if (kind !== "-" && kind !== "\\") added++
+      if (kind === undefined || old > oldCount || added > newCount) return this.flaw("its header counts other lines")
+    }
+    return { at: begin + 1, start: oldCount === 0 ? start : start - 1, anchors: [], lines, isLast: false }
+  }
+
+  /**
+   * Parses a hunk up to the next one, or the next file. It belongs where its lines are, so that it needs some, unless
+   * it makes a file.
+   */
+  private uncounted(header: RegExpExecArray | null): Hunk | PatchFlaw {
+    const begin = this.at
+    const said =
+      header === null
+        ? this.line
+            .slice(2)
+            .replace(/@@\s*$/, "")
+            .trim()
+        : ""
+    const anchors = /^(?:-\d|\.*$)/.test(said) ? [] : [said]
+    const lines: Array<Line> = []
+    for (this.at++; !this.isPast; this.at++) {
+      const kind = this.take(lines)
+      if (kind instanceof PatchFlaw) return kind
+      if (kind === undefined) {
+        const counts = header === null ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${counts}`)
+      }
+    }
+    // Empty lines below a hunk belong to none.
+    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
+    const flawed = (reason: string) => new PatchFlaw({ line: begin + 1, reason })
+    if (lines.every(({ kind }) => kind === " ")) return flawed("a hunk that takes no line away and adds none")
+    const adds = lines.every(({ kind }) => kind === "+")
+    const isNew = adds && (this.isNewFile || (header !== null && Number(header[1]) === 0))
+    if (adds && !isNew && anchors.length === 0) {
+      return flawed(
+        "a hunk that only adds lines needs a line of the file above or below them, to tell where they belong"
+      )
+    }
+    return { at: begin + 1, start: isNew ? 0 : undefined, anchors, lines, isLast: false }
+  }
+
+  /** Takes a line of a hunk; returns its first character, or undefined where it is none. */
+  private take(lines: Array<Line>): Line["kind"] | "\\" | PatchFlaw | undefined {
+    const { line } = this
+    const kind = line === "" ? " " : line[0]
+    if (kind === "\\") {
+      const last = lines.pop()
+      if (last !== undefined) lines.push({ kind: last.kind, text: last.text.replace(/\n$/, "") })
+      return kind
+    }
+    if (kind !== " " && kind !== "-" && kind !== "+") return undefined
+    const before = lines.findLast((other) => kind === " " || other.kind === " " || other.kind === kind)
+    if (before?.text.endsWith("\n") === false) return this.flaw(`${excerpt(line)} comes after the end of the file`)
+    lines.push({ kind, text: `${line.slice(1)}\n` })
+    return kind
+  }
+
+  /** True behind a hunk that has more lines than its header counts. */
+  private get isMore(): boolean {
+    return /^[ +-]/.test(this.line) && !this.isHeader && !this.isSignature
+  }
+
+  /** True where a hunk that counts no lines must end: what looks like a file's header is one above a hunk only. */
+  private get isPast(): boolean {
+    const isNext = this.isHeader && this.lines[this.at + 2]?.startsWith("@@") === true
+    return this.isAtEnd || isNext || this.isSignature || /^(?:@@|diff |Index: |\*\*\* )/.test(this.line)
+  }
+}
+
+/** Tests whether there is one hunk, from the first line on, that only adds lines, or only takes them away. */
+const isOnly = (what: "+" | "-", [hunk, more]: ReadonlyArray<Hunk>): boolean =>
+  hunk?.start === 0 && more === undefined && hunk.lines.every(({ kind }) => kind === what)

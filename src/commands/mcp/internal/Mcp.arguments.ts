@@ -1,0 +1,339 @@
+/** Reads the words of a call as the arguments of a tool. */
+
+import { isDeepStrictEqual } from "node:util"
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as Arguments from "../../../command/Arguments.js"
+import * as ForeignText from "../../../domain/ForeignText.js"
+import * as Similar from "../../../domain/Similar.js"
+import * as Json from "../Mcp.json.js"
+import * as Check from "./Mcp.check.js"
+import * as Mistaken from "./Mcp.mistaken.js"
+import * as Option from "./Mcp.option.js"
+import type { SchemaReader, Shape } from "./Mcp.schema.js"
+import type { CallableTool } from "./Mcp.tool.js"
+import * as Type from "./Mcp.type.js"
+
+/** A parameter of a tool, as far as its values matter. */
+interface Typed {
+  readonly name: string
+  readonly schema: unknown
+}
+
+/**
+ * Converts the words that a parameter was given: one, or several where it takes an array; on the left, why they don't
+ * fit.
+ */
+const fromWords = (
+  reader: SchemaReader,
+  { name, schema }: Typed,
+  words: ReadonlyArray<string>
+): Either.Either<unknown, string> => {
+  const [only = "", ...more] = words
+  const foreign = words.find((word) => /\p{Cs}/u.test(word))
+  if (foreign !== undefined) {
+    return Either.left(`${ForeignText.word(name)} is no UTF-8, which JSON needs; it was ${Arguments.quoted(foreign)}.`)
+  }
+  const shapes = reader.shapes(schema)
+  const array = shapes.find((shape) => shape.kind === "array")
+  if (more.length > 0) {
+    return array === undefined
+      ? Either.left(`${ForeignText.word(name)} is given twice.`)
+      : items(reader, name, array.items, words)
+  }
+  const value = one(shapes, only)
+  const reason = value === undefined ? undefined : Check.misfit(reader, schema, value.value, [name])
+  if (value !== undefined && reason === undefined) return Either.right(value.value)
+  // A word that is no array is the only item of one, unless it is meant as another kind.
+  if (array !== undefined && (value === undefined || Array.isArray(value.value))) {
+    const item = items(reader, name, array.items, words)
+    const isWhole = /^\s*[[{]/.test(only) ? only.trimStart().startsWith("[") : isJsonOnly(reader.shapes(array.items))
+    if (Either.isRight(item) || !isWhole) return item
+  }
+  return Either.left(reason ?? unfit(reader, { name, schema }, shapes, only))
+}
+
+/** Tests for forms that a word can have in JSON only. */
+const isJsonOnly = (shapes: ReadonlyArray<Shape>): boolean =>
+  shapes.length > 0 && shapes.every(({ kind }) => kind === "array" || kind === "object")
+
+const items = (
+  reader: SchemaReader,
+  name: string,
+  schema: unknown,
+  words: ReadonlyArray<string>
+): Either.Either<unknown, string> =>
+  Either.all(
+    words.map((word, index) =>
+      fromWords(reader, { name: words.length > 1 ? `${name}[${index}]` : name, schema }, [word])
+    )
+  )
+
+/** A value that a word stands for. */
+interface Read {
+  readonly value: unknown
+}
+
+/** Reads a word as the first of the forms that it can have; a text is the last one. */
+const one = (shapes: ReadonlyArray<Shape>, word: string): Read | undefined => {
+  const isText = shapes.some(({ kind }) => kind === "string" || kind === "any")
+  for (const shape of shapes) {
+    const read = readAs(shape, word, isText)
+    if (read !== undefined) return read
+  }
+  return isText ? { value: word } : undefined
+}
+
+/** @param isText true where the word may be a text as well: only what can hardly be meant as one is anything else then */
+const readAs = (shape: Shape, word: string, isText: boolean): Read | undefined => {
+  switch (shape.kind) {
+    case "values":
+      return amongValues(shape.values, word)
+    case "null":
+      return word === "null" ? { value: null } : undefined
+    case "boolean":
+      return word === "true" || word === "false" ? { value: word === "true" } : undefined
+    case "integer":
+    case "number":
+      return number(word, shape.kind, isText)
+    case "array":
+      return word.trimStart().startsWith("[") ? json(word) : undefined
+    case "object":
+      return word.trimStart().startsWith("{") ? json(word) : undefined
+    case "any":
+      return /^(?:null|true|false)$/.test(word)
+        ? json(word)
+        : (number(word, "number", true) ?? (/^\s*[[{]/.test(word) ? json(word) : undefined))
+    default:
+      return undefined
+  }
+}
+
+const json = (word: string): Read | undefined =>
+  Either.match(Json.parse(word), { onLeft: () => undefined, onRight: (value) => ({ value }) })
+
+const numbers = {
+  integer: /^[+-]?\d+$/,
+  number: /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+}
+
+const number = (word: string, kind: "integer" | "number", isText: boolean): Read | undefined => {
+  if (!numbers[kind].test(word) || !Json.isExact(word)) return undefined
+  const value = Number(word)
+  return isText && String(value) !== word ? undefined : { value }
+}
+
+const amongValues = (values: ReadonlyArray<unknown>, word: string): Read | undefined => {
+  if (values.includes(word)) return { value: word }
+  const others = values.filter((value) => typeof value !== "string")
+  if (others.length === 0) return undefined
+  const read = json(word)
+  return read !== undefined && others.some((value) => isDeepStrictEqual(value, read.value)) ? read : undefined
+}
+
+/** Says why a word does not fit. */
+const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyArray<Shape>, word: string): string => {
+  const isNumber = shapes.some(({ kind }) => kind === "integer" || kind === "number")
+  if (isNumber && numbers.number.test(word) && !Json.isExact(word)) {
+    return `${ForeignText.word(name)} must be a number up to ${Json.boundOf(word)}; it was ${Arguments.quoted(word)}.`
+  }
+  const isJson = isJsonOnly(shapes)
+  const parsed = isJson && /^\s*[[{]/.test(word) ? Json.parse(word) : undefined
+  const why = parsed !== undefined && Either.isLeft(parsed) ? `: ${ForeignText.word(parsed.left, 200)}` : ""
+  const texts = shapes.flatMap((shape) =>
+    shape.kind === "values" ? shape.values.filter((value) => typeof value === "string") : []
+  )
+  const nearest = Similar.nearest(word, texts)
+  const meant = nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`
+  const type = Type.print(reader, schema)
+  return `${ForeignText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
+}
+
+/** The meaning of a call's words. */
+export type Given = Data.TaggedEnum<{
+  /** The call asks for help. */
+  Help: Record<never, never>
+  /** The arguments, each by its name. */
+  Values: { readonly values: Readonly<Record<string, unknown>> }
+  /** All arguments are in this JSON. */
+  Whole: { readonly json: string }
+  /** All arguments are JSON on standard input. `isAsked` is false where no word says so. */
+  Input: { readonly isAsked: boolean }
+}>
+
+/** Makes a `Given`, and takes one apart with `$match`. */
+export const Given = Data.taggedEnum<Given>()
+
+/** The words of a call, by what they are for. */
+interface Sorted {
+  /** The words after each option, by its parameter's name. */
+  readonly named: Map<string, Array<string>>
+  readonly positional: Array<string>
+  /** The words after `--`, which are among the positional ones. */
+  readonly literal: Array<string>
+  /** The texts after `--json`. */
+  readonly whole: Array<string>
+  /** The parameters that have no name in the schema. */
+  readonly extra: Map<string, Array<string>>
+}
+
+/** Matches a word that looks like an option. */
+const optionLike = /^--?[A-Za-z][\w-]*(?:=[\s\S]*)?$/
+
+/** Reads the words of a call; on the left, what is wrong with them. */
+export const parse = (
+  tool: CallableTool,
+  words: ReadonlyArray<string>
+): Either.Either<Given, ReadonlyArray<string>> => {
+  const [only] = words
+  if (words.length === 1 && (only === "--help" || only === "-h")) return Either.right(Given.Help())
+  const sorted = sort(tool, words)
+  if (Either.isLeft(sorted)) return Either.left([sorted.left])
+  if (sorted.right === "help") return Either.right(Given.Help())
+  const { extra, literal, named, positional, whole } = sorted.right
+  const [json, ...others] = whole
+  if (json !== undefined) {
+    if (others.length > 0 || named.size + extra.size + positional.length > 0) {
+      const reason = Mistaken.unquoted([json, ...others, ...positional])
+      return Either.left([reason ?? "--json is all of the arguments: no others go with it."])
+    }
+    return Either.right(json === "-" ? Given.Input({ isAsked: true }) : Given.Whole({ json }))
+  }
+  // Nothing can be meant but the input, for without it the call would be wrong.
+  if (words.length === 0 && tool.parameters.some(({ isRequired }) => isRequired)) {
+    return Either.right(Given.Input({ isAsked: false }))
+  }
+  const mistaken =
+    words.length === 1 && positional.length === 1
+      ? (Mistaken.only(tool, positional[0] as string) ?? assigned(tool, positional))
+      : literal.length === 0
+        ? assigned(tool, positional)
+        : undefined
+  if (mistaken !== undefined) return Either.left([mistaken])
+  const problems = [...place(tool, named, positional)]
+  const values: Array<readonly [string, unknown]> = []
+  const read = (parameter: Typed, given: ReadonlyArray<string>) =>
+    Either.match(fromWords(tool.reader, parameter, given), {
+      onLeft: (problem) => void problems.push(problem),
+      onRight: (value) => void values.push([parameter.name, value])
+    })
+  for (const parameter of tool.parameters) {
+    const given = named.get(parameter.name)
+    if (given !== undefined) read(parameter, given)
+  }
+  for (const [name, given] of extra) read({ name, schema: tool.rest }, given)
+  const missing = tool.parameters.filter(({ isRequired, name }) => isRequired && !named.has(name))
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => ForeignText.word(name))
+    problems.push(`${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`)
+  }
+  return problems.length > 0
+    ? Either.left(problems)
+    : Either.right(Given.Values({ values: Object.fromEntries(values) }))
+}
+
+const assigned = (tool: CallableTool, positional: ReadonlyArray<string>): string | undefined =>
+  Mistaken.assignments(positional, (name) => Either.getOrElse(Option.named(tool, name), () => undefined))
+
+/** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
+const place = (
+  { isFree, parameters }: CallableTool,
+  named: Map<string, Array<string>>,
+  positional: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  const open = parameters.filter(({ name }) => !named.has(name))
+  let left = positional
+  for (const [index, { isList, name }] of open.entries()) {
+    if (left.length === 0) return []
+    // The last one takes all that is left, where it is an array.
+    const taken = isList && index === open.length - 1 ? left.length : 1
+    named.set(name, left.slice(0, taken))
+    left = left.slice(taken)
+  }
+  const [extra] = left
+  if (extra === undefined) return []
+  const what =
+    left.length === 1 ? `${Arguments.quoted(extra)} is` : `${Arguments.quoted(extra)} and what follows it are`
+  if (isFree)
+    return [`${what} too much: the tool's schema names no parameters, so that only --json '{…}' can be given.`]
+  return [`${what} too much: it takes ${parameters.length === 0 ? "no arguments" : `at most ${parameters.length}`}.`]
+}
+
+const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<Sorted | "help", string> => {
+  const sorted: Sorted = { named: new Map(), positional: [], literal: [], whole: [], extra: new Map() }
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string
+    if (word === "--") {
+      sorted.literal.push(...words.slice(at + 1))
+      sorted.positional.push(...sorted.literal)
+      break
+    }
+    const equals = word.indexOf("=")
+    const name = equals < 0 ? word : word.slice(0, equals)
+    const value = equals < 0 ? undefined : word.slice(equals + 1)
+    if (name === "--json") {
+      const json = value ?? words[++at]
+      if (json === undefined)
+        return Either.left("--json needs the arguments after it, as JSON, or - for standard input.")
+      sorted.whole.push(json)
+      continue
+    }
+    const option = Option.find(tool, name)
+    if (Either.isLeft(option)) return Either.left(option.left)
+    const { right } = option
+    if (right === undefined) {
+      if (word === "--help" || word === "-h") return Either.right("help")
+      const isOption = optionLike.test(word) && word.startsWith("--")
+      if (isOption && tool.rest !== undefined) {
+        const text = value ?? words[++at]
+        if (text === undefined) return Either.left(`${name} needs a value after it.`)
+        add(sorted.extra, name.slice(2), text)
+        continue
+      }
+      if (optionLike.test(word)) {
+        return Either.left(Mistaken.whole(name, value ?? words[at + 1]) ?? Option.unknown(tool, name))
+      }
+      sorted.positional.push(word)
+      continue
+    }
+    const { isOff, parameter } = right
+    if (isOff) {
+      if (value !== undefined) return Either.left(`${ForeignText.word(name)} takes no value.`)
+      add(sorted.named, parameter.name, "false")
+      continue
+    }
+    const next = words[at + 1]
+    const mistaken = parameter.isFlag ? Mistaken.onOff(parameter, value ?? next, value === undefined) : undefined
+    if (mistaken !== undefined) return Either.left(mistaken)
+    if (value !== undefined) {
+      add(sorted.named, parameter.name, value)
+      continue
+    }
+    if (parameter.isFlag) {
+      const isValue = next === "true" || next === "false"
+      if (isValue) at++
+      add(sorted.named, parameter.name, isValue ? next : "true")
+      continue
+    }
+    // One that may be a text as well.
+    if (parameter.isSwitch && (next === undefined || Option.isOption(tool, next))) {
+      add(sorted.named, parameter.name, "true")
+      continue
+    }
+    if (next === undefined) return Either.left(`${ForeignText.word(name)} needs a value after it.`)
+    if (Option.isOption(tool, next)) {
+      return Either.left(
+        `${ForeignText.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${ForeignText.word(name)}=${ForeignText.word(next, 40)}.`
+      )
+    }
+    add(sorted.named, parameter.name, next)
+    at++
+  }
+  return Either.right(sorted)
+}
+
+const add = (to: Map<string, Array<string>>, name: string, word: string): void => {
+  const before = to.get(name)
+  if (before === undefined) to.set(name, [word])
+  else before.push(word)
+}

@@ -1,0 +1,192 @@
+/**
+ * Reads the JSON Schemas of servers. Nothing in them is certain: what is not understood allows any value, references may
+ * lead in circles, and the work on one schema is bounded.
+ */
+import type { JsonSchema } from "../../../extension/mcp/McpClient.js"
+
+/** One form that a value may have. `values`: one of these, and nothing else. */
+export type Shape =
+  | { readonly kind: "string" | "integer" | "number" | "boolean" | "null" | "any" }
+  | { readonly kind: "values"; readonly values: ReadonlyArray<unknown> }
+  | { readonly kind: "array"; readonly items: unknown }
+  | { readonly kind: "object"; readonly fields: Fields }
+
+/**
+ * The properties of an object. `rest` is the schema of those that are not named; undefined where nothing is said of them,
+ * `false` where there may be none.
+ */
+export interface Fields {
+  readonly properties: ReadonlyMap<string, unknown>
+  readonly required: ReadonlySet<string>
+  readonly rest: unknown
+  /** The number of further properties, which were not read. */
+  readonly unread: number
+}
+
+/** The kinds that the keyword `type` names. */
+const kinds = ["string", "integer", "number", "boolean", "null", "array", "object"] as const
+
+/** The most schemas that are read for one. */
+const mostSchemas = 400
+
+/** The most forms of one value. */
+const mostShapes = 60
+
+/** The most properties that are taken from one object. */
+const mostProperties = 1000
+
+const any: Shape = { kind: "any" }
+
+/** Tests for an object that is no array. */
+export const isRecord = (value: unknown): value is JsonSchema =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Reads the schemas within one, whose references lead to places in it. */
+export class SchemaReader {
+  private readonly known = new Map<unknown, ReadonlyArray<Shape>>()
+
+  constructor(readonly root: unknown) {}
+
+  /** Returns the forms that a value may have; none where no value fits. */
+  shapes(schema: unknown): ReadonlyArray<Shape> {
+    const before = this.known.get(schema)
+    if (before !== undefined) return before
+    const shapes = this.shapesOf(schema, { left: mostSchemas })
+    const some = shapes.length > mostShapes ? [any] : shapes.some(({ kind }) => kind === "any") ? [any] : shapes
+    this.known.set(schema, some)
+    return some
+  }
+
+  /** Returns the properties of an object's schema, over all its alternatives. */
+  fields(schema: unknown): Fields {
+    const objects = this.shapes(schema).flatMap((shape) => (shape.kind === "object" ? [shape.fields] : []))
+    const [only, ...more] = objects
+    if (only === undefined) return fieldsOf({})
+    const properties = new Map(objects.flatMap((fields) => [...fields.properties]))
+    const required = [...only.required].filter((name) => more.every((fields) => fields.required.has(name)))
+    const rest = objects.find((fields) => fields.rest !== false)
+    return {
+      properties,
+      required: new Set(required),
+      rest: rest === undefined ? false : rest.rest,
+      unread: Math.max(...objects.map(({ unread }) => unread))
+    }
+  }
+
+  /** Returns the schema of the items of an array; where it may be something else as well, its own. */
+  items(schema: unknown): unknown {
+    const [only, ...more] = this.shapes(schema).filter(({ kind }) => kind !== "null")
+    return only?.kind === "array" && more.length === 0 ? only.items : schema
+  }
+
+  /** Returns the schema with what it refers to: its texts, its default. */
+  resolved(schema: unknown): JsonSchema {
+    const resolved = this.resolve(schema, { left: mostSchemas })
+    return isRecord(resolved) ? resolved : {}
+  }
+
+  private shapesOf(schema: unknown, budget: { left: number }): ReadonlyArray<Shape> {
+    const resolved = this.resolve(schema, budget)
+    if (resolved === false) return []
+    if (!isRecord(resolved) || budget.left <= 0) return [any]
+    const { allOf, anyOf, oneOf, ...base } = resolved
+    if (isList(allOf)) {
+      const merged = allOf.reduce<JsonSchema>((all, one) => merge(all, this.resolve(one, budget)), base)
+      // What was taken over may have alternatives of its own.
+      return this.shapesOf(merge({ anyOf, oneOf }, merged), budget)
+    }
+    const alternatives = isList(anyOf) ? anyOf : isList(oneOf) ? oneOf : undefined
+    const other = isList(anyOf) && isList(oneOf) ? { oneOf } : {}
+    if (alternatives !== undefined) {
+      return alternatives.flatMap((one) => {
+        const alternative = this.resolve(one, budget)
+        return alternative === false ? [] : this.shapesOf(merge(merge(base, other), alternative), budget)
+      })
+    }
+    if ("const" in base) return [{ kind: "values", values: [base["const"]] }]
+    const { enum: values, type } = base
+    if (Array.isArray(values)) return [{ kind: "values", values }]
+    const named = kinds.filter((kind) => kind === type || (Array.isArray(type) && type.includes(kind)))
+    const meant = named.length > 0 ? named : impliedBy(base)
+    return meant === undefined ? [any] : meant.map((kind) => shapeOf(kind, base))
+  }
+
+  /** Follows references; one that leads nowhere allows anything. */
+  private resolve(schema: unknown, budget: { left: number }): unknown {
+    let at = schema
+    while (budget.left-- > 0 && isRecord(at) && typeof at["$ref"] === "string") {
+      const { $ref, ...beside } = at
+      const target = this.lookUp($ref as string)
+      at = isRecord(target) ? { ...target, ...beside } : Object.keys(beside).length > 0 ? beside : target
+    }
+    return at
+  }
+
+  private lookUp(reference: string): unknown {
+    if (!reference.startsWith("#")) return undefined
+    let at: unknown = this.root
+    for (const part of reference.slice(1).split("/").slice(1)) {
+      const key = unescaped(part)
+      if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined
+      at = (at as JsonSchema)[key]
+    }
+    return at
+  }
+}
+
+const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value) && value.length > 0
+
+const unescaped = (part: string): string => {
+  const plain = part.replaceAll("~1", "/").replaceAll("~0", "~")
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
+
+/** What two schemas both say. */
+const merge = (a: JsonSchema, b: unknown): JsonSchema => {
+  if (!isRecord(b)) return a
+  const both: Record<string, unknown> = { ...a, ...b }
+  if (isRecord(a["properties"]) && isRecord(b["properties"])) {
+    both["properties"] = { ...a["properties"], ...b["properties"] }
+  }
+  if (Array.isArray(a["required"]) && Array.isArray(b["required"]))
+    both["required"] = [...a["required"], ...b["required"]]
+  if (isList(a["allOf"]) && isList(b["allOf"])) both["allOf"] = [...a["allOf"], ...b["allOf"]]
+  return Object.fromEntries(Object.entries(both).filter(([, value]) => value !== undefined))
+}
+
+const impliedBy = (schema: JsonSchema): ReadonlyArray<(typeof kinds)[number]> | undefined => {
+  if (isRecord(schema["properties"]) || Array.isArray(schema["required"])) return ["object"]
+  return "items" in schema || "prefixItems" in schema ? ["array"] : undefined
+}
+
+const shapeOf = (kind: (typeof kinds)[number], schema: JsonSchema): Shape => {
+  if (kind === "array")
+    return { kind, items: "prefixItems" in schema || Array.isArray(schema["items"]) ? true : schema["items"] }
+  return kind === "object" ? { kind, fields: fieldsOf(schema) } : { kind }
+}
+
+/** The keywords that may name further properties. */
+const naming = ["patternProperties", "if", "then", "else", "dependentSchemas", "dependencies"]
+
+const fieldsOf = (schema: JsonSchema): Fields => {
+  const { additionalProperties: rest, patternProperties, properties, required } = schema
+  const named = Array.isArray(required) ? required.filter((name) => typeof name === "string") : []
+  const all = Object.entries(isRecord(properties) ? properties : {})
+  const known = new Map(all.slice(0, mostProperties))
+  const unread = all.filter(([name]) => !known.has(name) && !named.includes(name)).length
+  // What is required without being described can still be given.
+  for (const name of named.slice(0, mostProperties)) if (!known.has(name)) known.set(name, true)
+  const isNamed = known.size < mostProperties && !naming.some((keyword) => keyword in schema)
+  return {
+    properties: known,
+    required: new Set(named),
+    // What was not read can be given all the same.
+    rest:
+      unread > 0 || (isRecord(patternProperties) && rest === false) || (rest === undefined && !isNamed) ? true : rest,
+    unread
+  }
+}

@@ -1,0 +1,62 @@
+/** The lines of a file that a call asks for: by options, or by a range behind its name (`src/main.ts:72-90`). */
+import * as FileFailure from "../../../files/FileFailure.js"
+
+/** A part of a file. */
+export interface Range {
+  readonly path: string
+  /** The number of lines before it. */
+  readonly offset: number
+  /** The most lines of it; undefined for the default. */
+  readonly limit: number | undefined
+  /** True where it was written behind the file's name. */
+  readonly isWritten: boolean
+}
+
+const written = /^([\s\S]+):(\d{1,15})(?:(-)(\d{1,15})?)?$/
+
+/**
+ * Returns the range that is written behind a file's name: `f:72-90`, `f:72-`, `f:72`; undefined where there is none.
+ */
+export const parse = (operand: string): Range | undefined => {
+  const [, path, first, dash, last] = written.exec(operand) ?? []
+  if (path === undefined || first === undefined) return undefined
+  const offset = Number(first) - 1
+  const limit = dash === undefined ? 1 : last === undefined ? undefined : Number(last) - offset
+  return offset < 0 || (limit !== undefined && limit < 1) ? undefined : { path, offset, limit, isWritten: true }
+}
+
+/** A file's name, and what is written behind it where a range would stand but is none. */
+export interface Misread {
+  readonly path: string
+  readonly written: string
+  /** The range that was surely meant; undefined where that is not known. */
+  readonly meant: string | undefined
+}
+
+const misread = /^([\s\S]+?)[:#]([^/:#]{0,80}(?::\d+)?)$/
+
+/**
+ * Returns what is written behind a file's name in place of a range: `f:2-1`, `f:0`, `f#L2-L4`, `f:2:8`; undefined where nothing is.
+ */
+export const parseMisread = (operand: string): Misread | undefined => {
+  const [, path, written] = misread.exec(operand) ?? []
+  return path === undefined || written === undefined ? undefined : { path, written, meant: meantBy(written) }
+}
+
+const meantBy = (written: string): string | undefined => {
+  const [, first, last = first] = /^L?(\d{1,15})(?:(?:-|\.\.|,)L?(\d{1,15}))?(?::\d+)?$/.exec(written) ?? []
+  if (first === undefined || last === undefined) return undefined
+  const [from, to] = [Number(first), Number(last)].map((line) => Math.max(line, 1)).sort((a, b) => a - b)
+  return from === to ? `${from}` : `${from}-${to}`
+}
+
+/**
+ * Returns the words that show the rest of a range, of which the lines up to `line` were shown.
+ *
+ * @param isFull true where the lines were too many for the result, and not for the range
+ */
+export const rest = ({ isWritten, limit, offset, path }: Range, line: number, isFull: boolean): string => {
+  if (isWritten) return FileFailure.toWord(`${path}:${line + 1}-${limit === undefined ? "" : offset + limit}`)
+  const left = limit === undefined || !isFull ? limit : limit - (line - offset)
+  return `${FileFailure.toWord(path)} --offset ${line}${left === undefined ? "" : ` --limit ${left}`}`
+}

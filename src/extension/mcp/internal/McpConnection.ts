@@ -1,0 +1,261 @@
+/** Speaks to one MCP server from its start to its end, by the official client. */
+import * as Path from "node:path"
+import { pathToFileURL } from "node:url"
+import type * as Client from "@modelcontextprotocol/client"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as Timeout from "../../../domain/Timeout.js"
+import * as Version from "../../../domain/Version.js"
+import type { McpCallOptions, McpOutput, McpTool } from "../McpClient.js"
+import type { McpEntry } from "../McpConfig.js"
+import type * as McpPlaces from "../McpPlaces.js"
+import * as FailureCause from "./FailureCause.js"
+import type { Settings } from "./McpSettings.js"
+import { variables } from "./McpSettings.js"
+import * as StartFailure from "./StartFailure.js"
+import * as ToolList from "./ToolList.js"
+import * as Wire from "./Wire.js"
+
+/**
+ * Makes the error for a call without an answer.
+ *
+ * @param isDefault true where the time is the setting's
+ */
+const callTimedOut = (server: string, what: string, timeout: number, isDefault: boolean): ExecutionFailed =>
+  unanswered(
+    server,
+    what,
+    timeout,
+    isDefault
+      ? `To wait longer, give timeout=<ms>; without it, ${variables.timeout} sets this limit.`
+      : "To wait longer, give a longer timeout=<ms>."
+  )
+
+/** Makes the error for a server that does not list its tools, which takes the setting's time and no call's. */
+const listTimedOut = (server: string, what: string, timeout: number): ExecutionFailed =>
+  unanswered(server, what, timeout, `${variables.timeout} sets this limit.`)
+
+const unanswered = (server: string, what: string, timeout: number, advice: string): ExecutionFailed =>
+  new ExecutionFailed({
+    kind: "timeout",
+    reason: `Command execution timeout: the MCP server ${server} gave neither an answer nor progress to ${FailureCause.shown(what)} for ${timeout} ms, so the call was cancelled.`,
+    advice: [[advice]]
+  })
+
+/** Makes the error for a server that ended while it was asked. */
+const endedDuring = (server: string, what: string, ending: string, words: string): ExecutionFailed =>
+  FailureCause.failed(
+    FailureCause.withWords(
+      `The MCP server ${server} ended during ${FailureCause.shown(what)} (${ending}). It may have had its effect, so it was not repeated; the next call starts the server anew.`,
+      words
+    )
+  )
+
+/** Makes the error for a request that the server refused, or answered with what is no answer. */
+export const refused = (server: string, what: string, cause: unknown): ExecutionFailed => {
+  const { answer } = FailureCause.httpOf(cause)
+  const said = answer === "" ? FailureCause.messageOf(cause) : answer
+  return FailureCause.failed(`The MCP server ${server} failed at ${FailureCause.shown(what)}: ${said}`, cause)
+}
+
+/** Makes the error for an answer that is nested too deep. */
+const tooDeep = (server: string, what: string, deepest: number): ExecutionFailed =>
+  FailureCause.failed(
+    `The MCP server ${server} failed at ${FailureCause.shown(what)}: its answer is nested deeper than ${deepest} levels. It may have had its effect.`
+  )
+
+/** An entry that can be connected to. */
+export type Usable = Exclude<McpEntry, { readonly _tag: "Unusable" }>
+
+/** A server that has become ready. */
+export interface McpConnection {
+  /** The name and the version that the server has for itself. */
+  readonly version: string
+  /** True until the server has ended. */
+  readonly isOpen: () => boolean
+  /** Takes one whenever the server says that its tools have changed. */
+  readonly changes: Queue.Dequeue<void>
+  /** Lists its tools. */
+  readonly list: Effect.Effect<ReadonlyArray<McpTool>, ExecutionFailed | Gone>
+  /** Calls a tool; interruption cancels the call at the server. Progress begins the timeout anew. */
+  readonly call: (
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: McpCallOptions
+  ) => Effect.Effect<McpOutput, ExecutionFailed | Gone>
+}
+
+/** The server is not there any more, or has forgotten the connection: the request did not reach it. */
+export class Gone extends Data.TaggedError("Gone")<{ readonly cause: unknown }> {}
+
+/** The answers are looked at by ourselves: one that the protocol does not foresee is shown as far as it can be. */
+const anything: Client.StandardSchemaV1<unknown, unknown> = {
+  "~standard": { version: 1, vendor: "synapse", validate: (value) => ({ value }) }
+}
+
+/** The same for what a tool says of its own output. */
+const unchecked: Client.jsonSchemaValidator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined })
+}
+
+/**
+ * Starts the server of an entry, or reaches it, and ends the connection and the server with the scope. It can be
+ * interrupted at any time.
+ */
+export const open = (
+  entry: Usable,
+  places: McpPlaces.Places,
+  settings: Settings
+): Effect.Effect<McpConnection, ExecutionFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const library = yield* Effect.tryPromise({
+      try: () => import("@modelcontextprotocol/client"),
+      catch: StartFailure.noClient
+    })
+    const server = entry.server.name
+    const wire = entry._tag === "Stdio" ? yield* Wire.stdio(entry, places) : yield* Wire.http(library, entry, places)
+    const client = new library.Client(
+      { name: "synapse", version: Version.current },
+      // `auto` would start every older program twice.
+      { capabilities: { roots: {} }, jsonSchemaValidator: unchecked, versionNegotiation: { mode: "legacy" } }
+    )
+    let isOpen = true
+    client.onclose = () => {
+      isOpen = false
+    }
+    let isAskedForRoots = false
+    client.setRequestHandler("roots/list", () => {
+      isAskedForRoots = true
+      return { roots: [{ uri: pathToFileURL(places.root).href, name: Path.basename(places.root) || "/" }] }
+    })
+    client.fallbackRequestHandler = async ({ method }) => {
+      throw new library.ProtocolError(
+        library.ProtocolErrorCode.MethodNotFound,
+        `Synapse does not answer ${method}: nobody is there to do so`
+      )
+    }
+    const changes = yield* Queue.sliding<void>(1)
+    client.setNotificationHandler("notifications/tools/list_changed", () => {
+      changes.unsafeOffer()
+    })
+
+    yield* Effect.addFinalizer(() => Effect.promise(() => wire.transport.close().catch(() => {})))
+    yield* Effect.tryPromise({
+      // Its own timeout is for the first answer only.
+      try: (signal) => client.connect(wire.transport, { signal, timeout: Timeout.longest }),
+      catch: wire.notReady
+    }).pipe(
+      Effect.timeoutFail({
+        duration: settings.connectTimeout,
+        onTimeout: () => StartFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
+      })
+    )
+
+    // A server may begin with the roots that it asks for now, and see others before: it is not called before it has them.
+    const ping = (timeout: number) =>
+      Effect.ignore(Effect.tryPromise((signal) => client.request({ method: "ping" }, anything, { signal, timeout })))
+    if (entry._tag === "Stdio") {
+      yield* ping(Math.min(firstPing, settings.connectTimeout))
+      if (isAskedForRoots) yield* Effect.zipRight(ping(secondPing), Effect.sleep(settling))
+    }
+
+    const failure =
+      (what: string, onTimeout: () => ExecutionFailed) =>
+      (cause: unknown): ExecutionFailed | Gone => {
+        const code = codeOf(cause)
+        if (code === "REQUEST_TIMEOUT") return onTimeout()
+        if (code === "CONNECTION_CLOSED") {
+          return endedDuring(server, what, wire.ending() ?? "the connection was closed", wire.lastWords())
+        }
+        if (wire.isUnsent(cause) || client.transport === undefined) {
+          isOpen = false
+          return new Gone({ cause })
+        }
+        return wire.isRefusal(cause) ? wire.notReady(cause) : refused(server, what, cause)
+      }
+
+    const theList = "the list of its tools"
+    const onListTimeout = () => listTimedOut(server, theList, settings.timeout)
+    const { name = "", version: own = "" } = client.getServerVersion() ?? {}
+    return {
+      version: `${name} ${own}`,
+      isOpen: () => isOpen && wire.ending() === undefined,
+      changes,
+      list: Effect.tryPromise({
+        try: async (signal) =>
+          client.getServerCapabilities()?.tools === undefined
+            ? []
+            : await ToolList.all(server, (cursor) =>
+                client.request({ method: "tools/list", params: cursor === undefined ? {} : { cursor } }, anything, {
+                  signal,
+                  timeout: settings.timeout
+                })
+              ),
+        catch: failure(theList, onListTimeout)
+      }).pipe(
+        Effect.timeoutFail({
+          duration: settings.timeout,
+          onTimeout: onListTimeout
+        })
+      ),
+      call: (tool, args, options = {}) => {
+        const what = `the call of ${tool}`
+        const timeout = Math.min(options.timeout ?? settings.timeout, Timeout.longest)
+        return Effect.flatMap(
+          Effect.tryPromise({
+            try: (signal) =>
+              client.request({ method: "tools/call", params: { name: tool, arguments: args } }, anything, {
+                signal,
+                timeout,
+                resetTimeoutOnProgress: true,
+                onprogress: ({ progress, total, message }) =>
+                  options.onProgress?.({
+                    progress,
+                    ...(total === undefined ? {} : { total }),
+                    ...(message === undefined ? {} : { message })
+                  })
+              }),
+            catch: failure(what, () => callTimedOut(server, what, timeout, options.timeout === undefined))
+          }),
+          (answer) => (isDeeper(answer, deepest) ? tooDeep(server, what, deepest) : Effect.succeed(outputOf(answer)))
+        )
+      }
+    }
+  })
+
+/** Milliseconds that a server may take to answer that it has begun, and again once it has its roots. */
+const firstPing = 1000
+const secondPing = 100
+/** Milliseconds that it has to look at its roots, which it does after it has them. */
+const settling = 50
+
+/** The levels of an answer. What follows one to its end, such as `JSON.stringify`, has no stack for some thousands. */
+const deepest = 500
+
+const isDeeper = (value: unknown, levels: number): boolean => {
+  if (typeof value !== "object" || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) return value.some((each) => isDeeper(each, levels - 1))
+  const record = value as { readonly [key: string]: unknown }
+  for (const key in record) if (isDeeper(record[key], levels - 1)) return true
+  return false
+}
+
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
+
+const outputOf = (result: unknown): McpOutput => {
+  const { content, structuredContent, isError } = (typeof result === "object" && result !== null ? result : {}) as {
+    readonly [key: string]: unknown
+  }
+  return {
+    content: Array.isArray(content) ? content.filter(isBlock) : [],
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(isError === true ? { isError } : {})
+  }
+}
+
+const isBlock = (value: unknown): value is McpOutput["content"][number] =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string"

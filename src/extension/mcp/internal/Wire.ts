@@ -1,0 +1,474 @@
+/** Makes the transport of an entry, together with what its errors mean. */
+import * as fs from "node:fs"
+import type * as Client from "@modelcontextprotocol/client"
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
+import * as Effect from "effect/Effect"
+import type { ExecutionFailed } from "../../../domain/CommandError.js"
+import * as Slices from "../../../domain/Slices.js"
+import type { McpEntry } from "../McpConfig.js"
+import * as McpEnvironment from "../McpEnvironment.js"
+import * as McpPlaces from "../McpPlaces.js"
+import * as NamedFiles from "../NamedFiles.js"
+import * as FailureCause from "./FailureCause.js"
+import * as ServerProcess from "./ServerProcess.js"
+import * as StartFailure from "./StartFailure.js"
+
+/** Reads messages out of chunks of bytes. */
+export interface MessageReader {
+  /**
+   * Takes the next bytes, and yields the messages that are complete, one when it is asked for; undefined for a line that
+   * is none. Returns false where a message exceeds the limit: nothing can be read any more.
+   */
+  readonly read: (chunk: Uint8Array) => Generator<Message | undefined, boolean>
+  /** The last line that was no message, or its beginning. */
+  readonly noise: () => string
+}
+
+/** A JSON-RPC message, of which nothing is certain but that it is an object. */
+interface Message {
+  readonly jsonrpc: "2.0"
+  readonly [key: string]: unknown
+}
+
+/** The most bytes of a message. */
+const largest = 64 * 1024 ** 2
+
+const newline = 0x0a
+
+/**
+ * Makes a reader. Lines that are no message are ignored: servers print to their standard output what they should not.
+ *
+ * @param limit the most bytes of a message
+ */
+export const makeMessageReader = (limit: number = largest): MessageReader => {
+  // A long line comes in thousands of chunks: they are put together once, when it is complete.
+  let begun: Array<Uint8Array> = []
+  let length = 0
+  let noise = ""
+
+  const take = (end: Uint8Array): Message | undefined => {
+    const line = begun.length === 0 ? end : Buffer.concat([...begun, end])
+    begun = []
+    length = 0
+    const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString("utf8")
+    const message = parse(text)
+    if (message === undefined && text.trim() !== "") noise = text.slice(0, 300)
+    return message
+  }
+
+  return {
+    *read(chunk) {
+      let at = 0
+      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, at)) {
+        if (length + end - at > limit) return false
+        const line = chunk.subarray(at, end)
+        at = end + 1
+        yield take(line)
+      }
+      if (at < chunk.length) {
+        length += chunk.length - at
+        if (length > limit) return false
+        begun.push(chunk.subarray(at))
+      }
+      return true
+    },
+    noise: () => noise
+  }
+}
+
+const parse = (text: string): Message | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isMessage(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isMessage = (value: unknown): value is Message =>
+  typeof value === "object" && value !== null && "jsonrpc" in value && value.jsonrpc === "2.0"
+
+/** The answers that a server has not taken yet. */
+interface Backlog {
+  /** Counts an answer of this size until it is taken, or can't be. */
+  readonly add: (size: number, taken: Promise<unknown>) => void
+  /** Resolves when there is room for more; undefined where there is. */
+  readonly room: () => Promise<void> | undefined
+  /** Ends all waiting, for good. */
+  readonly release: () => void
+}
+
+/**
+ * Makes an empty backlog.
+ *
+ * @param most the size from which on there is no room
+ */
+export const makeBacklog = (most: number): Backlog => {
+  let size = 0
+  let isReleased = false
+  let waiting: Array<() => void> = []
+  const wake = () => {
+    const woken = waiting
+    waiting = []
+    for (const each of woken) each()
+  }
+  const hasRoom = () => isReleased || size < most
+  return {
+    add: (added, taken) => {
+      size += added
+      const done = () => {
+        size -= added
+        if (hasRoom()) wake()
+      }
+      taken.then(done, done)
+    },
+    room: () => (hasRoom() ? undefined : new Promise((resolve) => waiting.push(resolve))),
+    release: () => {
+      isReleased = true
+      wake()
+    }
+  }
+}
+
+const internalError = -32_603
+
+/**
+ * Returns a message as it is where it is no response, and otherwise as one that the client takes: what has neither a
+ * result nor an error is an error that says so.
+ */
+const sound = (message: Message): Message => {
+  if (!("id" in message) || "method" in message) return message
+  const { error, id, result } = message
+  if (isObject(result)) {
+    const { _meta, ...rest } = result
+    return { jsonrpc: "2.0", id, result: _meta === undefined || isObject(_meta) ? result : rest }
+  }
+  if (isObject(error) && (typeof error["message"] === "string" || typeof error["code"] === "number")) {
+    const { code, data, message } = error
+    return {
+      jsonrpc: "2.0",
+      id,
+      error: {
+        code: Number.isSafeInteger(code) ? code : internalError,
+        message: typeof message === "string" ? message : `error ${code}`,
+        ...(data === undefined ? {} : { data })
+      }
+    }
+  }
+  return { jsonrpc: "2.0", id, error: { code: internalError, message: FailureCause.own.noResult } }
+}
+
+const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** A transport, and what it knows of a server that has ended. */
+export interface StdioTransport extends Transport {
+  /** How the program ended; undefined while it runs. */
+  readonly ending: () => string | undefined
+  /** The end of its standard error, or else the last line of its standard output that was no message. */
+  readonly lastWords: () => string
+}
+
+/** A message that the server can't have read. */
+class NotSent extends Error {}
+
+/** Characters of answers that a server has not read; more are not made before it reads. */
+const mostUnread = 64 * 1024
+
+/** Milliseconds that messages are dealt with before the event loop has its turn. */
+const slice = 4
+
+/** Makes a transport, which starts the program when the client does. */
+export const makeStdioTransport = (program: ServerProcess.Program): StdioTransport => {
+  const reader = makeMessageReader()
+  let server: Promise<ServerProcess.ServerProcess> | undefined
+  let running: ServerProcess.ServerProcess | undefined
+  const unread = makeBacklog(mostUnread)
+  let tooLarge = false
+  let isClosing = false
+  let worked = 0
+  let delivered = Promise.resolve()
+
+  const hand = (message: Message) => {
+    try {
+      // The client checks what a message is.
+      transport.onmessage?.(sound(message) as unknown as JSONRPCMessage)
+    } catch (cause) {
+      transport.onerror?.(new Error("The client can't take a message", { cause }))
+    }
+  }
+
+  const deliver = async (chunk: Uint8Array) => {
+    let since = performance.now()
+    const messages = reader.read(chunk)
+    for (let next = messages.next(); !isClosing; next = messages.next()) {
+      if (next.done === true) {
+        if (!next.value) {
+          tooLarge = true
+          void end()
+        }
+        break
+      }
+      if (next.value !== undefined) {
+        hand(next.value)
+        // What the client does with it a moment later counts too; of a call's progress it would otherwise know nothing
+        // where the answer follows at once.
+        await undefined
+      }
+      await unread.room()
+      if (worked + performance.now() - since >= slice) {
+        await Slices.turn()
+        worked = 0
+        since = performance.now()
+      }
+    }
+    // A pipe is read many times in one turn.
+    worked += performance.now() - since
+  }
+
+  const end = async () => {
+    isClosing = true
+    unread.release()
+    // It may be on its way.
+    const started = await server?.catch(() => undefined)
+    await started?.end()
+  }
+  const onOutput = (chunk: Uint8Array) => {
+    if (!isClosing) delivered = deliver(chunk)
+    return delivered
+  }
+  const onEnd = () => void delivered.then(() => transport.onclose?.())
+
+  const transport: StdioTransport = {
+    start: async () => {
+      server = ServerProcess.start(program, { onOutput, onEnd })
+      running = await server
+    },
+    send: async (message) => {
+      if (running?.isThere() !== true) throw new NotSent("The server has ended")
+      const text = `${JSON.stringify(message)}\n`
+      const written = running.write(text)
+      if (!("method" in message)) unread.add(text.length, written)
+      try {
+        await written
+      } catch (cause) {
+        throw new NotSent("The server does not read", { cause })
+      }
+    },
+    close: end,
+    ending: () => (tooLarge ? `a message of more than ${largest / 1024 ** 2} MiB` : running?.ending()),
+    lastWords: () => running?.stderr().trim() || reader.noise()
+  }
+  return transport
+}
+
+/** A transport, and what it knows of a server that refuses. */
+interface HttpTransport extends Client.Transport {
+  /** The `WWW-Authenticate` header of the last refusal. */
+  readonly challenge: () => string | undefined
+}
+
+/** Makes a transport, which sends nothing before the client does. */
+const make = (client: typeof Client, url: string, headers: Readonly<Record<string, string>>): HttpTransport => {
+  let challenge: string | undefined
+  const streams = new Map<unknown, AbortController>()
+  const untaken = makeBacklog(mostUntaken)
+  const transport = new client.StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    fetch: async (address, init) => {
+      const response = await fetch(address, init)
+      challenge = response.headers.get("www-authenticate") ?? undefined
+      return bounded(response, response.ok ? whole(response, untaken) : beginning())
+    }
+  })
+  const close = transport.close.bind(transport)
+  const send = transport.send.bind(transport)
+  return Object.assign(transport, {
+    challenge: () => challenge,
+    // The client would wait for the answer to its timeout where the stream that it was to come in has ended.
+    send: (message: Client.JSONRPCMessage, options?: SendOptions) => {
+      if ("method" in message && message.method === "notifications/cancelled") {
+        streams.get(message.params?.["requestId"])?.abort()
+      }
+      if (!("method" in message)) {
+        const taken = send(message, options)
+        untaken.add(1, taken)
+        return taken
+      }
+      if (!("id" in message)) return send(message, options)
+      const error = {
+        code: noAnswer,
+        message: FailureCause.own.noAnswer
+      }
+      const { id } = message
+      // A call that was cancelled is not listened to any more, where its answer is a stream without end.
+      const stream = new AbortController()
+      streams.set(id, stream)
+      for (const old of streams.keys()) if (streams.size > mostStreams) streams.delete(old)
+      const onRequestStreamEnd = () => transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error })
+      return send(message, { ...options, onRequestStreamEnd, requestSignal: stream.signal }).catch(reworded)
+    },
+    close: async () => {
+      // A server that keeps sessions is told that this one is over; it is not waited for longer than a moment.
+      const told = transport.terminateSession().catch(() => {})
+      let timer: NodeJS.Timeout | undefined
+      await Promise.race([told, new Promise((resolve) => (timer = setTimeout(resolve, farewell)))])
+      clearTimeout(timer)
+      untaken.release()
+      await close()
+    }
+  })
+}
+
+type SendOptions = Parameters<Client.StreamableHTTPClientTransport["send"]>[1]
+
+const farewell = 500
+const noAnswer = -32_000
+
+/** Answers to a server that it has not taken; more are not made before it takes them. */
+const mostUntaken = 32
+
+/** Requests whose answers can be cut off. */
+const mostStreams = 200
+
+/** Bytes of an answer that tells of a failure. */
+const mostOfFailure = 8192
+
+/** Bytes of a stream of events that are read before the event loop has its turn. */
+const stride = 8192
+
+type Limit = TransformStream<Uint8Array, Uint8Array>
+
+const bounded = (response: Response, limit: Limit): Response => {
+  if (response.body === null) return response
+  return new Response(response.body.pipeThrough(limit), {
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers
+  })
+}
+
+/** Passes on the beginning, and reads no more. */
+const beginning = (): Limit => {
+  let left = mostOfFailure
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      controller.enqueue(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left <= 0) controller.terminate()
+    }
+  })
+}
+
+/** Passes on a body, and fails where it has too much for a message: in all, or of a stream of events in a line. */
+const whole = (response: Response, untaken: Backlog): Limit => {
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true
+  let length = 0
+  return new TransformStream({
+    transform: async (chunk, controller) => {
+      const newline = isStream ? chunk.lastIndexOf(0x0a) : -1
+      length = newline < 0 ? length + chunk.length : chunk.length - newline - 1
+      if (length > largest) {
+        controller.error(new Error(`a message of more than ${largest / 1024 ** 2} MiB`))
+      } else if (isStream) {
+        for (let at = 0; at < chunk.length; at += stride) {
+          await untaken.room()
+          controller.enqueue(chunk.subarray(at, at + stride))
+          await Slices.turn()
+        }
+      } else controller.enqueue(chunk)
+    }
+  })
+}
+
+/** What the client says of an answer that is no message is a list of all that it could have been. */
+const reworded = (cause: unknown): never => {
+  const isNoMessage = cause instanceof Error && (cause.name === "ZodError" || cause instanceof SyntaxError)
+  throw isNoMessage ? new Error(FailureCause.own.noResult) : cause
+}
+
+/** A transport, and what its errors mean. */
+export interface Wire {
+  readonly transport: Client.Transport
+  /** Makes the error of a server that could not be connected to. */
+  readonly notReady: (cause: unknown) => ExecutionFailed
+  /** Tells of a failed request whether it did not reach the server. */
+  readonly isUnsent: (cause: unknown) => boolean
+  /** Tells of a failed request whether its sender was refused, rather than the request. */
+  readonly isRefusal: (cause: unknown) => boolean
+  /** How the server ended; undefined while it is there, or may be. */
+  readonly ending: () => string | undefined
+  /** What it said last, for an error. */
+  readonly lastWords: () => string
+}
+
+/** Makes the wire to a program, which is found here and started by the client. */
+export const stdio = (
+  entry: McpEntry & { readonly _tag: "Stdio" },
+  places: McpPlaces.Places
+): Effect.Effect<Wire, ExecutionFailed> =>
+  Effect.suspend(() => {
+    const environment = McpEnvironment.make(entry.env, places.root)
+    if (!fs.existsSync(entry.cwd)) {
+      return StartFailure.notStarted(entry, places, `there is no directory ${entry.cwd}`)
+    }
+    const found = McpEnvironment.find(entry.command, entry.cwd, environment)
+    if (found === undefined) return StartFailure.notStarted(entry, places, `there is no program ${entry.command}`)
+    if (found.isWithheld) {
+      return StartFailure.notStarted(
+        entry,
+        places,
+        `${entry.command} is ${found.program}, in the working directory, where any command can put one: give its path as "command"`
+      )
+    }
+    const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
+    if (change !== undefined) {
+      return StartFailure.notStarted(entry, places, `${change}; ${McpPlaces.howToTrust(places.root)}`)
+    }
+    const transport = makeStdioTransport({ ...entry, program: found.program, environment: environment.variables })
+    return Effect.succeed({
+      transport,
+      notReady: (cause) =>
+        isSystemError(cause) && transport.ending() === undefined
+          ? StartFailure.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
+          : StartFailure.notReady(entry.server.name, transport.ending(), cause, transport.lastWords()),
+      isUnsent: (cause) => cause instanceof NotSent,
+      isRefusal: () => false,
+      ending: transport.ending,
+      lastWords: transport.lastWords
+    })
+  })
+
+/** Makes the wire to an address. */
+export const http = (
+  library: typeof Client,
+  entry: McpEntry & { readonly _tag: "Http" },
+  places: McpPlaces.Places
+): Effect.Effect<Wire, ExecutionFailed> =>
+  Effect.map(
+    Effect.try({
+      try: () => make(library, entry.url, entry.headers),
+      catch: (cause) => StartFailure.notReached(entry, places, cause, undefined)
+    }),
+    (transport) => ({
+      transport,
+      notReady: (cause) => StartFailure.notReached(entry, places, cause, transport.challenge()),
+      // A server that was started anew does not know the session any more, and says so with either of these.
+      isUnsent: (cause) =>
+        isRefusedConnection(cause) || (transport.sessionId !== undefined && [400, 404].includes(statusOf(cause))),
+      isRefusal: (cause) => [401, 403].includes(statusOf(cause)),
+      ending: () => undefined,
+      lastWords: () => ""
+    })
+  )
+
+const codeOf = (cause: unknown): unknown => (cause instanceof Error && "code" in cause ? cause.code : undefined)
+
+const statusOf = (cause: unknown): number =>
+  cause instanceof Error && "status" in cause && typeof cause.status === "number" ? cause.status : 0
+
+const isSystemError = (cause: unknown): cause is NodeJS.ErrnoException => cause instanceof Error && "syscall" in cause
+
+/** No connection was made, so nothing was sent. */
+const isRefusedConnection = (cause: unknown): boolean =>
+  cause instanceof Error && codeOf(cause.cause) === "ECONNREFUSED"

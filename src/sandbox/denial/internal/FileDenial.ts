@@ -1,0 +1,221 @@
+/** Verifies whether a name in a message stands for something that the policy denies. */
+import * as Path from "node:path"
+import type { Steps } from "../../../domain/Slices.js"
+import type { Mask } from "../../platform/SandboxPlatform.js"
+import * as HostPath from "../../policy/HostPath.js"
+import { describeSource, type PolicyDecision } from "../../policy/PolicyDecision.js"
+import * as RealPath from "../../policy/RealPath.js"
+import * as Denial from "../Denial.js"
+import * as CommandPaths from "./CommandPaths.js"
+import type { Mention } from "./Mention.js"
+import type { KernelRefusal } from "./Wording.js"
+
+/** The directories and the masks that a command ran with. */
+export interface Surroundings {
+  /** The command, whose words tell which of a message's are names. */
+  readonly command: string
+  /** The directories that relative names may be relative to. */
+  readonly directories: ReadonlyArray<string>
+  readonly masks: ReadonlyArray<Mask>
+}
+
+/** Looks up the names in one command's messages, with rests. */
+export interface Verify {
+  /**
+   * Finds the denial that the names in a message stand for. `byRules`: the rules alone have refused it, not the kernel, which
+   * refuses no more than what the masks hide.
+   */
+  readonly denial: (
+    mentions: ReadonlyArray<Mention>,
+    refusal: KernelRefusal,
+    write: boolean,
+    byRules?: boolean
+  ) => Steps<Denial.Denial | undefined>
+  /**
+   * Tests whether one of the names stands for something that exists, or could not be made in a directory that does, so that
+   * no other needs to be looked for.
+   */
+  readonly explains: (mentions: ReadonlyArray<Mention>, refusal: KernelRefusal) => Steps<boolean>
+}
+
+/** The options that depend on the system. */
+export interface Options {
+  /** True where the system answers every denial with the same error (EPERM), as macOS does. */
+  readonly oneRefusal?: boolean
+}
+
+/** Tests whether a path could be made, but for the rights to its directory, which exists. */
+const isUnmade = (path: string): boolean =>
+  path.startsWith("/") &&
+  !HostPath.isTooLong(path) &&
+  HostPath.isMissing(path) &&
+  HostPath.isDirectory(Path.posix.dirname(path))
+
+/** Matches words that stand before a message as the name of a program or a file does. */
+const severity = /^(?:abort(?:ed|ing)?|err|error|fail(?:ed|ure)?|fatal|info|note|panic|warning)$/i
+
+/** Matches the names of temporary files, for which the directory is reported. */
+const temporary = /\/(?:sed[A-Za-z0-9]{6}|[^/]*X{3,}[^/]*)$/
+
+/** Makes the look-up for a command that has run. */
+export const make = (
+  { decide, explain, held }: PolicyDecision,
+  { command, directories, masks }: Surroundings,
+  { oneRefusal = process.platform === "darwin" }: Options = {}
+): Verify => {
+  const maskAt = new Map(masks.map((mask) => [mask.path, mask]))
+  const masksNamed = new Map<string, Array<Mask>>()
+  for (const mask of masks) {
+    const name = Path.posix.basename(mask.path)
+    const same = masksNamed.get(name)
+    if (same === undefined) masksNamed.set(name, [mask])
+    else same.push(mask)
+  }
+
+  const absolute = (path: string): ReadonlyArray<string> =>
+    HostPath.isTooLong(path)
+      ? []
+      : path.startsWith("/")
+        ? [path]
+        : directories.map((directory) => `${directory}/${path}`)
+
+  let written: ReadonlySet<string> | undefined
+  const isWritten = (path: string): boolean => {
+    written ??= new Set(CommandPaths.all(command))
+    return written.has(path)
+  }
+
+  /** Tests whether a mention names a file, though there is none of this name; else it may be words of the sentence. */
+  const isNamed = ({ form, path, sure }: Mention): boolean => {
+    if (!/[\p{L}\p{N}]/u.test(path)) return false
+    if (form === "quoted" || isWritten(path)) return sure || form !== undefined
+    if (sure) return !/\s/.test(path) && !severity.test(path)
+    return form === "last" && /^[^\s:]+\.\w+$/.test(path)
+  }
+
+  const isThere = (path: string): boolean => absolute(path).some((each) => !HostPath.isMissing(each))
+
+  const maskOver = (real: string): Mask | undefined => {
+    for (let path = real; path !== "/"; path = Path.posix.dirname(path)) {
+      const mask = maskAt.get(path)
+      if (mask !== undefined) return mask
+    }
+    return undefined
+  }
+
+  let byRulesAlone = oneRefusal
+  const blacklisted = (path: string, write: boolean): Denial.Denial | undefined => {
+    const access = write ? "write" : "read"
+    const verdict = explain(path, "/", "read")
+    const { real } = verdict
+    const mask = maskOver(real)
+    if (!verdict.allowed) {
+      // Nothing hides it from commands: whoever says so has not been refused by the sandbox.
+      const isOpen = mask === undefined && !byRulesAlone && !HostPath.isMissing(real)
+      return isOpen ? undefined : Denial.make(verdict, real, access, "verified-text")
+    }
+    // A hard link, or the same files mounted elsewhere: its name falls under no rule.
+    if (mask === undefined) return undefined
+    const why = mask.reason ?? "the same as what the rule names, under another name"
+    return Denial.make({ rule: mask.rule, reason: `${why}: neither read nor written` }, real, access, "verified-text")
+  }
+
+  const pinned = (path: string): Denial.Denial | undefined => {
+    const { real } = RealPath.follow(path)
+    const mask = masks.find((mask) => mask.path.startsWith(`${real}/`))
+    if (mask !== undefined) {
+      const reason = `it holds ${mask.path}, which is blacklisted, and can be neither moved nor removed`
+      return Denial.make({ rule: mask.rule, reason }, real, "write", "verified-text")
+    }
+    const found = held(real)
+    if (found === undefined || HostPath.isMissing(found.path)) return undefined
+    const of = `of ${describeSource(found.rule.source)}`
+    const reason =
+      found.path === real
+        ? `${of}: it can be neither written, moved nor removed`
+        : `it holds ${found.path}, ${of}, and can be neither moved nor removed`
+    return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
+  }
+
+  /** A database that is not there is made, where its directory is. */
+  const unmade = (path: string): Denial.Denial | undefined =>
+    HostPath.isMissing(path) && HostPath.isDirectory(Path.posix.dirname(path)) ? unwritable(path) : undefined
+
+  const unwritable = (path: string): Denial.Denial | undefined => {
+    const { real } = RealPath.follow(path.replace(temporary, ""))
+    const verdict = decide(real, "write")
+    return verdict.allowed || !HostPath.isWritable(real)
+      ? undefined
+      : Denial.make(verdict, real, "write", "verified-text")
+  }
+
+  /** Looks up a bare name, whose directory the message does not tell, among the masks. */
+  const elsewhere = (path: string, write: boolean): Denial.Denial | undefined => {
+    const same = HostPath.isTooLong(path) ? [] : (masksNamed.get(Path.posix.basename(path)) ?? [])
+    if (same.length === 0 || path.startsWith("/") || absolute(path).some((each) => !HostPath.isMissing(each))) {
+      return undefined
+    }
+    const ending = `/${path.replace(/^(?:\.\/)+/, "")}`
+    const [mask, ...others] = same.filter(
+      (each) => each.path.endsWith(ending) && directories.some((directory) => each.path.startsWith(`${directory}/`))
+    )
+    return mask === undefined || others.some(({ rule }) => rule !== mask.rule)
+      ? undefined
+      : blacklisted(mask.path, write)
+  }
+
+  const anywhere = (from: ReadonlyArray<Mention>, look: (path: string) => Denial.Denial | undefined) =>
+    first(from, ({ path }) => now(absolute(path), look))
+
+  /** Of several readings of a name, the one that exists is meant; uncertain names count only if they exist. */
+  function* byRule(from: ReadonlyArray<Mention>, write: boolean): Steps<Denial.Denial | undefined> {
+    return (
+      (yield* first(from, ({ path }) => elsewhere(path, write))) ??
+      (yield* anywhere(from, (path) => (HostPath.isMissing(path) ? undefined : blacklisted(path, write))))
+    )
+  }
+
+  return {
+    *denial(mentions, refusal, write, byRules = false) {
+      byRulesAlone = oneRefusal || byRules
+      const sure = mentions.filter((mention) => mention.sure)
+      const unsure = mentions.filter((mention) => !mention.sure)
+      const named = mentions.filter((mention) => isNamed(mention) || (mention.sure && isThere(mention.path)))
+      return (
+        (yield* byRule(sure, write)) ??
+        (yield* anywhere(named, (path) => blacklisted(path, write))) ??
+        (refusal === "busy" ? yield* anywhere(mentions, pinned) : undefined) ??
+        (refusal === "readonly" || (oneRefusal && write) ? yield* anywhere(named, unwritable) : undefined) ??
+        (refusal === "unopened" ? yield* anywhere(named, unmade) : undefined) ??
+        (yield* byRule(unsure, write))
+      )
+    },
+    *explains(mentions, refusal) {
+      const found = yield* first(mentions, ({ path, sure }) => {
+        if (refusal === "readonly" && sure && isUnmade(path)) return path
+        const there = absolute(path).find((each) => !HostPath.isMissing(each))
+        const isMeant = there !== undefined && (sure ? !/^[./]*$/.test(path) : !HostPath.isDirectory(there))
+        return isMeant ? there : undefined
+      })
+      return found !== undefined
+    }
+  }
+}
+
+function* first<A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): Steps<B | undefined> {
+  for (const each of list) {
+    const found = look(each)
+    if (found !== undefined) return found
+    yield
+  }
+  return undefined
+}
+
+/** The same for a list that is short. */
+const now = <A, B>(list: ReadonlyArray<A>, look: (each: A) => B | undefined): B | undefined => {
+  for (const each of list) {
+    const found = look(each)
+    if (found !== undefined) return found
+  }
+  return undefined
+}

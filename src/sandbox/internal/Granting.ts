@@ -1,0 +1,215 @@
+/** Gives sandboxes what a person has allowed: for one command, until the session ends, or for good. */
+
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Function from "effect/Function"
+import { type CommandError, ExecutionFailed, type InvalidUsage } from "../../domain/CommandError.js"
+import type { SandboxConfig } from "../config/SandboxConfig.js"
+import * as WrittenPlaces from "../config/WrittenPlaces.js"
+import type * as Negotiation from "../Negotiation.js"
+import * as FileIdentity from "../policy/FileIdentity.js"
+import * as Name from "../policy/Name.js"
+import * as RealPath from "../policy/RealPath.js"
+import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "../SandboxBackend.js"
+import type { CurrentSandbox } from "./CurrentSandbox.js"
+import type { RuntimeGrants } from "./RuntimeGrants.js"
+import * as SandboxPlanner from "./SandboxPlanner.js"
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = Fs.constants
+
+/** Opens a directory without the right to read it (Linux). */
+const O_PATH = 0o10000000
+
+const attempt = (path: string, use: () => void): Effect.Effect<void, ExecutionFailed> =>
+  Effect.try({
+    try: use,
+    catch: (error) =>
+      new ExecutionFailed({ kind: "sandbox", reason: `${path} can't be made: ${(error as Error).message}` })
+  })
+
+/** Makes the file at a path whose directory can't be another one any more. */
+const makeAt = (path: string): void => {
+  try {
+    Fs.closeSync(Fs.openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o666))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !Fs.lstatSync(path).isFile()) throw error
+  }
+}
+
+/**
+ * Makes the file; one that is there already stays as it is. Fails where a link leads to its directory by now: another
+ * session may have put one there since it was asked for.
+ */
+export const makeNewFile = (path: string): Effect.Effect<void, ExecutionFailed> =>
+  attempt(path, () => {
+    const parent = Path.dirname(path)
+    if (process.platform !== "linux") {
+      if (Fs.realpathSync(parent) !== parent) throw new Error(`a link leads to ${parent}`)
+      return makeAt(path)
+    }
+    const directory = Fs.openSync(parent, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_RDONLY)
+    try {
+      const held = `/proc/self/fd/${directory}`
+      // What was opened, and not what has the name by now.
+      if (Fs.readlinkSync(held) !== parent) throw new Error(`a link leads to ${parent}`)
+      makeAt(`${held}/${Path.basename(path)}`)
+    } finally {
+      Fs.closeSync(directory)
+    }
+  })
+
+/** Tests whether this process can make the file. */
+const check = (path: string): Effect.Effect<void, ExecutionFailed> =>
+  attempt(path, () => Fs.accessSync(Path.dirname(path), Fs.constants.W_OK))
+
+/** The dependencies of `make`. */
+export interface GrantingDoor {
+  readonly config: Pick<Context.Tag.Service<SandboxConfig>, "addWhitelist" | "remember">
+  readonly current: CurrentSandbox
+  /** The directory whose sandbox is made where there is none. */
+  readonly directory: string
+  readonly grants: RuntimeGrants
+  /** The directory of Synapse's own files. */
+  readonly home: string
+  readonly planner: Pick<SandboxPlanner.SandboxPlanner, "build">
+}
+
+/** The functions by which grants are given. */
+export interface Granting extends Pick<Negotiation.Door, "keep" | "tryOut"> {
+  /** Runs with grants that are revoked afterwards; a sandbox that can't revoke one is ended. */
+  readonly lend: <A>(
+    backend: SandboxBackend,
+    turn: SandboxTurn,
+    grants: ReadonlyArray<Grant>,
+    use: Effect.Effect<A, CommandError>
+  ) => Effect.Effect<A, CommandError>
+  /** Returns, once, the notices that say why a sandbox was ended: they come with the next command's result. */
+  readonly takeNotices: () => ReadonlyArray<string>
+  /** Allows writing to an existing path, given as its real one, in the running sandbox and all that follow. */
+  readonly allow: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Allows writing to a path in a sandbox that is built anew; a path that no policy takes changes nothing. */
+  readonly allowAnew: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Allows writing to a path in `sandbox.json`. */
+  readonly allowForGood: (path: string) => Effect.Effect<void, ExecutionFailed | InvalidUsage>
+}
+
+/** The beginning of a notice that a right took a new shell: what was kept in the old one is lost. */
+const anew = "A new shell was started, and variables, functions and background jobs are gone"
+
+/** Tests whether something else has come to the place of what was asked for. */
+const isAnother = ({ identity, resource }: Grant): boolean =>
+  identity === undefined ? RealPath.follow(resource).real !== resource : FileIdentity.of(resource) !== identity
+
+/** Makes the functions which give grants. */
+export const make = ({ config, current, directory, grants, home, planner }: GrantingDoor): Granting => {
+  let notices: ReadonlyArray<string> = []
+
+  /** Ends a sandbox. */
+  const retire = (backend: SandboxBackend, notice: string) =>
+    current.retire(backend, () => {
+      notices = [...notices, notice]
+    })
+
+  /** Done before a sandbox gets a grant, be it for one command; where it fails, the grant is not given. */
+  const prepare = ({ access, isNew, resource }: Grant) =>
+    Effect.zipRight(
+      isNew === true ? makeNewFile(resource) : Effect.void,
+      access === "write" ? config.remember([resource]) : Effect.void
+    )
+
+  /** Adds a grant to the policy of every sandbox that is made from now on. */
+  const remember = (grant: Grant) => grants.add(grant, current.peek()?.backend)
+
+  const lend: Granting["lend"] = (backend, turn, grants, use) =>
+    grants.length === 0
+      ? use
+      : Effect.zipRight(
+          Effect.forEach(grants, prepare, { discard: true }),
+          (turn.alone ?? Function.identity)(
+            withGrants(turn, grants, use, ({ resource }) =>
+              retire(
+                backend,
+                `${anew}: ${Name.of(resource)} was allowed once, and that could not be taken back otherwise.`
+              )
+            )
+          )
+        )
+
+  const allowForGood: Granting["allowForGood"] = (path) =>
+    Effect.asVoid(
+      Effect.mapError(config.addWhitelist(path), (error) =>
+        error._tag === "SandboxConfigError" ? SandboxPlanner.toFailure(error) : error
+      )
+    )
+
+  const keep: Granting["keep"] = (backend, grant, forGood) =>
+    Effect.gen(function* () {
+      const kept = Effect.sync(() => remember(grant))
+      const given = yield* backend
+        .exclusive((turn) =>
+          Effect.zipRight(
+            prepare(grant),
+            turn.grant(grant).pipe(
+              Effect.zipLeft(kept),
+              Effect.catchTag("ExecutionFailed", (error) =>
+                // No sandbox may have what was put in its place.
+                isAnother(grant)
+                  ? Effect.fail(error)
+                  : Effect.zipRight(
+                      kept,
+                      retire(backend, `${anew}: only a new sandbox can have ${Name.of(grant.resource)} allowed.`)
+                    )
+              )
+            )
+          )
+        )
+        .pipe(Effect.either)
+      // A right that could not be given leaves nothing behind.
+      if (Either.isLeft(given)) return { now: given.left.message, forGood: undefined }
+      const written = forGood ? yield* Effect.either(allowForGood(grant.resource)) : undefined
+      return { now: undefined, forGood: written?._tag === "Left" ? written.left.message : undefined }
+    })
+
+  return {
+    lend,
+    keep,
+    tryOut: (backend, grant) =>
+      // It is made when the command runs again, and not for nothing.
+      grant.isNew === true
+        ? Effect.map(Effect.either(check(grant.resource)), Either.getLeft)
+        : backend
+            .exclusive(
+              (turn): Effect.Effect<void, CommandError | ExecutionFailed> => lend(backend, turn, [grant], Effect.void)
+            )
+            .pipe(Effect.either, Effect.map(Either.getLeft)),
+    takeNotices: () => {
+      const taken = notices
+      if (taken.length > 0) notices = []
+      return taken
+    },
+    allow: (path) =>
+      Effect.gen(function* () {
+        const backend = yield* current.get(current.peek()?.cwd ?? directory)
+        if (backend.policy === undefined) return
+        const doubt = WrittenPlaces.doubt(home, path)
+        if (doubt !== undefined) {
+          const reason = `${WrittenPlaces.describe(doubt)}; if that is what is meant, allow ${doubt.real}`
+          return yield* new ExecutionFailed({ kind: "sandbox", reason })
+        }
+        const resource = RealPath.follow(path).real
+        const { now } = yield* keep(backend, { resource, access: "write" }, false)
+        if (now !== undefined) return yield* new ExecutionFailed({ kind: "sandbox", reason: now })
+      }),
+    allowAnew: (path) =>
+      current.rebuild(
+        Effect.suspend(() => {
+          const takeBack = remember({ access: "write", resource: path })
+          return Effect.onError(planner.build(current.peek()?.cwd ?? directory), () => Effect.sync(takeBack))
+        })
+      ),
+    allowForGood
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * Follows the sandbox that runs around a session's shell: its masks, its grants and its network, and how they are
+ * changed while it runs. The sandbox outlives the shells in it: it ends when the session's shells are restarted.
+ */
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../../domain/CommandError.js"
+import type { ShellLauncher } from "../../session/ShellLauncher.js"
+import type { NetworkMeter } from "../platform/NetworkMeter.js"
+import {
+  begin,
+  type LiveSandbox,
+  type Mask,
+  type MaskWatch,
+  SandboxPlatform,
+  type Stopped,
+  type Wrapped
+} from "../platform/SandboxPlatform.js"
+import * as HostPath from "../policy/HostPath.js"
+import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import { type Grant, NotThere } from "../SandboxBackend.js"
+
+/** Wraps the shells of one session, and changes the sandbox of the shell that runs. */
+export interface RunningSandbox {
+  /** Wraps the session's shells, which follow one another in one sandbox. */
+  readonly launcher: ShellLauncher
+  /** Returns whether a sandbox runs. */
+  readonly isThere: () => boolean
+  /** Returns whether a person granted this sandbox to read that path. */
+  readonly isGranted: (path: string) => boolean
+  /** Returns the masks of the sandbox, as of now. */
+  readonly masks: () => ReadonlyArray<Mask>
+  /** Returns the names of the variables that the sandbox leaves out. */
+  readonly withheld: () => ReadonlyArray<string>
+  /** Returns the meter of the sandbox's network traffic; undefined where there is none. */
+  readonly network: () => NetworkMeter | undefined
+  /**
+   * Ends the processes that hold open what has been masked meanwhile; `notice` tells of them. With `before`, in clock ticks
+   * since boot, only those that are older.
+   */
+  readonly evict: (before?: number) => Effect.Effect<void>
+  /** Returns whether something has been masked whose holders nobody has looked for. */
+  readonly isEvictionDue: () => boolean
+  /** Returns, once, sentences on what was done to keep the masks in place, where that is not as usual. */
+  readonly notice: () => string | undefined
+  /**
+   * Returns whether the masks must be checked before the next command; with `ahead`, whether they may be checked in
+   * passing already.
+   */
+  readonly isDue: (ahead?: "ahead") => boolean
+  /** Masks again what the host has replaced or made; fails where only a new sandbox can mask it. */
+  readonly mend: Effect.Effect<void, ExecutionFailed>
+  /** Walks the directories for new files that the policy masks, and masks them. */
+  readonly scan: Effect.Effect<void, ExecutionFailed>
+  /**
+   * Gives a grant to the sandbox that runs. Fails with NotThere for a right to write what does not exist, and with
+   * ExecutionFailed where only a new sandbox could have it.
+   */
+  readonly grant: (grant: Grant) => Effect.Effect<void, ExecutionFailed | NotThere>
+  /** Runs with the processes stopped that the sandbox has by now, besides its shell; the next `notice` tells of them. */
+  readonly alone: <A, E>(use: Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
+  /** Revokes a grant; does nothing where the sandbox has no such grant. */
+  readonly revoke: (grant: Grant) => Effect.Effect<void, ExecutionFailed>
+}
+
+interface Running {
+  readonly live: LiveSandbox | undefined
+  /** The masks that the sandbox was started with: these count where no watch keeps track of them. */
+  readonly masks: ReadonlyArray<Mask>
+  readonly watch: MaskWatch | undefined
+  readonly network: NetworkMeter | undefined
+  /** The grants given while it ran. */
+  granted: ReadonlyArray<Grant>
+  /**
+   * The time of `performance.now()` from which the masks are checked before a command, and that (`checkAhead`) from
+   * which they are checked in passing.
+   */
+  checkAt: number
+  checkAhead: number
+}
+
+/**
+ * The pause between two checks of the masks, in milliseconds: `checkRarely` times as long as a check takes, for the
+ * kernel's table of mounts is slow to read where there are many; at least `checkEvery` and at most `checkAtLast`. The
+ * README names this limit.
+ */
+const checkEvery = 5
+const checkRarely = 50
+const checkAtLast = 100
+/** The part of that pause after which the masks may be checked in passing, so that the next command finds it done. */
+const ahead = 0.75
+
+/** The most sentences that wait for the next result. */
+const mostNotices = 5
+
+/** The processes of a sandbox that has none besides its shell. */
+const nobody: Stopped = { count: 0, goOn: () => {} }
+
+const stoppedMeanwhile = "Background processes were stopped meanwhile: what was allowed once is not theirs."
+
+const isSame = (one: Grant) => (other: Grant) => one.access === other.access && one.resource === other.resource
+
+/** The error for a change that only a new sandbox could have. */
+export const unchangeable = (): ExecutionFailed =>
+  new ExecutionFailed({
+    kind: "sandbox",
+    reason: "this sandbox can't be changed while it runs"
+  })
+
+/**
+ * Makes the launcher for a policy, and follows the sandbox that it starts.
+ *
+ * @param onMasked called when something has been masked while the sandbox runs
+ */
+export const make = (
+  policy: SandboxPolicy,
+  onMasked?: () => void
+): Effect.Effect<RunningSandbox, never, SandboxPlatform> =>
+  Effect.gen(function* () {
+    const platform = yield* SandboxPlatform
+    /** Held by whoever changes the mounts. */
+    const mounting = yield* Effect.makeSemaphore(1)
+    let running: Running | undefined
+    let withheld: ReadonlyArray<string> = []
+    let isTold = false
+    let notices: ReadonlyArray<string> = []
+
+    const isGranted = (now: Running | undefined, path: string) =>
+      now?.granted.some(({ access, resource }) => access === "read" && resource === path) === true
+    const masksOf = (now: Running | undefined) => now?.watch?.masks() ?? now?.masks ?? []
+
+    /**
+     * Registers the sandbox as the running one until the scope is closed; no command runs before its masks are proven.
+     */
+    const start = (wrapped: Wrapped, pid: number): Effect.Effect<void, ExecutionFailed, Scope.Scope> =>
+      Effect.gen(function* () {
+        const live = wrapped.live?.(pid)
+        const network = live?.network()
+        if (network !== undefined) yield* Effect.addFinalizer(() => Effect.sync(network.close))
+        let ours: Running | undefined
+        const began = performance.now()
+        const watch =
+          live?.canChange === true
+            ? yield* live.watch({
+                isGranted: (path) => isGranted(ours, path),
+                exclusive: mounting.withPermits(1),
+                ...(onMasked === undefined ? {} : { onMasked })
+              })
+            : undefined
+        ours = {
+          live,
+          masks: wrapped.masks,
+          watch,
+          network,
+          granted: [],
+          checkAt: began + checkEvery,
+          checkAhead: began + checkEvery * ahead
+        }
+        running = ours
+        // Once the process has ended, its pid may be another process's.
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            if (running === ours) running = undefined
+          })
+        )
+        if (live !== undefined) yield* live.prove(watch?.learn)
+      })
+
+    const isDue: RunningSandbox["isDue"] = (ahead) => {
+      if (running?.live === undefined) return false
+      return performance.now() >= (ahead === undefined ? running.checkAt : running.checkAhead)
+    }
+
+    const mend = Effect.suspend(() => {
+      const now = running
+      if (now?.live === undefined) return Effect.void
+      const began = performance.now()
+      const refreshed: Effect.Effect<void, ExecutionFailed> =
+        now.watch?.refresh ?? (now.live.lost(now.masks).length === 0 ? Effect.void : unchangeable())
+      return Effect.map(refreshed, () => {
+        const ended = performance.now()
+        const pause = Math.min(checkAtLast, Math.max(checkEvery, checkRarely * (ended - began)))
+        now.checkAt = ended + pause
+        now.checkAhead = ended + pause * ahead
+      })
+    })
+
+    const launcher: ShellLauncher = ({ cwd, directory, environment, shell }) =>
+      Effect.gen(function* () {
+        const scope = yield* Effect.scope
+        const begun = yield* begin(platform, { policy, shell, directory, environment })
+        const finish = yield* Effect.cached(Scope.extend(begun.finish, scope))
+        return {
+          spawnable: begun.spawnable,
+          descriptors: begun.descriptors,
+          environment: begun.environment,
+          isTrial: begun.isTrial ?? false,
+          ready: Effect.map(finish, ({ words, wrapped }) => {
+            withheld = wrapped.withheld ?? []
+            return words
+          }),
+          prove: (pid) => Effect.flatMap(finish, ({ wrapped }) => Scope.extend(start(wrapped, pid), scope)),
+          // The shell may have taken long to answer.
+          started: Effect.zipRight(
+            Effect.suspend(() => (cwd === policy.cwd ? (running?.live?.arrive ?? Effect.void) : Effect.void)),
+            Effect.suspend(() => (isDue() ? mend : Effect.void))
+          ),
+          explain: (stderr) => begun.explain?.(stderr)
+        }
+      })
+
+    return {
+      launcher,
+      isThere: () => running !== undefined,
+      isGranted: (path) => isGranted(running, path),
+      masks: () => masksOf(running),
+      withheld: () => withheld,
+      network: () => running?.network,
+      evict: (before) =>
+        Effect.suspend(() =>
+          Effect.map(running?.watch?.evict(before) ?? Effect.succeed([]), (said) => {
+            notices = [...notices, ...said].slice(-mostNotices)
+          })
+        ),
+      isEvictionDue: () => running?.watch?.isEvictionDue() === true,
+      notice: () => {
+        if (notices.length > 0) {
+          const said = notices.join(" ")
+          notices = []
+          return said
+        }
+        if (isTold || running?.watch?.isPolling() !== true) return undefined
+        isTold = true
+        return "The system has no file watches left: what the policy denies is looked for every 0.1 s instead."
+      },
+      isDue,
+      mend,
+      scan: Effect.suspend(() => {
+        const { live, watch } = running ?? {}
+        return live === undefined || watch === undefined ? Effect.void : Effect.flatMap(live.scan, watch.learn)
+      }),
+      grant: (grant) =>
+        Effect.suspend((): Effect.Effect<void, ExecutionFailed | NotThere> => {
+          const now = running
+          const live = now?.live
+          if (now === undefined || live === undefined) return unchangeable()
+          if (grant.access === "write" && HostPath.isMissing(grant.resource)) {
+            return new NotThere({ resource: grant.resource })
+          }
+          // Recorded first, for the watch would put a mask back that is removed without a grant.
+          now.granted = [...now.granted, grant]
+          const given =
+            grant.access === "read"
+              ? Effect.as(live.removeMask(grant.resource, grant.identity), [])
+              : live.addBind(grant.resource, grant.identity)
+          return mounting
+            .withPermits(1)(Effect.uninterruptible(given))
+            .pipe(
+              Effect.tapError(() =>
+                Effect.sync(() => {
+                  now.granted = now.granted.filter((one) => !isSame(grant)(one))
+                })
+              ),
+              Effect.flatMap((masks) => now.watch?.learn(masks) ?? Effect.void)
+            )
+        }),
+      alone: (use) =>
+        Effect.acquireUseRelease(
+          Effect.suspend(() => running?.live?.stopOthers ?? Effect.succeed(nobody)),
+          ({ count }) => {
+            if (count > 0) notices = [...notices, stoppedMeanwhile].slice(-mostNotices)
+            return use
+          },
+          ({ goOn }) => Effect.sync(goOn)
+        ),
+      revoke: (grant) =>
+        mounting.withPermits(1)(
+          Effect.suspend(() => {
+            const now = running
+            // A sandbox that has ended meanwhile has no grants any more.
+            if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
+            now.granted = now.granted.filter((given) => !isSame(grant)(given))
+            if (grant.access === "write") return now.live.removeBind(grant.resource)
+            return now.live.addMasks(now.live.lost(masksOf(now).filter(({ path }) => path === grant.resource)))
+          })
+        )
+    }
+  })

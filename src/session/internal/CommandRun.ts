@@ -1,0 +1,484 @@
+/** One run of a command in a shell: its pipes, the captured output, the timeout, and the end. */
+import * as GlobalValue from "effect/GlobalValue"
+import type { CommandListener } from "../../domain/CommandListener.js"
+import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
+import type { Job } from "../Job.js"
+import type { SessionDirectory } from "../SessionDirectory.js"
+import type { Settings } from "../SessionSettings.js"
+import * as ExitTrap from "./ExitTrap.js"
+import * as Interruption from "./Interruption.js"
+import { LateOutput } from "./LateOutput.js"
+import * as OutputCapture from "./OutputCapture.js"
+import { OutputOrder } from "./OutputOrder.js"
+import type { Sink } from "./OutputPipe.js"
+import * as PipeHolders from "./PipeHolders.js"
+import type { PipePair, PipePool } from "./PipePool.js"
+import type { Plumbing } from "./Plumbing.js"
+import type { Shell } from "./Shell.js"
+import { Substitutions } from "./Substitutions.js"
+
+/** The most turns of the event loop for which what is read may belong together, while writes follow one another. */
+const longestTogether = 16
+
+/** The most writes of one command that are heard of; their number is bounded for the time that each takes. */
+const mostWrites = 20_000
+
+const turnOfLoop = () => new Promise<void>((resolve) => void setImmediate(resolve))
+
+/** The recorder of one command's order. */
+export class OrderRecorder {
+  readonly order = new OutputOrder()
+  private isWatching = false
+  private isAttached = false
+  private isOver = false
+  /** True where a turn of the event loop will be looked at. */
+  private isDue = false
+  private isBusy = false
+  private turns = 0
+  private writes = 0
+  private readonly unread = { stdout: false, stderr: false }
+
+  constructor(
+    private readonly pipes: PipePair,
+    private readonly sinks: Readonly<Record<StreamName, Sink>>
+  ) {}
+
+  /** Begins to hear of the writes; until `attached` is called, it reads as well. */
+  watch(): void {
+    this.isWatching = this.pipes.hearWrites(this.onWrite)
+  }
+
+  /** Makes ready for pipes that are read as they fill, from now on. */
+  attach(): void {
+    this.isAttached = true
+    if (this.isWatching) return
+    this.watch()
+    // What was written before the watch comes before all that it tells of.
+    this.pipes.stdout.peek(this.sinks.stdout)
+    this.pipes.stderr.peek(this.sinks.stderr)
+    this.order.settle()
+  }
+
+  /** Reads nothing any more, because the command has ended: what comes now may be of a background process. */
+  endReading(): void {
+    this.isAttached = true
+  }
+
+  /** True while it hears of the writes. */
+  get isHearing(): boolean {
+    return this.isWatching
+  }
+
+  /** Takes the number of bytes that were read. */
+  took(stream: StreamName, bytes: number): void {
+    this.order.took(stream, bytes)
+    if (!this.isWatching) this.order.settle()
+    else if (bytes > 0) this.look()
+  }
+
+  /** Ends the recording, when all is read: at once, or when it has heard of all writes, where that matters. */
+  end(): Promise<void> | undefined {
+    if (!this.isWatching || !this.order.isMixed) return this.leave()
+    // The first turn may have begun before the last write.
+    return turnOfLoop()
+      .then(turnOfLoop)
+      .then(() => this.leave())
+  }
+
+  /** Ends the recording at once. */
+  leave(): undefined {
+    this.isOver = true
+    this.isWatching = false
+    this.order.settle()
+    this.pipes.ignoreWrites()
+  }
+
+  private readonly onWrite = (stream: StreamName): void => {
+    this.order.wrote(stream)
+    this.unread[stream] = true
+    this.look()
+    if (++this.writes < mostWrites) return
+    this.isWatching = false
+    this.pipes.endWatch()
+  }
+
+  /** Looks, after the other events of this turn, whether more has come. */
+  private look(): void {
+    this.isBusy = true
+    if (this.isDue || this.isOver) return
+    this.isDue = true
+    setImmediate(this.onTurn)
+  }
+
+  private readonly onTurn = (): void => {
+    this.isDue = false
+    if (this.isOver) return
+    if (this.isBusy) {
+      this.isDue = true
+      setImmediate(this.onTurn)
+      this.read()
+      // What this has read is not news.
+      this.isBusy = false
+      if (++this.turns < longestTogether) return
+    }
+    this.turns = 0
+    this.order.settle()
+  }
+
+  /** Reads only what was heard of, so that nothing is read whose turn is not known. */
+  private read(): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      if (this.unread[stream] && !this.isAttached) this.pipes[stream].peek(this.sinks[stream])
+      this.unread[stream] = false
+    }
+  }
+}
+
+/**
+ * Calls the listener with each stream's chunks in their order: a chunk waits while the listener is busy with the one before
+ * it. Once it has thrown, it is not called again, and the command goes on.
+ */
+class OutputTeller {
+  /** The work of the listener that is not done, by stream; a stream is paused until it is. */
+  private readonly untold = new Map<StreamName, Promise<void>>()
+  private isDeaf = false
+  private stopWaiting = () => {}
+
+  constructor(private readonly listener: CommandListener) {}
+
+  /** Passes on a chunk; returns a promise where the listener is busy, and copies the bytes then. */
+  tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
+    if (this.isDeaf || this.listener.onOutput === undefined) return
+    const before = this.untold.get(stream)
+    const copy = before === undefined ? chunk : Buffer.from(chunk)
+    const telling = before === undefined ? this.call(stream, copy) : before.then(() => this.call(stream, copy))
+    if (telling === undefined) return
+    const told = telling
+      .catch(() => {
+        this.isDeaf = true
+      })
+      .then(() => {
+        if (this.untold.get(stream) === told) this.untold.delete(stream)
+      })
+    this.untold.set(stream, told)
+    return told
+  }
+
+  /** Returns a promise that resolves when the listener has done its work, or `leave` is called; undefined where it has. */
+  rest(): Promise<unknown> | undefined {
+    if (this.untold.size === 0) return undefined
+    const left = new Promise<void>((resolve) => {
+      this.stopWaiting = resolve
+    })
+    return Promise.race([Promise.all(this.untold.values()), left])
+  }
+
+  /** Stops waiting for a listener that is still busy. */
+  leave(): void {
+    this.stopWaiting()
+  }
+
+  private call(stream: StreamName, chunk: Buffer): void | Promise<void> {
+    if (this.isDeaf) return
+    try {
+      return this.listener.onOutput?.(stream, chunk)
+    } catch {
+      this.isDeaf = true
+    }
+  }
+}
+
+/** Matches bash's own message that it has no terminal to give to a child; no program can print it with this pid. */
+const noTerminal = (pid: number) => new RegExp(`bash: \\[${pid}: \\d+ \\(\\d+\\)\\] tcsetattr: .*\\n`, "g")
+
+/**
+ * Removes the name of the file that the shell reads the command from, and bash's messages about having no terminal.
+ *
+ * @param file the file with the command
+ * @param pid the shell's pid, as in its messages
+ */
+const remove = (chunk: Buffer, file: string, pid: number): Buffer => {
+  const named = `${file}: `
+  if (!chunk.includes(named) && !chunk.includes(`bash: [${pid}: `)) return chunk
+  const own = Buffer.from(named).toString("latin1")
+  return Buffer.from(
+    chunk
+      .toString("latin1")
+      .replaceAll(`bash: ${own}`, "bash: ")
+      // A subshell in the background is not interactive, and names the file alone.
+      .replaceAll(`${own}line `, "bash: line ")
+      .replaceAll(noTerminal(pid), ""),
+    "latin1"
+  )
+}
+
+/** The reason why a command is ended before it has ended by itself. */
+export type StopReason = "cancelled" | "timeout" | "restart"
+
+/**
+ * The outcome of a command that ran: its exit code (the shell's own, where the shell has ended), its output, and the
+ * reason why it was stopped, if it was.
+ */
+export interface Outcome {
+  readonly status: number
+  readonly stopped: StopReason | undefined
+  readonly stdout: OutputCapture.Captured
+  readonly stderr: OutputCapture.Captured
+  /** The order of the lines of both, unless the second came after the first, or it is not known. */
+  readonly order: LineOrder | undefined
+  /** The most characters that are shown of both together. */
+  readonly limit: number
+  /** The notice about what is still printed after its end; undefined where nothing can be. */
+  readonly notice: string | undefined
+}
+
+/** The conductor of a run through its shell. */
+export interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
+  /** True once a shell that ends has written all of its state. */
+  readonly isExiting: boolean
+  /** Called when the command begins to be ended. */
+  readonly hurry: () => void
+}
+
+/** The parents of what each living shell starts, which stay the same. */
+const parents = GlobalValue.globalValue("synapse/CommandRun/parents", () => new WeakMap<Shell, ReadonlyArray<number>>())
+
+const parentsOf = (shell: Shell): ReadonlyArray<number> => {
+  const known = shell.alive ? parents.get(shell) : undefined
+  const found = known ?? PipeHolders.parents(shell.spawned, shell.innerPid)
+  if (shell.alive) parents.set(shell, found)
+  return found
+}
+
+/** A command that runs. Either `finish` or `giveBack` ends it, and only once. */
+export class CommandRun {
+  begun = false
+  over = false
+  stopped: StopReason | undefined
+  /** The number of bytes of its output. */
+  heard = 0
+  private readonly directory: SessionDirectory
+  private readonly pool: PipePool
+  private readonly teller: OutputTeller
+  private readonly stdout: OutputCapture.OutputCapture
+  private readonly stderr: OutputCapture.OutputCapture
+  private readonly startedAt = performance.now()
+  private deadline: NodeJS.Timeout | undefined
+  private endInterruption: ((onlyStop?: boolean) => Promise<void>) | undefined
+  private killFrozen: (() => Promise<void>) | undefined
+  /** Resolves when nothing of a command that was stopped is left. */
+  private cleared: Promise<void> | undefined
+  /** The pipes that other processes held when they were read last. */
+  private held = { stdout: false, stderr: false, any: false }
+  private substitutions: Substitutions | undefined
+  /** Undefined while the order is not recorded. */
+  private recorder: OrderRecorder | undefined
+
+  constructor(
+    readonly job: Job,
+    private readonly conduct: Conduct,
+    private readonly shell: Shell,
+    plumbing: Plumbing,
+    readonly pipes: PipePair,
+    private readonly settings: Settings,
+    private readonly patience: Interruption.Patience,
+    /** True where it may list the traps. */
+    private readonly mayListTraps: boolean
+  ) {
+    const { directory, pool } = plumbing
+    this.directory = directory
+    this.pool = pool
+    const options = {
+      limit: settings.outputLimit,
+      fileLimit: settings.outputFileLimit,
+      file: () => directory.output.make("")
+    }
+    this.teller = new OutputTeller(job.listener)
+    this.stdout = new OutputCapture.OutputCapture(options)
+    this.stderr = new OutputCapture.OutputCapture(options)
+  }
+
+  /** Records the order of the output from the beginning, for a command that may write to both streams in turn. */
+  watch(): void {
+    this.recording?.watch()
+  }
+
+  /** Reads the output as it comes, and starts the timeout, for a command that runs long. */
+  attach(): void {
+    if (this.over) return
+    this.recording?.attach()
+    this.pipes.stdout.attach(this.intoStdout)
+    this.pipes.stderr.attach(this.intoStderr)
+    this.deadline = this.untilTimeout()
+  }
+
+  /** Begins to end what the command runs; of several reasons, the first counts. */
+  stop(reason: Exclude<StopReason, "restart">): void {
+    if (this.stopped !== undefined) return
+    this.stopped = reason
+    this.teller.leave()
+    this.substitutions?.stop()
+    if (this.over) {
+      this.cleared = Interruption.clear(this.target)
+      return
+    }
+    this.conduct.hurry()
+    clearTimeout(this.deadline)
+    this.endInterruption = Interruption.begin(this.target, this.patience)
+  }
+
+  /** Stops all that the command runs, and the shell, so that nothing more of it runs; `kill` must follow. */
+  freeze(isSpared: (pid: number) => boolean): void {
+    this.stopped ??= "restart"
+    clearTimeout(this.deadline)
+    void this.endInterruption?.(true)
+    this.killFrozen = Interruption.freeze(this.target, isSpared)
+  }
+
+  /** Kills what `freeze` has stopped. */
+  kill(): void {
+    this.teller.leave()
+    this.substitutions?.stop()
+    this.cleared = this.killFrozen?.()
+  }
+
+  /** Stops interrupting the command, because the shell itself is about to be ended. */
+  abandon(): void {
+    this.settle()
+    this.stopped ??= "restart"
+    this.substitutions?.stop()
+  }
+
+  /** Gives the pipes back, because the shell has ended before it began the command. */
+  giveBack(): void {
+    this.settle()
+    this.recorder?.leave()
+    this.pipes.stdout.drain(() => {})
+    this.pipes.stderr.drain(() => {})
+    this.pool.give(this.pipes)
+  }
+
+  /** Collects the output of a command whose status is known. No signal is sent to it after this. */
+  async finish(status: number): Promise<Outcome> {
+    let { deadline } = this
+    this.deadline = undefined
+    this.settle()
+    this.recorder?.endReading()
+    if (this.cleared !== undefined) await this.cleared
+    let held = this.drain()
+    if (held.any) {
+      deadline ??= this.untilTimeout()
+      await this.endSubstitutions()
+      held = this.drain()
+    }
+    const heard = this.recorder?.end()
+    if (heard !== undefined) await heard
+    const notice = held.any ? this.keepLateOutput() : undefined
+    if (!held.any) this.pool.give(this.pipes)
+    const untold = this.stopped === undefined ? this.teller.rest() : undefined
+    if (untold !== undefined) await untold
+    clearTimeout(deadline)
+    if (this.cleared !== undefined) await this.cleared
+    const { outputLimit: limit } = this.settings
+    const { order, stderr, stdout } = OutputCapture.finish(this.stdout, this.stderr, limit, this.recorder?.order)
+    return { stdout, stderr, order, status, stopped: this.stopped, limit, notice }
+  }
+
+  /** Waits for the command's process substitutions. */
+  private async endSubstitutions(): Promise<void> {
+    const substitutions = new Substitutions(
+      {
+        paths: [this.pipes.paths.stdout, this.pipes.paths.stderr],
+        drain: () => this.drain().any,
+        follow: (ended) => this.follow(ended)
+      },
+      parentsOf(this.shell),
+      this.startedAt
+    )
+    this.substitutions = substitutions
+    if (this.stopped !== undefined) substitutions.stop()
+    await substitutions.end()
+    this.substitutions = undefined
+  }
+
+  /** Directs what background processes still write to a file, and returns the notice about it. */
+  private keepLateOutput(): string | undefined {
+    const { outputFileLimit } = this.settings
+    let late: LateOutput | undefined
+    let notice: string | undefined
+    try {
+      if (outputFileLimit > 0) late = new LateOutput(this.directory.output, outputFileLimit)
+      if (late !== undefined) notice = `Later output goes to ${late.path}`
+    } catch (error) {
+      notice = `Later output is dropped: ${(error as Error).message}`
+    }
+    if (this.pool.giveWhenQuiet(this.pipes, late)) return notice
+    late?.end()
+    return "Later output comes with later results: too many background processes hold theirs. Redirect it (`> file 2>&1`)."
+  }
+
+  /** Ends the timeout and the interruption. */
+  settle(): void {
+    this.over = true
+    clearTimeout(this.deadline)
+    this.cleared ??= this.endInterruption?.()
+  }
+
+  /** The recorder of the order; undefined where nobody asks for that. */
+  private get recording(): OrderRecorder | undefined {
+    if (this.job.listener.takesAll !== true) {
+      this.recorder ??= new OrderRecorder(this.pipes, { stdout: this.intoStdout, stderr: this.intoStderr })
+    }
+    return this.recorder
+  }
+
+  private get target(): Interruption.Target {
+    const { conduct } = this
+    return {
+      mark: conduct.mark,
+      nextMark: conduct.nextMark,
+      isExiting: () => conduct.isExiting,
+      shell: this.shell,
+      directory: this.directory,
+      pipes: this.pipes.paths,
+      startedAt: this.startedAt,
+      begun: () => this.begun
+    }
+  }
+
+  private untilTimeout(): NodeJS.Timeout {
+    const elapsed = performance.now() - this.startedAt
+    return setTimeout(() => this.stop("timeout"), Math.max(1, this.job.timeout - elapsed))
+  }
+
+  private drain() {
+    const stdout = this.pipes.stdout.drain(this.intoStdout)
+    const stderr = this.pipes.stderr.drain(this.intoStderr)
+    this.held = { stdout, stderr, any: stdout || stderr }
+    return this.held
+  }
+
+  /** Reads what is held as it comes. */
+  private follow(ended: () => void): void {
+    if (this.held.stdout) this.pipes.stdout.follow(this.intoStdout, ended)
+    if (this.held.stderr) this.pipes.stderr.follow(this.intoStderr, ended)
+  }
+
+  private tell(stream: StreamName, chunk: Buffer): void | Promise<void> {
+    this.heard += chunk.length
+    this.recorder?.took(stream, chunk.length)
+    return this.teller.tell(stream, chunk)
+  }
+
+  private readonly intoStdout: Sink = (chunk) => {
+    const clean = this.mayListTraps ? ExitTrap.hide(chunk) : chunk
+    this.stdout.push(clean)
+    return this.tell("stdout", clean)
+  }
+
+  private readonly intoStderr: Sink = (chunk) => {
+    const clean = remove(chunk, this.directory.command, this.shell.innerPid)
+    this.stderr.push(clean)
+    return this.tell("stderr", clean)
+  }
+}

@@ -1,0 +1,333 @@
+/** Ends what a command runs, and keeps the shell wherever possible. */
+
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as ProcessFiles from "../ProcessFiles.js"
+import * as ProcessTable from "../ProcessTable.js"
+import type { SessionDirectory } from "../SessionDirectory.js"
+import * as CommandMark from "./CommandMark.js"
+import type { PipePaths } from "./FifoPairs.js"
+import * as ProcessSignals from "./ProcessSignals.js"
+import type { Shell } from "./Shell.js"
+
+/** The signs by which the processes of a command are known. */
+interface Signs {
+  /** The pid of the shell, which is not one of them. */
+  readonly shell: number
+  readonly sessionId: string
+  /** When the command began (`ProcessTable.ticksAt`). */
+  readonly since: number
+  /** The marks that the command's processes may have (`CommandMark`). */
+  readonly marks: ReadonlySet<string>
+  /** The FIFOs of its output. */
+  readonly pipes: PipePaths
+  /** The pids that are known to be older than the command. */
+  readonly older: Set<number>
+}
+
+/** The most descriptors of a process that are looked at. */
+const mostDescriptors = 256
+
+/** Tests whether a process has one of the FIFOs open. */
+const holds = (pid: number, pipes: ReadonlyArray<Fs.Stats>, names: ReadonlySet<string>): boolean => {
+  try {
+    return Fs.readdirSync(`/proc/${pid}/fd`)
+      .slice(0, mostDescriptors)
+      .some((fd) => {
+        const link = `/proc/${pid}/fd/${fd}`
+        // By name first: to look at any other file may take as long as its file system likes.
+        if (!names.has(Path.basename(Fs.readlinkSync(link)))) return false
+        const file = Fs.statSync(link)
+        return pipes.some(({ dev, ino }) => file.dev === dev && file.ino === ino)
+      })
+  } catch {
+    return false
+  }
+}
+
+const holderOf = ({ stderr, stdout }: PipePaths): ((pid: number) => boolean) => {
+  const paths = [stdout, stderr]
+  const pipes = paths.flatMap((path) => Fs.lstatSync(path, { throwIfNoEntry: false }) ?? [])
+  const names = new Set(paths.map((path) => Path.basename(path)))
+  return (pid) => holds(pid, pipes, names)
+}
+
+/**
+ * Returns the processes that a command has started and that have not ended. Its mark tells, also of what has left the
+ * shell's descendants; where a process has none, descent does, or an end of the command's output. What another command
+ * of the session has started is not among them, nor what that has started since.
+ */
+export const list = ({ marks, older, pipes, sessionId, shell, since }: Signs): Array<ProcessTable.Process> => {
+  const born = ProcessTable.listSince(since, older).filter((one) => one.pid !== shell && one.pid !== process.pid)
+  const found = new Set<ProcessTable.Process>()
+  const unknown: Array<ProcessTable.Process> = []
+  for (const one of born) {
+    const mark = CommandMark.of(one.pid)
+    if (mark !== undefined && marks.has(mark)) found.add(one)
+    else if (!CommandMark.isOfSession(mark, sessionId)) unknown.push(one)
+  }
+  const addBelow = (root: number) => {
+    for (const one of ProcessTable.descendants(unknown, root)) found.add(one)
+  }
+  for (const root of [shell, ...Array.from(found, (one) => one.pid)]) addBelow(root)
+  if (unknown.length > 0) {
+    const isHolder = holderOf(pipes)
+    for (const one of unknown) {
+      if (found.has(one) || !isHolder(one.pid)) continue
+      found.add(one)
+      addBelow(one.pid)
+    }
+  }
+  return [...found]
+}
+
+/** Milliseconds that processes have to end by themselves. */
+const farewell = 300
+
+/** Milliseconds after which the rest is left alone: what another user owns (sudo) can't be ended from here. */
+const giveUp = 4 * farewell
+
+/** The number of processes from which nothing is asked: asking takes time, in which they become more. */
+const many = 64
+
+/** Milliseconds between two looks at what is left: the first and the longest. */
+const pauses = [1, 20] as const
+
+const wait = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
+
+/** The most looks at what has been forked while the others were stopped. */
+const mostLooks = 10
+
+/**
+ * Stops all, also those that fork faster than they can be listed: a process that is stopped does not fork, and does not
+ * go on when one that it waits for ends. What `isSpared` names goes on, with what is below it.
+ */
+const stopAll = (
+  signs: Signs,
+  isSpared: (pid: number) => boolean = () => false
+): ReadonlyArray<ProcessTable.Process> => {
+  const seen = new Set<number>()
+  const stopped: Array<ProcessTable.Process> = []
+  for (let looks = 0, isMore = true; isMore && looks < mostLooks; looks++) {
+    isMore = false
+    const all = list(signs)
+    const spared = all.filter(({ pid }) => !seen.has(pid) && isSpared(pid))
+    for (const { pid } of spared.flatMap((one) => [one, ...ProcessTable.descendants(all, one.pid)])) seen.add(pid)
+    for (const one of all) {
+      if (seen.has(one.pid)) continue
+      seen.add(one.pid)
+      stopped.push(one)
+      isMore = true
+      ProcessSignals.send(one.pid, "SIGSTOP")
+    }
+  }
+  return stopped
+}
+
+/** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
+const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
+  const youngest = stopped.toSorted((a, b) => b.started - a.started || b.pid - a.pid)
+  for (const { pid } of youngest) ProcessSignals.send(pid, "SIGKILL")
+}
+
+/** Milliseconds that a parent has to end before its children are asked. */
+const precedence = 25
+
+/**
+ * Ends what a command has started: asks, then kills. Parents are asked before their children, since a subshell whose
+ * child ends would run its next command. Resolves when nothing of it is left.
+ */
+const end = async (signs: Signs): Promise<void> => {
+  const asked = new Map<number, number>()
+  const began = performance.now()
+  for (let pause: number = pauses[0]; ; pause = Math.min(2 * pause, pauses[1])) {
+    const left = list(signs)
+    const elapsed = performance.now() - began
+    if (left.length === 0 || elapsed >= giveUp) return
+    if (left.length > many || elapsed >= farewell) killStopped(stopAll(signs))
+    else {
+      const pids = new Set(left.map(({ pid }) => pid))
+      const isFirst = (parent: number) => !pids.has(parent) || elapsed - (asked.get(parent) ?? elapsed) >= precedence
+      for (const { pid } of left.filter((one) => !asked.has(one.pid) && isFirst(one.parent))) {
+        asked.set(pid, elapsed)
+        ProcessSignals.send(pid, "SIGTERM")
+        // One that is stopped takes no other signal.
+        ProcessSignals.send(pid, "SIGCONT")
+      }
+    }
+    await wait(pause)
+  }
+}
+
+/**
+ * Stops a command with its shell, so that nothing more of it runs: what waits for another of its processes does not see
+ * that one's end. What `isSpared` names goes on. The returned function kills what is stopped, and then the shell by
+ * `killShell`; it resolves when nothing is left.
+ */
+const freezeCommandProcesses = (
+  signs: Signs,
+  isSpared: (pid: number) => boolean,
+  killShell: () => void
+): (() => Promise<void>) => {
+  ProcessSignals.send(signs.shell, "SIGSTOP")
+  stopAll(signs, isSpared)
+  return async () => {
+    const began = performance.now()
+    killStopped(stopAll(signs, isSpared))
+    killShell()
+    for (let pause: number = pauses[0]; performance.now() - began < giveUp; pause = Math.min(2 * pause, pauses[1])) {
+      await wait(pause)
+      const left = stopAll(signs, isSpared)
+      if (left.length === 0) return
+      killStopped(left)
+    }
+  }
+}
+
+/** The times of an interruption, in milliseconds since it began. */
+export interface Patience {
+  /** The end of asking: until then, the command's processes get SIGINT, and the shell SIGURG. */
+  readonly ask: number
+  /**
+   * The end of killing single processes: until then, they are killed one after the other; after it, the shell is
+   * killed.
+   */
+  readonly kill: number
+}
+
+/** Asks for one second, and kills single processes for another. */
+export const defaultPatience: Patience = { ask: 1000, kill: 2000 }
+
+const askEvery = 75
+const killEvery = 10
+
+/** The command that is interrupted. */
+export interface Target {
+  readonly shell: Shell
+  readonly directory: SessionDirectory
+  readonly pipes: PipePaths
+  /** The time of `performance.now()` when the command began. */
+  readonly startedAt: number
+  /** Tells whether the shell has begun it. */
+  readonly begun: () => boolean
+  /** Tells whether the shell has nothing left to run but the user's EXIT trap. */
+  readonly isExiting: () => boolean
+  /** The mark of its processes, and that of the next command's; undefined where the shell set it at its start. */
+  readonly mark: string | undefined
+  readonly nextMark: string
+}
+
+/** Returns the signs of the target's processes; `shell` is the shell's pid. */
+const signsOf = ({ directory, mark, nextMark, pipes, startedAt }: Target, shell: number): Signs => {
+  // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
+  const actual = CommandMark.of(shell)
+  const marks = [mark, actual === nextMark ? undefined : actual].filter((one) => one !== undefined)
+  return {
+    shell,
+    sessionId: directory.sessionId,
+    since: ProcessTable.ticksAt(startedAt),
+    marks: new Set(marks),
+    pipes,
+    older: new Set()
+  }
+}
+
+/** Ends what a command has left behind that has ended itself. Resolves when nothing of it is left. */
+export const clear = (target: Target): Promise<void> => end(signsOf(target, target.shell.pid))
+
+/**
+ * Stops a command with its shell, before anything more of it runs, but for what `isSpared` names. The returned function
+ * kills what is stopped, and resolves when nothing of it is left.
+ */
+export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() => Promise<void>) =>
+  freezeCommandProcesses(signsOf(target, target.shell.pid), isSpared, () => target.shell.kill())
+
+/**
+ * Leaves out what runs below a process that ignores SIGINT, as a list in the background does, though its children do
+ * not: it would run its next command. All of it is ended once the shell has ended the command.
+ */
+const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
+  const below = new Set<number>()
+  for (const { pid } of processes) {
+    if (below.has(pid) || ProcessFiles.status(pid)?.isDeaf !== true) continue
+    for (const one of ProcessTable.descendants(processes, pid)) below.add(one.pid)
+  }
+  return processes.filter(({ pid }) => !below.has(pid))
+}
+
+/**
+ * Begins to interrupt a command. The returned function must be called as soon as the command's status is known, since a
+ * later signal would hit the next command. It ends the command's background processes too, and resolves when nothing
+ * of the command is left; earlier commands' go on. With `onlyStop`, it ends nothing.
+ */
+export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean) => Promise<void>) => {
+  const { begun, directory, isExiting, shell } = target
+  const began = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  let asking: NodeJS.Timeout | undefined
+  let forced = false
+  /** Looked up once. */
+  let signs: Signs | undefined
+
+  const ask = (pids: ReadonlyArray<number>, shellPid: number) => {
+    clearTimeout(asking)
+    const nascent: Array<number> = []
+    for (const pid of pids) {
+      if (ProcessSignals.isNascent(pid, shellPid)) nascent.push(pid)
+      else ProcessSignals.send(pid, "SIGINT")
+    }
+    if (nascent.length > 0) asking = setTimeout(() => ask(nascent, shellPid), 1)
+  }
+
+  const step = () => {
+    const elapsed = performance.now() - began
+    // The end of an EXIT trap's command would only make the shell run the trap's next one.
+    if (elapsed >= patience.kill || isExiting()) {
+      signs ??= signsOf(target, shell.pid)
+      void freezeCommandProcesses(
+        signs,
+        () => false,
+        () => shell.kill()
+      )()
+      return
+    }
+    if (!begun()) {
+      timer = setTimeout(step, 1)
+      return
+    }
+    if (elapsed >= patience.ask && !forced) {
+      forced = true
+      directory.useForce(true)
+    }
+    signs ??= signsOf(target, shell.pid)
+    const processes = list(signs)
+    const shellPid = signs.shell
+    ProcessSignals.send(shellPid, "SIGURG")
+    if (elapsed < patience.ask) {
+      ask(
+        notBelowDeaf(processes).map((one) => one.pid),
+        shellPid
+      )
+    } else {
+      ProcessSignals.send(shellPid, "SIGCONT")
+      const newest = processes
+        .filter((one) => one.parent === shellPid)
+        .sort((a, b) => a.started - b.started || a.pid - b.pid)
+        .at(-1)
+      if (newest !== undefined) {
+        // Parents first: a subshell whose child ends would run its next command.
+        for (const one of [newest, ...ProcessTable.descendants(processes, newest.pid)])
+          ProcessSignals.send(one.pid, "SIGKILL")
+      }
+    }
+    timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)
+  }
+  step()
+  return (onlyStop = false) => {
+    clearTimeout(timer)
+    clearTimeout(asking)
+    if (forced) directory.useForce(false)
+    forced = false
+    return signs === undefined || onlyStop ? Promise.resolve() : end(signs)
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The pipes for the output of commands: a pair for the one that runs, and pairs that background processes still hold.
+ */
+
+import * as Fs from "node:fs"
+import type { StreamName } from "../../domain/LineOrder.js"
+import * as Descriptors from "../Descriptors.js"
+import * as FifoSocket from "../FifoSocket.js"
+import type { FifoPairs, PipePaths } from "./FifoPairs.js"
+import type { LateOutput } from "./LateOutput.js"
+import { OutputPipe, type Sink } from "./OutputPipe.js"
+
+/** A watch of the pipes of one command. */
+class WriteWatch {
+  private readonly watchers: Array<Fs.FSWatcher> = []
+
+  /** Watches FIFOs by paths; throws the system's error, such as that the user has no watch left. */
+  constructor(paths: Readonly<Record<StreamName, string>>, onWrite: (stream: StreamName) => void) {
+    try {
+      for (const stream of ["stdout", "stderr"] as const) {
+        const watcher = Fs.watch(paths[stream], { persistent: false }, () => onWrite(stream))
+        this.watchers.push(watcher.on("error", () => {}))
+      }
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
+  close(): void {
+    for (const watcher of this.watchers) watcher.close()
+  }
+}
+
+/** The FIFOs for the standard output and the standard error of one command. */
+export class PipePair {
+  readonly stdout: OutputPipe
+  readonly stderr: OutputPipe
+  private stamp: number | undefined
+  private watch: WriteWatch | undefined
+  private onWrite: ((stream: StreamName) => void) | undefined
+
+  /** Throws the file system's error. */
+  constructor(readonly paths: PipePaths) {
+    this.stdout = new OutputPipe(paths.stdout)
+    try {
+      this.stderr = new OutputPipe(paths.stderr)
+    } catch (error) {
+      this.stdout.close()
+      throw error
+    }
+  }
+
+  /** Tests whether a command has deleted one of them, where their directory's stamp is another one than at the last test. */
+  isLost(stamp?: number): boolean {
+    if (stamp !== undefined && stamp === this.stamp) return false
+    const isLost = this.stdout.lost || this.stderr.lost
+    this.stamp = isLost ? undefined : stamp
+    return isLost
+  }
+
+  /** Makes it fit for a command after `PipePool.giveWhenQuiet`; returns false where a command has deleted one of them. */
+  reopen(): boolean {
+    return this.stdout.reopen() && this.stderr.reopen()
+  }
+
+  close(): void {
+    this.endWatch()
+    this.stdout.close()
+    this.stderr.close()
+  }
+
+  /**
+   * Calls back when one of them was written to, in the order of the writes, until `ignoreWrites`. Returns false where
+   * that can't be told. The watch stays for the next command: to keep it is cheaper than a new one.
+   */
+  hearWrites(onWrite: (stream: StreamName) => void): boolean {
+    if (process.platform !== "linux") return false
+    try {
+      this.watch ??= new WriteWatch({ stdout: this.stdout.again, stderr: this.stderr.again }, (stream) =>
+        this.onWrite?.(stream)
+      )
+    } catch {
+      return false
+    }
+    this.onWrite = onWrite
+    return true
+  }
+
+  ignoreWrites(): void {
+    this.onWrite = undefined
+  }
+
+  /** Ends the watch, because what is written is not a command's any more, or too much. */
+  endWatch(): void {
+    this.onWrite = undefined
+    this.watch?.close()
+    this.watch = undefined
+  }
+
+  /** Tests whether a shell's message says that it could not open one of them. */
+  refusedBy(complaint: string): boolean {
+    return complaint.includes(`bash: ${this.paths.stdout}: `) || complaint.includes(`bash: ${this.paths.stderr}: `)
+  }
+}
+
+/**
+ * Milliseconds between two reads of a pipe that a background process writes to, one chunk each, so that a flood of output
+ * takes little time; and the same for a flood that has gone on for so many chunks.
+ */
+const lateEvery = 5
+const floodEvery = 50
+const flood = 128
+
+const later = (milliseconds: number) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+
+/** Makes a sink that passes on what background processes print, and holds up the one that prints without end. */
+const slowly = (take: (chunk: Buffer) => void): Sink => {
+  let full = 0
+  return (chunk) => {
+    take(chunk)
+    full = chunk.length < FifoSocket.capacity ? 0 : full + 1
+    return later(full > flood ? floodEvery : lateEvery)
+  }
+}
+
+/** The most pairs that are read for background processes: two descriptors each, a quarter of what this process may have. */
+const descriptorsAllow = (): number => Math.max(4, Math.floor((Descriptors.limit() ?? 1024) / 8))
+
+/** Hands out pairs of FIFOs that no other process writes to, and takes them back. */
+export class PipePool {
+  private readonly all = new Set<PipePair>()
+  private free: Array<PipePair> = []
+  /** The number of pairs that background processes write to. */
+  private late = 0
+
+  /** `maxLate` is the most pairs that are read for background processes at a time. */
+  constructor(
+    private readonly pairs: FifoPairs,
+    private readonly maxLate = descriptorsAllow()
+  ) {}
+
+  /** Takes a pair that no other process writes to; undefined where none is left, or none could be opened. */
+  take(): PipePair | undefined {
+    try {
+      return this.next()
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Makes more pairs where none is left; rejects with the error of mkfifo or of the file system. */
+  async fill(): Promise<void> {
+    const ready = this.next()
+    if (ready !== undefined) return this.give(ready)
+    if (this.pairs.isEmpty) await this.pairs.add()
+    const made = this.next()
+    if (made !== undefined) this.give(made)
+  }
+
+  private next(): PipePair | undefined {
+    for (let pair = this.free.at(-1); pair !== undefined; pair = this.free.at(-1)) {
+      const isOpen = pair.reopen()
+      this.free.pop()
+      if (isOpen) return pair
+      this.all.delete(pair)
+      pair.close()
+    }
+    const paths = this.pairs.take()
+    if (paths === undefined) return undefined
+    try {
+      return this.open(paths)
+    } catch (error) {
+      // Where a command has deleted it, it is of no use any more.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.pairs.give(paths)
+      throw error
+    }
+  }
+
+  give(pair: PipePair): void {
+    this.free.push(pair)
+  }
+
+  /**
+   * Takes back a pair that a background process still writes to, and reads it until the process ends; `late` takes what
+   * it writes. Returns false, and gives the pair to the next command as it is, where so many are read already that no
+   * descriptors would be left: then that command gets what the process writes.
+   */
+  giveWhenQuiet(pair: PipePair, late: LateOutput | undefined): boolean {
+    if (this.late >= this.maxLate) {
+      this.give(pair)
+      return false
+    }
+    this.late++
+    pair.endWatch()
+    let open = 2
+    const ended = () => {
+      open--
+      if (open > 0) return
+      this.late--
+      late?.end()
+      if (this.all.has(pair)) this.give(pair)
+    }
+    const sink = slowly((chunk) => late?.take(chunk))
+    pair.stdout.untilEnd(sink, ended)
+    pair.stderr.untilEnd(sink, ended)
+    return true
+  }
+
+  /** True where no process writes to any pair. */
+  get idle(): boolean {
+    return this.free.length === this.all.size
+  }
+
+  close(): void {
+    for (const pair of this.all) pair.close()
+    this.all.clear()
+    this.free = []
+  }
+
+  private open(paths: PipePaths): PipePair {
+    const pair = new PipePair(paths)
+    this.all.add(pair)
+    return pair
+  }
+}

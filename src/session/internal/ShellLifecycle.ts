@@ -1,0 +1,479 @@
+/**
+ * Provides a shell whenever a command needs one: starts it, hands the last one's state on to it, replaces it, and ends
+ * it with all that it started.
+ */
+import type * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+import { ExecutionFailed } from "../../domain/CommandError.js"
+import * as Descriptors from "../Descriptors.js"
+import * as Job from "../Job.js"
+import { SessionDirectory } from "../SessionDirectory.js"
+import * as SessionProcesses from "../SessionProcesses.js"
+import type { Settings } from "../SessionSettings.js"
+import type { ShellBridge } from "../ShellBridge.js"
+import type { Spawnable } from "../ShellCommand.js"
+import * as ShellEnvironment from "../ShellEnvironment.js"
+import { sessionVariable } from "../ShellEnvironment.js"
+import type { ShellLauncher } from "../ShellLauncher.js"
+import { BackgroundNotice } from "./BackgroundNotice.js"
+import type { ReadyShell } from "./CommandDelivery.js"
+import type { CommandFeeder } from "./CommandFeeder.js"
+import * as NoShell from "./NoShell.js"
+import { Plumbing } from "./Plumbing.js"
+import * as Protocol from "./Protocol.js"
+import type { SessionState } from "./SessionState.js"
+import type * as Shell from "./Shell.js"
+import type { ShellKeeper } from "./ShellKeeper.js"
+import type { Restart } from "./ShellLaunch.js"
+import * as ShellLaunch from "./ShellLaunch.js"
+import * as StartText from "./StartText.js"
+import { TurnQueue } from "./TurnQueue.js"
+
+/** A shell that has started, and its pipes. */
+interface StartedShell extends ShellLaunch.LaunchedShell {
+  readonly plumbing: Plumbing
+}
+
+/** The shell before the one to start: its pipes, and its keeper, where that can start another one. */
+interface Last {
+  readonly plumbing: Plumbing | undefined
+  readonly launched: Omit<ShellLaunch.LaunchedShell, "shell"> | undefined
+}
+
+/** The dependencies of a start. */
+interface StartOptions {
+  readonly bridge: Context.Tag.Service<ShellBridge>
+  readonly environment: Readonly<Record<string, string>>
+  readonly launcher: ShellLauncher
+  /** Makes the pipes in a directory. */
+  readonly lay: (directory: SessionDirectory) => Promise<Plumbing>
+  readonly onExit: (gone: Shell.Shell) => void
+  /** Called as soon as a shell has started, without an asynchronous step in between. */
+  readonly onStarted: (started: StartedShell) => void
+  readonly settings: Settings
+  readonly shell: Spawnable
+  readonly state: SessionState
+  readonly restart: ShellLaunch.Restart
+}
+
+/**
+ * Makes the function that starts the shells of a session, in the pipes of the last one; undefined for the first shell,
+ * whose pipes are made at the same time. A shell gets the state of the last; where that state ends every new shell
+ * (`PROMPT_COMMAND=exit`), it starts without it. Where the keeper starts no more shells, another one is launched.
+ */
+const makeShellStart = ({
+  bridge,
+  environment,
+  launcher,
+  lay,
+  onExit,
+  onStarted,
+  settings,
+  restart,
+  shell,
+  state
+}: StartOptions): ((last: Last) => Effect.Effect<void, ExecutionFailed>) => {
+  const greet = (directory: SessionDirectory) => (one: Shell.Shell) =>
+    Effect.map(
+      one.greet((nonce) =>
+        StartText.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
+      ),
+      (elsewhere) => {
+        if (elsewhere === "") return
+        state.note(`The directory that the shell was in is gone: this command ran in ${elsewhere}.`)
+        state.cwd = elsewhere
+      }
+    )
+
+  const define = (directory: SessionDirectory) =>
+    NoShell.attempt(() => directory.define(StartText.definitions(directory, bridge)))
+
+  const launch = (directory: SessionDirectory, isFirst: boolean, onSpawned: Effect.Effect<unknown>) =>
+    Effect.suspend(() =>
+      Effect.zipRight(
+        define(directory),
+        ShellLaunch.launch({
+          launcher,
+          shell,
+          directory,
+          environment,
+          // The directory that the first shell started in may be gone for a later one.
+          cwd: isFirst ? (settings.cwd ?? process.cwd()) : "/",
+          entered: state.cwd,
+          greet: greet(directory),
+          onSpawned,
+          onExit,
+          restart
+        })
+      )
+    )
+
+  const launchOne = Effect.fnUntraced(function* (known: Plumbing | undefined) {
+    if (known === undefined) yield* NoShell.attempt(Descriptors.ensure)
+    const directory =
+      known?.directory ??
+      (yield* NoShell.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
+    const laying = known === undefined ? NoShell.attempt(() => lay(directory)) : Effect.succeed(known)
+    // The program starts while the pipes are made.
+    const spawned = yield* Deferred.make<void>()
+    const tellSpawned = Deferred.succeed(spawned, undefined)
+    const launching = Effect.ensuring(launch(directory, known === undefined, tellSpawned), tellSpawned)
+    const [launched, laid] = yield* Effect.all(
+      [Effect.exit(launching), Effect.exit(Effect.zipRight(Deferred.await(spawned), laying))],
+      { concurrency: 2 }
+    )
+    if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
+      state.restoration = undefined
+      return onStarted({ ...launched.value, plumbing: laid.value })
+    }
+    if (Exit.isSuccess(launched)) launched.value.keeper.kill()
+    if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
+    yield* Exit.zipRight(launched, laid)
+  })
+
+  /** Starts the next shell in a keeper that runs. */
+  const nextOne = (plumbing: Plumbing, { keeper, over }: NonNullable<Last["launched"]>) =>
+    Effect.flatMap(define(plumbing.directory), () => {
+      const next = keeper.next()
+      const answer = Effect.mapError(greet(plumbing.directory)(next), (what) => {
+        const { words } = next
+        return NoShell.make(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
+      })
+      return Effect.matchEffect(Effect.raceFirst(answer, restart.asked), {
+        onFailure: (error) => {
+          // One that does not answer would read what is meant for its successor.
+          if (next.alive) keeper.kill()
+          return error
+        },
+        onSuccess: () =>
+          Effect.sync(() => {
+            state.restoration = undefined
+            onStarted({ shell: next, keeper, over, plumbing })
+          })
+      })
+    })
+
+  const startOne = ({ launched, plumbing }: Last): Effect.Effect<void, ExecutionFailed> => {
+    if (plumbing === undefined || launched === undefined) return launchOne(plumbing)
+    const { keeper, over } = launched
+    const another = Effect.suspend(() => {
+      keeper.kill()
+      return Effect.zipRight(over, launchOne(plumbing))
+    })
+    if (!keeper.canGoOn) return another
+    // Where the keeper can go on, the state of the last shell may be what is wrong.
+    return Effect.catchAll(nextOne(plumbing, launched), (error) =>
+      restart.isAsked() || (state.restoration !== undefined && keeper.canGoOn) ? error : another
+    )
+  }
+
+  return (last) =>
+    Effect.suspend(() => {
+      const { restoration } = state
+      const { plumbing } = last
+      if (restoration === undefined || plumbing === undefined) return startOne(last)
+      const withoutState = startOne(last).pipe(
+        Effect.tap(() =>
+          state.note(
+            `The last shell's state let no other one live: ` +
+              `this command ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
+          )
+        ),
+        Effect.onError(() =>
+          Effect.sync(() => {
+            state.restoration = restoration
+          })
+        )
+      )
+      return Effect.zipRight(
+        NoShell.attempt(() => plumbing.directory.hand(restoration)),
+        Effect.catchAll(startOne(last), (error) => {
+          if (restart.isAsked()) return error
+          state.restoration = undefined
+          return withoutState
+        })
+      )
+    })
+}
+
+/** Starts, replaces and ends the shells of one session. */
+export interface ShellLifecycle {
+  /**
+   * Returns the shell, and pipes for a command, where they are ready; undefined otherwise. Nearly every command gets
+   * them this way.
+   */
+  readonly peek: () => ReadyShell | undefined
+  /** Waits until there are a shell and pipes for a command; starts a shell where there is none. */
+  readonly ready: Effect.Effect<void, ExecutionFailed>
+  /**
+   * Returns the same as `peek`, right after `ready`, without testing whether a command has deleted the pipes meanwhile.
+   */
+  readonly take: () => ReadyShell | undefined
+  /** Ends a shell that can't run commands any more; its state is not handed on. */
+  readonly replace: (shell: Shell.Shell) => Effect.Effect<void>
+  /** Ends the shell and all that it started, and forgets its state. */
+  readonly restart: Effect.Effect<void>
+  /** The number of restarts that were asked for. */
+  readonly restarts: () => number
+}
+
+/** The dependencies of a lifecycle. */
+export interface LifecycleOptions {
+  readonly settings: Settings
+  readonly launcher: ShellLauncher
+  readonly shell: Spawnable
+  readonly bridge: Context.Tag.Service<ShellBridge>
+  readonly state: SessionState
+  readonly feeder: CommandFeeder
+}
+
+/** Milliseconds that the calls of our commands have to remove what they had begun, before all is killed. */
+const callsFarewell = 1000
+
+const ended = () => new ExecutionFailed({ kind: "crash", reason: "the session has ended" })
+
+/** Makes the lifecycle of a session's shells. Its shell is ended with the scope, with everything that it started. */
+export const make = ({
+  bridge,
+  feeder,
+  launcher,
+  settings,
+  shell: spawnable,
+  state
+}: LifecycleOptions): Effect.Effect<ShellLifecycle, never, Scope.Scope> => {
+  const processes = new SessionProcesses.SessionProcesses()
+  const environment = ShellEnvironment.make(processes.sessionId, settings.environment)
+  /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
+  const changing = new TurnQueue()
+  let shell: Shell.Shell | undefined
+  /** The keeper of the shell, which outlives it. */
+  let keeper: ShellKeeper | undefined
+  let plumbing: Plumbing | undefined
+  /** Pipes whose directory a command has deleted, while a background process still writes to them. */
+  const former: Array<Plumbing> = []
+  /** Waits until the keeper has ended, and the resources of its launch are released. */
+  let over: Effect.Effect<void> = Effect.void
+  /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
+  let restarts = 0
+  let asked = 0
+  let isDisposed = false
+  /** Called when a restart is asked for, which does not wait for a shell to start. */
+  const leaving = new Set<() => void>()
+  const background = new BackgroundNotice(processes, () =>
+    keeper === undefined || shell === undefined ? undefined : { keeper, shell }
+  )
+
+  /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
+  const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
+
+  const asking: Restart = {
+    isAsked: () => restarts > 0,
+    asked: Effect.async((resume) => {
+      const leave = () => resume(Job.restarted())
+      if (restarts > 0) return leave()
+      leaving.add(leave)
+      return Effect.sync(() => leaving.delete(leave))
+    })
+  }
+
+  const onExit = (gone: Shell.Shell) => {
+    if (gone !== shell || plumbing === undefined) return
+    shell = undefined
+    state.handOver(plumbing.takeState(), {
+      environment: Object.keys(environment),
+      ours: StartText.names(plumbing.directory, bridge),
+      directory: plumbing.directory.path,
+      refused: Protocol.reserved
+    })
+    if (restarts > 0) return
+    if (state.restoration === undefined) {
+      state.note(
+        `The shell ended without handing on its state (it was killed, replaced by exec, has an EXIT trap of its own, or a state of more than 64 MiB): ` +
+          `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
+      )
+    }
+    if (keeper !== undefined) state.note(background.of(keeper))
+  }
+
+  const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.surroundings)
+
+  const start = makeShellStart({
+    bridge,
+    environment,
+    launcher,
+    lay,
+    onExit,
+    restart: asking,
+    onStarted: (started) => {
+      shell = started.shell
+      keeper = started.keeper
+      plumbing = started.plumbing
+      over = started.over
+    },
+    settings,
+    shell: spawnable,
+    state
+  })
+
+  /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
+  const move = (from: Plumbing) =>
+    Effect.gen(function* () {
+      const to = yield* NoShell.attempt(() => lay(new SessionDirectory(processes.sessionId, settings)))
+      plumbing = to
+      if (from.pool.idle) from.close(settings.keepOutputFiles)
+      else former.push(from)
+      yield* NoShell.attempt(() => to.directory.define(StartText.definitions(to.directory, bridge)))
+      shell?.write(StartText.moveTo(to.directory, from.directory, bridge))
+      keeper?.alsoRemove(to.directory.path)
+    })
+
+  const prepare = Effect.gen(function* () {
+    if (isDisposed) return yield* ended()
+    // A shell that is just ending still hands its state on.
+    if (shell?.alive === false) {
+      const ending = shell
+      yield* Effect.promise(() => ending.ended)
+      // One that ended while its pipes were still being made has told nobody.
+      if (shell === ending) shell = undefined
+    }
+    if (plumbing !== undefined && (plumbing.isLost() || (shell === undefined && !plumbing.isIntact)))
+      yield* move(plumbing)
+    if (plumbing === undefined || shell === undefined) {
+      const starting = start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
+      // A wrapper may have started more than itself; nothing else is there before the first shell.
+      yield* plumbing === undefined ? Effect.tapError(starting, () => processes.end(0, undefined)) : starting
+    }
+    if (plumbing === undefined || shell?.alive !== true) {
+      return yield* NoShell.make("the shell ended as soon as it had started")
+    }
+    const { pool } = plumbing
+    yield* NoShell.attempt(() => pool.fill())
+  })
+
+  /** Ends the calls of our commands, which remove what they had begun. */
+  const dismiss = Effect.suspend(() =>
+    plumbing?.calls.isBusy === true ? Effect.timeoutOption(plumbing.calls.dismiss, callsFarewell) : Effect.void
+  )
+
+  /** Asks all that the session started to end, then kills it. */
+  const endAll = Effect.gen(function* () {
+    if (plumbing === undefined) return
+    plumbing.wantState(false)
+    yield* dismiss
+    const ending = keeper
+    ending?.end()
+    // An idle shell ends by itself, and runs the user's EXIT trap; its keeper follows.
+    if (ending !== undefined && feeder.job === undefined) {
+      yield* Effect.timeoutOption(
+        Effect.promise(() => ending.over),
+        SessionProcesses.farewell
+      )
+    }
+    yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
+    yield* over
+    plumbing.calls.tidy()
+    plumbing.wantState(true)
+  })
+
+  /** Ends the command that runs, before anything more of it does. */
+  const endCommand = Effect.gen(function* () {
+    feeder.freeze()
+    yield* dismiss
+    yield* Effect.timeoutOption(
+      Effect.promise(() => feeder.kill()),
+      SessionProcesses.farewell
+    )
+    feeder.abandon()
+  })
+
+  const restart = Effect.suspend(() => {
+    restarts++
+    asked++
+    for (const leave of leaving) leave()
+    return change(
+      Effect.zipRight(endCommand, endAll).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            restarts--
+            state.reset()
+            background.reset()
+          })
+        )
+      )
+    )
+  })
+
+  const take = (): ReadyShell | undefined => {
+    if (restarts > 0 || isDisposed || plumbing === undefined || shell?.alive !== true) return undefined
+    const pipes = plumbing.pool.take()
+    if (pipes === undefined) return undefined
+    background.begin()
+    return { shell, plumbing, pipes }
+  }
+
+  const replace = (unable: Shell.Shell) =>
+    Effect.suspend(() => {
+      // Where a command has damaged the session's files, the shell is not to blame, and gets new ones.
+      if (plumbing?.isIntact === false) {
+        plumbing.broken = true
+        return Effect.void
+      }
+      unable.kill()
+      return Effect.map(
+        Effect.promise(() => unable.ended),
+        () => {
+          state.restoration = undefined
+          state.noteOnly(
+            `The shell could run no command any more (a builtin, a limit or a restriction was changed): ` +
+              `this one ran in a new shell in ${state.cwd}; variables, functions and options are lost.`
+          )
+        }
+      )
+    })
+
+  const lifecycle: ShellLifecycle = {
+    peek: () => {
+      if (plumbing === undefined) return undefined
+      const { stamp } = plumbing.directory
+      if (plumbing.isLost(stamp)) return undefined
+      const ready = take()
+      if (ready?.pipes.isLost(stamp) !== true) return ready
+      ready.plumbing.broken = true
+      return undefined
+    },
+    ready: Effect.suspend(() => (isDisposed ? ended() : change(prepare))),
+    take,
+    replace,
+    restart,
+    restarts: () => asked
+  }
+
+  /** Kills everything at once when this process exits, which leaves no time to ask or to wait. */
+  const abort = () => {
+    processes.kill(keeper?.spawned ?? 0)
+    plumbing?.close(settings.keepOutputFiles)
+  }
+
+  return Effect.acquireRelease(
+    Effect.sync(() => SessionProcesses.atExit(abort)),
+    (forget) =>
+      Effect.suspend(() => {
+        isDisposed = true
+        feeder.close()
+        background.close()
+        return restart
+      }).pipe(
+        Effect.tap(() => {
+          for (const one of former.splice(0)) one.close(settings.keepOutputFiles)
+          plumbing?.close(settings.keepOutputFiles)
+          plumbing = undefined
+          forget()
+        })
+      )
+  ).pipe(Effect.as(lifecycle))
+}

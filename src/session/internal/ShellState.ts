@@ -1,0 +1,216 @@
+/**
+ * The state that a shell writes when it ends, and the bash text that gives it to the next one.
+ *
+ * A state is a list of parts, each of a name, a newline and a text, ended by a NUL byte, which no text of a shell can
+ * hold. Every part is restored by itself: what bash can't read again costs nothing but itself.
+ */
+import * as Path from "node:path"
+import * as CommandLine from "../../bash/CommandLine.js"
+import { quote } from "../../bash/Quote.js"
+
+/** Makes the text that writes one part. */
+const part = (name: string, text: string): string => `\\builtin printf "${name}\\n"; ${text}; \\builtin printf "\\0"`
+
+/** The text that makes a shell which is ending write its state to its standard output. */
+export const writing: string = [
+  part("options", "\\builtin set +o"),
+  part("traps", "\\builtin trap -p"),
+  // These would end the shell while it writes the rest.
+  "\\builtin trap - ERR; \\builtin set +ex",
+  part("directory", `\\builtin printf "builtin cd -- %q\\n" "\${PWD-}"`),
+  part("modes", "\\builtin shopt -p; \\builtin umask -p"),
+  part("variables", "\\builtin declare -p"),
+  part("attributes", "\\builtin declare -F"),
+  part("functions", "\\builtin declare -f"),
+  part("aliases", "\\builtin alias -p"),
+  part("arguments", '\\builtin printf "builtin set --"; (($#))&&\\builtin printf " %q" "$@"; \\builtin printf "\\n"'),
+  part("stack", '((${#DIRSTACK[@]}>1))&&\\builtin printf "builtin pushd -n -- %q\\n" "${DIRSTACK[@]:1}"'),
+  part("programs", "\\builtin hash -l"),
+  part("completions", "\\builtin complete -p"),
+  part("disabled", "\\builtin enable -n"),
+  part("soft", "\\builtin ulimit -Sa"),
+  part("hard", "\\builtin ulimit -Ha"),
+  part(
+    "descriptors",
+    [3, 4, 5, 6, 7, 8, 9].map((fd) => `\\builtin [ -e /dev/fd/${fd} ]&&\\builtin printf ${fd}`).join(";")
+  ),
+  // Those of bash's own are closed in its children, as `flags` tells. By itself, for an alias may break it.
+  part(
+    "high",
+    `\\builtin eval ${quote(
+      "for ((__synapse_fd=10;__synapse_fd<50;__synapse_fd++));do \\builtin [ -e /dev/fd/$__synapse_fd ]&&" +
+        '\\builtin read -rd "" __synapse_info </proc/$$/fdinfo/$__synapse_fd;' +
+        '\\builtin printf "%s %s\\n" $__synapse_fd "${__synapse_info-}";__synapse_info=;done'
+    )}`
+  ),
+  part("pipeline", '\\builtin printf %s "${__synapse_codes-}"'),
+  part("lost", '\\builtin printf %s "${__synapse_lost-}"'),
+  part("end", "\\builtin :")
+].join("; ")
+
+/** The bytes that a state ends with. */
+export const lastBytes = "end\n\0"
+
+/** The state of an ended shell, for the next one. */
+export interface Restoration {
+  /** Bash text that the next shell sources at its start. */
+  readonly text: string
+  /** Bash text that it runs right before its first command, since the protocol could not start with it. */
+  readonly once: string
+  /** The options that are only set while a command runs. */
+  readonly options: string
+  /** The exit codes of the parts of the pipeline that ran last. */
+  readonly pipeline: ReadonlyArray<number>
+  /** The directory that the shell ended in; undefined where it is not known. */
+  readonly directory: string | undefined
+  /** The names of the user's own functions and aliases that hide commands of ours. */
+  readonly own: ReadonlyArray<string>
+  /** The names of aliases that are left out. */
+  readonly removed: ReadonlyArray<string>
+  /** The descriptors that were open, and are no more. */
+  readonly closed: ReadonlyArray<string>
+  /** The names of coprocesses, whose descriptors are closed. */
+  readonly coprocesses: ReadonlyArray<string>
+  /** The cause of the shell's end, where the session knows it: `descriptors`, `errexit`, or `failure` where that is likely. */
+  readonly lost: string
+}
+
+/** Matches options that would end the next shell, silence it, trace the protocol, or make the shell keep a history. */
+const notHandedOn = /^set [-+]o (errexit|noexec|onecmd|history|histexpand|monitor|emacs|vi|privileged|xtrace)\n/gm
+
+/** Returns each function's own text; `names` are in the order of the texts. */
+const functionTexts = (all: string, names: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> => {
+  const starts: Array<readonly [name: string, at: number]> = []
+  let from = 0
+  for (const name of names) {
+    for (const head of [`${name} () \n{ \n`, `function ${name} () \n{ \n`]) {
+      const at = all.startsWith(head, from) ? from : all.indexOf(`\n${head}`, from) + 1
+      if (at === 0 && !all.startsWith(head)) continue
+      starts.push([name, at])
+      from = at + head.length
+      break
+    }
+  }
+  return starts.map(([name, at], i) => [name, all.slice(at, starts[i + 1]?.[1])])
+}
+
+/** Tests for functions that the session has defined: they name its directory, or the one before. */
+const isOurs =
+  ({ directory, ours }: Next) =>
+  ([name, text]: readonly [string, string]): boolean =>
+    name.startsWith("__synapse_") ||
+    (ours.includes(name) &&
+      [quote(directory), `${Path.dirname(directory)}/session-`].some((path) => text.includes(path)))
+
+/** Makes the lines that set limits, from what `ulimit -a` says. */
+const limits = (which: "S" | "H", said: string): string =>
+  Array.from(said.matchAll(/-([a-zA-Z])\) (\w+)$/gm))
+    .filter(([, letter]) => letter !== "p" && letter !== "R")
+    .map(([, letter, value]) => `\\builtin ulimit -${which} -${letter} ${value} 2>/dev/null||\\builtin :;`)
+    .join("")
+
+/** The flag of a descriptor that a program does not inherit. */
+const closedOnExec = 0o2000000
+
+/** Returns the descriptors that were the user's, with the variables that hold their numbers. */
+const userDescriptors = (low: string, high: string, variables: string): ReadonlyArray<string> => [
+  ...low,
+  ...Array.from(high.matchAll(/^(\d+) pos:[\s\S]*?^flags:\s*(\d+)$/gm))
+    .filter(([, , flags = ""]) => (Number.parseInt(flags, 8) & closedOnExec) === 0)
+    .map(([, fd = ""]) => {
+      const names = Array.from(
+        variables.matchAll(new RegExp(`^declare -\\S+ (?!__synapse_)(\\w+)="${fd}"$`, "gm")),
+        ([, name]) => name
+      )
+      return names.length === 1 ? `${fd} (${names[0]})` : fd
+    })
+]
+
+/** Returns the names of the coprocesses that a state's variables tell of. */
+const coprocesses = (variables: string): ReadonlyArray<string> =>
+  Array.from(variables.matchAll(/^declare -a (\w+)=\(\[0\]="\d+" \[1\]="\d+"\)$/gm)).flatMap(([, name = ""]) =>
+    new RegExp(`^declare -\\S+ ${name}_PID="\\d+"$`, "m").test(variables) ? name : []
+  )
+
+/** Returns the directory that the text of a state enters. */
+const directoryOf = (text: string | undefined): string | undefined => {
+  const path = CommandLine.parse(Buffer.from(text ?? "", "latin1").toString()).words.at(-1)?.value
+  return path?.startsWith("/") === true && !path.includes("\uFFFD") ? path : undefined
+}
+
+/** Returns the name that a line of `alias -p` defines. */
+const aliasOf = (text: string): string => /^alias (?:-- )?(.+?)=/.exec(text)?.[1]?.replaceAll("'", "") ?? ""
+
+const evaluated = (text: string | undefined): string =>
+  text === undefined || text === "" ? "" : `\\builtin eval ${quote(text)}\n`
+
+/** The facts about the next shell that its state depends on. */
+export interface Next {
+  /** The names of the variables that it starts with: those that the old shell had unset are unset again. */
+  readonly environment: ReadonlyArray<string>
+  /** The names of the functions that the session defines, and its directory. */
+  readonly ours: ReadonlyArray<string>
+  readonly directory: string
+  /** The names of aliases that no shell may have. */
+  readonly refused: ReadonlyArray<string>
+}
+
+/** The most parts of a state: a shell writes fewer, and a command that forges one may write any number. */
+const mostParts = 64
+
+/** Makes the restoration from what an ended shell has written; undefined where that is incomplete. */
+export const restoration = (state: string, next: Next): Restoration | undefined => {
+  const { environment, ours, refused } = next
+  if (!state.endsWith("\0end\n\0")) return undefined
+  const parts = new Map(
+    state
+      .split("\0", mostParts)
+      .map((text) => [text.slice(0, text.indexOf("\n")), text.slice(text.indexOf("\n") + 1)] as const)
+  )
+  const variables = parts.get("variables")
+  if (variables === undefined) return undefined
+  const attributes = parts.get("attributes") ?? ""
+  const names = attributes.split("\n").flatMap((line) => line.split(" ").at(2) ?? [])
+  const functions = functionTexts(parts.get("functions") ?? "", names).filter((one) => !isOurs(next)(one))
+  const aliases = (parts.get("aliases") ?? "").split(/^(?=alias )/m).map((text) => [aliasOf(text), text] as const)
+  const kept = new Set(functions.map(([name]) => name))
+  const exported = new Set(Array.from(variables.matchAll(/^declare -\w*x\w* (\w+)/gm), (match) => match[1]))
+  const unset = environment.filter((name) => /^\w+$/.test(name) && !exported.has(name))
+  const hiding = new Set([...kept, ...aliases.map(([name]) => name)])
+  // `pushd -n` adds below the current directory, so the last one comes first.
+  const stack = (parts.get("stack") ?? "").split("\n").reverse()
+  const options = parts.get("options") ?? ""
+  const lostCoprocesses = coprocesses(variables)
+  const disabled = Array.from((parts.get("disabled") ?? "").matchAll(/^enable -n ([\w.:[]+)$/gm), (match) => match[1])
+  return {
+    text: [
+      evaluated(parts.get("directory")).replace(/\n$/, "&&__synapse_elsewhere=||__synapse_elsewhere=$PWD\n"),
+      evaluated(parts.get("modes")),
+      unset.length > 0 ? `\\builtin unset -v ${unset.join(" ")}\n` : "",
+      evaluated(variables),
+      // BASH_ALIASES is among the variables.
+      `\\builtin unset -v ${["PROMPT_COMMAND", ...lostCoprocesses].join(" ")}; \\builtin unalias -a\n`,
+      ...functions.map(([, text]) => evaluated(text)),
+      ...attributes.split("\n").flatMap((line) => (kept.has(line.split(" ").at(2) ?? "") ? [evaluated(line)] : [])),
+      evaluated(parts.get("arguments")),
+      ...stack.map(evaluated),
+      ...["programs", "completions", "traps"].map((name) => evaluated(parts.get(name))),
+      ...aliases.map(([name, text]) => (refused.includes(name) ? "" : evaluated(text))),
+      evaluated(options.replace(notHandedOn, "")),
+      "\\builtin trap - DEBUG RETURN\n"
+    ].join(""),
+    once:
+      limits("S", parts.get("soft") ?? "") +
+      limits("H", parts.get("hard") ?? "") +
+      (disabled.length > 0 ? `\\builtin enable -n ${disabled.join(" ")};` : ""),
+    // The first is that of the whole.
+    pipeline: (parts.get("pipeline") ?? "").trim().split(/\s+/).slice(1).map(Number),
+    directory: directoryOf(parts.get("directory")),
+    options: ["errexit", "xtrace"].map((name) => (options.includes(`set -o ${name}\n`) ? name.charAt(0) : "")).join(""),
+    own: ours.filter((name) => hiding.has(name) && name !== "command_not_found_handle"),
+    lost: parts.get("lost") ?? "",
+    closed: userDescriptors(parts.get("descriptors") ?? "", parts.get("high") ?? "", variables),
+    coprocesses: lostCoprocesses,
+    removed: refused.filter((name) => aliases.some(([alias]) => alias === name))
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Writes the description of the tool `Bash`, which a model reads with every request: only what is so here, and short.
+ */
+import * as Arr from "effect/Array"
+import type { Described } from "../../command/CommandHandler.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import * as TextCut from "../../domain/TextCut.js"
+import { type Conditions, Confinement } from "../../sandbox/Conditions.js"
+import { defaults, type Settings } from "../DescriptionSettings.js"
+
+/**
+ * Writes the description.
+ *
+ * @param handlers the commands that are not the shell's own
+ * @param conditions the conditions that commands run under; undefined where they are not known
+ * @param settings whether the commands of extensions are described too
+ */
+export const make = (
+  handlers: ReadonlyArray<Described>,
+  conditions?: Conditions,
+  { describeExtensions }: Settings = defaults
+): string => {
+  const extensions = handlers.filter(isExtension)
+  const others = handlers.filter(
+    (handler) => !isExtension(handler) && !(extensions.length > 0 && handler.name === search)
+  )
+  const commands = [
+    ...others.map(line),
+    ...(extensions.length === 0 ? [] : [`- ${found(extensions)}`]),
+    ...(describeExtensions ? described(extensions) : [])
+  ]
+  return `${[
+    ...shell,
+    conditions === undefined ? [] : confined(conditions.confinement),
+    `A command is ended after ${conditions === undefined ? "its timeout" : `${conditions.timeout} ms, or its own timeout`}. Put what is to go on running in the background, with its output in a file: server >server.log 2>&1 &`,
+    ...results
+  ]
+    .flat()
+    .map((fact, at) => (at === 0 ? `${fact}\n` : `- ${fact}`))
+    .join("\n")}${
+    commands.length === 0
+      ? ""
+      : `\n\nCommands that only this shell has; they work anywhere in a line, in pipes, loops and scripts:\n${commands.join("\n")}`
+  }`
+}
+
+const line = ({ summary, usage }: Described): string => `- ${usage}: ${summary}`
+
+/** The command that finds commands. */
+const search = "command:search"
+
+/** Tests whether a handler stands for any number of commands, which are found by `command:search`. */
+const isExtension = ({ known, name }: Described): boolean => known !== undefined && name.endsWith(":*")
+
+/** The most bytes that tell that there are extensions, and those that describe their commands. */
+const mostFound = 300
+const mostDescribed = 2000
+
+const forms: Readonly<Record<string, string>> = {
+  "mcp:*": "of MCP servers (mcp:<server>:<tool>)",
+  "skill:*": "of skills (skill:list; skill:load <name> prints one's instructions)",
+  "task:*": "of sub-agents (task:general, task:explore -d <words> -p <prompt>)"
+}
+
+/** Tells that there are commands of extensions, and how to find them. */
+const found = (extensions: ReadonlyArray<Described>): string => {
+  const named: Array<string> = []
+  const text = () => `More commands, ${named.join(", ")}: ${search} <words> finds them; each has --help.`
+  const isLong = () => Buffer.byteLength(text()) > mostFound
+  for (const { name } of extensions) {
+    named.push((Object.hasOwn(forms, name) ? forms[name] : undefined) ?? ForeignText.escape(name))
+    if (!isLong()) continue
+    named[named.length - 1] = "others"
+    if (isLong()) named.splice(-2, 2, "others")
+    break
+  }
+  return text()
+}
+
+/** The most characters of a command's line. */
+const longestDescribed = 160
+
+/** Describes the commands of extensions, in the words of their authors; none of them takes up the room of the others. */
+const described = (extensions: ReadonlyArray<Described>): ReadonlyArray<string> => {
+  const known = extensions.map((extension) => (extension.known?.() ?? []).filter(isDescribed))
+  const commands = known.flat()
+  const shown = new Set<Described>()
+  const left = () => `- and ${commands.length - shown.size} more`
+  let room = mostDescribed
+  for (const command of inTurns(known.map((all) => inTurns(byServer(all))))) {
+    room -= Buffer.byteLength(toLine(command)) + 1
+    if (room < Buffer.byteLength(left())) break
+    shown.add(command)
+  }
+  return [
+    ...commands.filter((command) => shown.has(command)).map(toLine),
+    ...(shown.size === commands.length ? [] : [left()])
+  ]
+}
+
+const toLine = ({ name, summary }: Described): string => {
+  const shown = ForeignText.line(name, longestDescribed)
+  return `- ${shown}: ${ForeignText.quoted(summary, Math.max(longestDescribed - shown.length, 20))}`
+}
+
+/** Of skills, the calls that load them: these name their programs. */
+const isDescribed = ({ name }: Described): boolean => !name.startsWith("skill:") || name.includes(" ")
+
+const byServer = (commands: ReadonlyArray<Described>): ReadonlyArray<ReadonlyArray<Described>> =>
+  Object.values(Arr.groupBy(commands, ({ name }) => name.split(":", 2).join(":")))
+
+/** Takes one of each list, then the next one of each. */
+const inTurns = <A>(lists: ReadonlyArray<ReadonlyArray<A>>): ReadonlyArray<A> =>
+  Array.from({ length: Math.max(0, ...lists.map(({ length }) => length)) }, (_, at) =>
+    lists.flatMap((list) => list.slice(at, at + 1))
+  ).flat()
+
+const shell = [
+  "Runs a command in a persistent bash and returns its stdout and stderr, in the order they came where that can be known.",
+  "The shell stays: the directory, variables, functions and aliases of one command are there for the next. restart=true starts a new shell first.",
+  "Commands run one at a time, in the order of the calls.",
+  "No command can ask anything: there is no terminal, and stdin is empty. Give all input with the command: options such as -y, a pipe, a here-document."
+]
+
+const results = [
+  "Long output is cut in the middle; a line says how much is missing and which file holds all of it.",
+  "A failed command is answered with its output, its exit code, and what that means where it is known."
+]
+
+const confined = Confinement.$match({
+  Open: () => "There is no sandbox: commands have all rights of the user who runs them.",
+  Confined: ({ writable }) =>
+    `A sandbox holds every command: it writes only ${written(writable)}, can't read secrets such as ~/.ssh or .env files, and has no network but localhost. A denial names its rule.`,
+  Impossible: ({ reason }) => `No command can run at present: ${bounded(reason)}`
+})
+
+/** The most directories that are named, and the most characters of all together. */
+const mostRoots = 6
+const longestRoots = 300
+const longestReason = 300
+
+const written = (roots: ReadonlyArray<string>): string => {
+  const named: Array<string> = []
+  for (const root of roots) {
+    const shown = ForeignText.escape(root)
+    if (named.length < mostRoots && named.join(", ").length + shown.length <= longestRoots) named.push(shown)
+  }
+  const left = roots.length - named.length
+  if (named.length === 0)
+    return left === 0 ? "nowhere" : `in ${left === 1 ? "one directory" : `${left} directories`}, with long names`
+  return `under ${named.join(", ")}${left === 0 ? "" : ` and ${left} more`}`
+}
+
+const bounded = (text: string): string => {
+  const shown = ForeignText.escape(text.split("\n", 1)[0] ?? "")
+  return shown.length > longestReason ? `${TextCut.startOf(shown, longestReason)}…` : shown
+}

@@ -1,0 +1,142 @@
+/** Finds the file that was probably meant by a path which a failed command did not find. */
+import * as Path from "node:path"
+import type { CommandLine } from "../../bash/CommandLine.js"
+import type { Word } from "../../bash/Token.js"
+import * as Similar from "../../domain/Similar.js"
+import type { Surroundings } from "../../sandbox/Surroundings.js"
+
+/** The most levels of directories below the shell's, and the most directories and names that are looked at. */
+const deepest = 3
+const mostDirectories = 64
+const mostNames = 2000
+
+/** Matches names that each directory may have a file of. */
+const usual =
+  /^(?:__init__|__main__|Cargo|CMakeLists|conftest|Dockerfile|index|lib|main|Makefile|mod|package|README|setup|tsconfig)\b/i
+
+/** The names of directories that hold what programs have made or fetched. */
+const made = new Set(["build", "dist", "node_modules", "target", "vendor", "__pycache__"])
+
+/**
+ * Finds the file; undefined where there is none, or several.
+ *
+ * @param path the absolute path that is missing
+ */
+const find = (path: string, cwd: string, around: Surroundings): string | undefined => {
+  if (around.kindOf(path) !== undefined) return undefined
+  const name = Path.basename(path)
+  // Any directory may hold such a one.
+  if (name.length < 3) return undefined
+  const directory = Path.dirname(path)
+  const isUsual = usual.test(name) && directory !== cwd && around.kindOf(directory) === "directory"
+  return withEnding(path, around) ?? (isUsual ? undefined : below(name, cwd, around))
+}
+
+/** Finds the one file beside it that has an ending, where none was written: `calc` for `calc.py`. */
+const withEnding = (path: string, around: Surroundings): string | undefined => {
+  const name = Path.basename(path)
+  if (name.includes(".")) return undefined
+  const directory = Path.dirname(path)
+  const [only, ...others] = around.entries(directory, (other) => Path.parse(other).name === name)
+  if (only === undefined || others.length > 0) return undefined
+  const found = Path.join(directory, only)
+  return around.kindOf(found) === "directory" ? undefined : found
+}
+
+/** Finds the one file of this name below a directory. */
+const below = (name: string, top: string, around: Surroundings): string | undefined => {
+  const found: Array<string> = []
+  let seen = 0
+  let level: ReadonlyArray<string> = [top]
+  for (let depth = 0, count = 0; depth <= deepest && level.length > 0; depth++) {
+    const next: Array<string> = []
+    for (const directory of level) {
+      if (++count > mostDirectories || seen > mostNames) return undefined
+      const isDirectory = (entry: string) => !/\./.test(entry) && !made.has(entry)
+      for (const entry of around.entries(directory, (entry) => entry === name || isDirectory(entry))) {
+        seen++
+        const path = Path.join(directory, entry)
+        const kind = around.kindOf(path)
+        if (kind === "directory") next.push(path)
+        else if (entry === name && kind !== undefined) found.push(path)
+      }
+    }
+    level = next
+  }
+  return found.length === 1 ? found[0] : undefined
+}
+
+const ending = ": No such file or directory"
+/** The most lines of a message that are read, and the most characters of one. */
+const mostLines = 50
+const longestLine = 1024
+
+/** Matches words by which a program, or the shell, works in another directory than the one it is called in. */
+const elsewhere = /^(?:cd|pushd|popd|-C.*|--chdir.*|--cwd.*|--directory.*|--prefix.*|-execdir)$/
+
+/** Matches a value that is given by name, as to a tool: what reads it tells it. */
+const parameter = /^\w+=/
+
+/** Returns the lines of a message which say that a path does not exist. */
+export const linesIn = (stderr: string): ReadonlyArray<string> =>
+  stderr.split("\n", mostLines).filter((line) => line.length <= longestLine && /No such file or directory$/.test(line))
+
+/**
+ * Returns a path that exists and is nearly the one which was not found, in the form that it was written in; undefined
+ * where there is none, or where the directory that a relative path began in is not known for sure.
+ *
+ * @param cwd the directory that the shell is in after the command
+ */
+export const meant = (line: CommandLine, stderr: string, cwd: string, around: Surroundings): string | undefined => {
+  const missing = [...linesIn(stderr), ...otherLinesIn(stderr)]
+  if (missing.length === 0) return undefined
+  const words = line.tokens.filter((token): token is Word => token._tag === "Word" && token.closed && !token.expands)
+  const moving = words.filter(({ value }) => elsewhere.test(value))
+  const isHere =
+    moving.length === 0 || (moving.length === 1 && line.name === "cd" && moving[0]?.start === line.command?.start)
+  for (const value of new Set(words.map(({ value }) => value))) {
+    if (value === "" || parameter.test(value) || (!isHere && !Path.isAbsolute(value))) continue
+    if (!missing.some((text) => names(text, value) || names(text, Path.resolve(cwd, value)))) continue
+    const path = Path.resolve(cwd, value)
+    const found = near(path, around) ?? find(path, cwd, around)
+    const isEntered = missing.some((text) => text.includes(`: cd: ${value}${ending}`))
+    if (found !== undefined && isEntered && around.kindOf(found) !== "directory") continue
+    if (found !== undefined) return Path.isAbsolute(value) ? found : relative(value, cwd, found)
+  }
+  return undefined
+}
+
+/** Returns the lines in which node and pytest say that a file does not exist. */
+const otherLinesIn = (stderr: string): ReadonlyArray<string> =>
+  stderr
+    .split("\n", mostLines)
+    .filter(
+      (line) =>
+        line.length <= longestLine &&
+        /^(?:Error: Cannot find module '\/|ERROR: file or directory not found: )/.test(line)
+    )
+
+/** Tests whether a line says of this path that it is missing. */
+const names = (line: string, path: string): boolean =>
+  line.endsWith(`not found: ${path}`) ||
+  line.includes(` ${path}${ending}`) ||
+  [`'${path}'`, `‘${path}’`, `"${path}"`].some((quoted) => line.includes(quoted))
+
+/** Corrects the first part of a path that does not exist; the whole must exist then. */
+const near = (path: string, around: Surroundings): string | undefined => {
+  let missing = path
+  while (around.kindOf(Path.dirname(missing)) !== "directory") {
+    if (Path.dirname(missing) === missing) return undefined
+    missing = Path.dirname(missing)
+  }
+  if (around.kindOf(missing) !== undefined) return undefined
+  const directory = Path.dirname(missing)
+  const written = Path.basename(missing)
+  const name = Similar.nearest(written, around.entries(directory, Similar.isNear(written)))
+  if (name === undefined) return undefined
+  const found = Path.join(directory, name, path.slice(missing.length))
+  return around.kindOf(found) === undefined ? undefined : found
+}
+
+const relative = (written: string, cwd: string, found: string): string =>
+  `${written.startsWith("./") ? "./" : ""}${Path.relative(cwd, found)}`
