@@ -265,9 +265,10 @@ export const servers = (ground: string): void => {
               "mkdir -p node_modules/.bin; printf '#!/bin/sh\\ntouch pwned\\n' > node_modules/.bin/tool; chmod +x node_modules/.bin/tool"
             ].join("\n")
           )
-          const { ending, fetched, ...others } = yield* statesIn(world, `${world.home}/.synapse`)
+          const { ending, fetched, module, ...others } = yield* statesIn(world, `${world.home}/.synapse`)
           assert.match(ending ?? "", /^untrusted: .*dist\/index is not trusted yet/)
-          assert.strictEqual(fetched, "ready")
+          // These are started elsewhere, where commands can't put anything.
+          assert.deepStrictEqual([fetched, module], ["ready", "ready"])
           for (const [name, state] of Object.entries(others)) assert.match(state, /^broken: commands decide what/, name)
           for (const name of ["ending", "module", "task", "local"]) {
             yield* Effect.orDie(Effect.flip(world.mcp.tools(name)))

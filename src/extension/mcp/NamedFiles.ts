@@ -1,107 +1,19 @@
 /**
- * Finds the files which a server's program and words name, and which sandboxed commands may write: whoever rewrites one
- * decides what runs outside of the sandbox. The data that a server writes itself is not among them.
+ * Finds the files which a server's program, words and variables name, and which sandboxed commands may write: whoever
+ * rewrites one decides what runs outside of the sandbox. Databases are not among them.
  */
 import * as Path from "node:path"
 import * as Either from "effect/Either"
+import * as RegularFile from "../../files/RegularFile.js"
 import * as HostPath from "../../sandbox/policy/HostPath.js"
-import * as Interpreter from "./internal/Interpreter.js"
-import * as PackageRunner from "./internal/PackageRunner.js"
-import type { Program } from "./internal/Program.js"
-import { nameOf } from "./internal/Program.js"
-import * as Wrapper from "./internal/Wrapper.js"
 import * as OwnFile from "./OwnFile.js"
 
-/** Matches programs that are scripts themselves. */
-const script = /\.(?:[cm]?[jt]s|py|sh|rb|pl|php)$/
-
-/** Finds the words of a server that an inner program runs, which begins with so many words of the outer one's. */
-const withinDataWord = (program: Program, command: string, at: number): Interpreter.Own => {
-  const { from, isScripts } = find({ ...program, command, args: program.args.slice(at) })
-  return { from: at + from, isScripts }
-}
-
-/** Finds the words of a server itself. */
-const find = (program: Program): Interpreter.Own => {
-  const { args, command } = program
-  const name = nameOf(command)
-  const after = PackageRunner.wordsAfter(program)
-  if (after !== undefined) {
-    const [words] = PackageRunner.split(after)
-    const at = args.length - after.length + words.length
-    const inner = words.at(-1) ?? ""
-    return Interpreter.find(inner) === undefined ? { from: at, isScripts: false } : withinDataWord(program, inner, at)
-  }
-  const interpreter = Interpreter.find(name)
-  if (interpreter !== undefined) return Interpreter.ownWords(interpreter, args)
-  const inner = Wrapper.isOne(name) ? Wrapper.inner(program) : undefined
-  return inner === undefined
-    ? { from: 0, isScripts: script.test(name) }
-    : withinDataWord(program, inner.command, args.length - inner.args.length)
-}
-
-/** A word of a program, or the value of a variable. */
-interface Word {
-  readonly text: string
-  /** The option or the variable that it belongs to; empty where it stands alone. */
-  readonly of: string
-  /** Tests whether a part of the word that may be a path names data. */
-  readonly isData: (path: string) => boolean
-}
-
-const database = /\.(?:db|sqlite3?|duckdb|parquet)$/i
-const anyData = /\.(?:json|jsonl|ndjson|db|sqlite3?|duckdb|csv|tsv|parquet|log|txt|md|lock|pid)$/i
-
-/** Matches names and options of files that decide what a program does, whatever they end in. */
-const deciding =
-  /conf|setting|server|mcp|proxy|hub|agent|command|task|workflow|pipeline|package|deno|manifest|compose|import|require|load|policy|rules|prompt|tool|script|startup|hook|plugin|_OPTIONS$|OPT$|^LD_/i
-
-/** Matches the parts of an option's or a variable's name that are about what a server writes. */
-const writing =
-  /^(?:db|dbs|database|databases|data|datafile|dataset|sqlite|duckdb|memory|memories|store|storage|log|logs|logfile|logging|cache|state|output|out|history|index|pid|pidfile|lock|lockfile|reports?|notes?|journal|results?|save|dump|export|sessions?|knowledge|graph|vault|todos?|records?|traces?|metrics|backup|archive)$/i
-
-const isOfData = (name: string): boolean =>
-  name
-    .replace(/([a-z])(?=[A-Z])/g, "$1-")
-    .split(/[-_.]+/)
-    .some((part) => writing.test(part))
-
-/** What a shell or an interpreter could take apart. */
-const composed = /[\s;|&<>()[\]{}'"`$*?\\]/
-
-type Place = "deciding" | "script" | "other"
-
-const make = (text: string, of: string, place: Place): Word => ({
-  text,
-  of,
-  isData: (path) => {
-    if (place === "deciding" || !anyData.test(path) || composed.test(text)) return false
-    if (deciding.test(of) || deciding.test(Path.basename(path))) return false
-    if (database.test(path) || isOfData(of)) return true
-    return place === "script" && of === "" && isOfData(Path.basename(path).replace(/\.\w+$/, ""))
-  }
-})
-
-/**
- * Returns the words of a program and the values of its variables.
- *
- * Data is what has the name of a database, or ends as data does and is named for data: by its own name behind a
- * known script (`node server.js notes.json`), or by its option or variable (`--memory-file`, `DB_PATH`). An interpreter runs a file whatever
- * its name ends in, so the words before a script and those of an unknown program are none.
- */
-const wordsOf = (program: Program): ReadonlyArray<Word> => {
-  const own = find(program)
-  const variables = Wrapper.variablesIn(program)
-  return [
-    ...program.args.map((word, at) => {
-      const variable = at < variables ? /^([A-Za-z_]\w*)=/.exec(word)?.[1] : undefined
-      if (variable !== undefined) return make(word, variable, "other")
-      const before = word.startsWith("-") ? word.replace(/=.*/s, "") : (program.args[at - 1] ?? "")
-      const of = before.startsWith("-") ? before : ""
-      return make(word, of, at < own.from ? "deciding" : own.isScripts ? "script" : "other")
-    }),
-    ...Object.entries(program.env).map(([name, value]) => make(value, name, "other"))
-  ]
+/** A program as it is started. */
+export interface Program {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
 }
 
 /** A file, and the SHA-256 of its content. */
@@ -129,11 +41,11 @@ const lists = /^-{1,2}(?:cp|class-?path|p|module-path)$|CLASSPATH$|^LD_(?:PRELOA
 const between = /[\s;|&<>()'"`]+/
 
 /** Returns the texts in a word that may be paths: itself, an option's value, the words of a command or code within it. */
-const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
+export const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
   const words = [
     word,
     ...(between.test(word) ? word.split(between) : []),
-    ...(lists.test(of) ? word.replace(/^-[^=]*=/, "").split(":") : [])
+    ...(lists.test(of) || lists.test(word.replace(/=.*/s, "")) ? word.replace(/^[^=/]*=/, "").split(":") : [])
   ]
   // As env's: NODE_OPTIONS=--require=file.
   const options = words.flatMap((one) => /^[A-Za-z_]\w*=(-.*)/s.exec(one)?.[1] ?? [])
@@ -153,8 +65,8 @@ const textsIn = (word: string, of = ""): ReadonlyArray<string> => {
   })
 }
 
-/** Joins two paths; `..` stays, for after a link the kernel does not mean the directory before it. */
-const within = (directory: string, path: string): string =>
+/** Joins two paths; `..` stays, since after a link the kernel does not mean the directory before it. */
+export const within = (directory: string, path: string): string =>
   path.split("/").includes("..")
     ? `${path.startsWith("/") ? "" : `${directory}/`}${path}`
     : Path.resolve(directory, path)
@@ -177,9 +89,11 @@ export const pathsOf = (
   path: string,
   isWritable: (path: string) => boolean
 ): Either.Either<ReadonlyArray<string>, string> => {
-  const named = wordsOf(program)
-    .flatMap(({ isData, of, text }) => textsIn(text, of).filter((path) => !isData(path)))
-    .concat(textsIn(program.command))
+  const { args, command, env } = program
+  const named = args
+    .flatMap((word, at) => textsIn(word, word.startsWith("-") ? word.replace(/=.*/s, "") : args[at - 1]))
+    .concat(Object.entries(env).flatMap(([name, value]) => textsIn(value, name)))
+    .concat(textsIn(command))
     .map((text) => within(program.cwd, text))
   const all = [...new Set([...searched(program, path), ...named])].filter((one) => !HostPath.isTooLong(one))
   const paths = all.length > mostPaths ? [] : all.filter(isWritable)
@@ -188,14 +102,24 @@ export const pathsOf = (
     : Either.right(paths)
 }
 
+/** Tests whether a file is a database by its content: a program writes it, and takes no code from it. */
+export const isDatabase = (path: string): boolean => {
+  try {
+    const start = RegularFile.read(path, { mayBeLink: true, most: 16 }, (stats) => !stats.isFile() || undefined)
+    return Either.isRight(start) && start.right.bytes.toString("latin1") === "SQLite format 3\0"
+  } catch {
+    return false
+  }
+}
+
 /**
- * Reads the files at these paths; directories, and paths where nothing is, are left out. On the left is the reason why
+ * Reads the files at these paths; databases, directories, and paths where nothing is, are left out. On the left is the reason why
  * a file can't be read.
  */
 export const read = (paths: ReadonlyArray<string>): Either.Either<ReadonlyArray<NamedFile>, string> => {
   const files: Array<NamedFile> = []
   for (const path of paths) {
-    if (HostPath.isDirectory(path)) continue
+    if (HostPath.isDirectory(path) || isDatabase(path)) continue
     const found = OwnFile.read(path, { most: largest, mayBeLink: true, mayBeForeign: true })
     if (found._tag === "Refused") return Either.left(`it names ${path}, and ${found.reason}`)
     if (found._tag === "Content") files.push({ path, sha256: found.sha256 })

@@ -73,16 +73,16 @@ describe("the servers of both files", () => {
 
   it.scopedLive("have their variables, directories and fingerprints", () =>
     Effect.gen(function* () {
-      const { config, cwd, files, home, trust, write } = yield* make
+      const { config, files, home, trust, write } = yield* make
       const written = { command: "x", args: ["${TOKEN}"], env: { T: "${TOKEN}" } }
-      write(files.home, { h: written, i: { ...written, cwd: "." } })
+      write(files.home, { h: written, i: { ...written, cwd: "/usr" } })
       write(files.project, { p: written })
       yield* trust(files.project)
       const [h, i, p] = yield* config.entries
       const common = { _tag: "Stdio", command: "x", args: ["s3cret"], env: { T: "s3cret" } }
       assert.deepInclude({ ...h }, { ...common, cwd: `${home}/mcp` })
-      assert.deepInclude({ ...i }, { ...common, cwd })
-      assert.deepInclude({ ...p }, { ...common, cwd })
+      assert.deepInclude({ ...i }, { ...common, cwd: "/usr" })
+      assert.deepInclude({ ...p }, { ...common, cwd: `${home}/mcp` })
       assert.deepStrictEqual(h?.server, { name: "h", source: "home", target: "x '${TOKEN}'" })
       assert.strictEqual(new Set([h, i, p].map((one) => one?.fingerprint)).size, 3)
       write(files.home, { h: written, other: written })
@@ -177,7 +177,7 @@ describe("the trust in a project's servers", () => {
         abs: { command: "node", args: [`${cwd}/server.js`] },
         equals: { command: "node", args: [`--require=${cwd}/server.js`] },
         env: { command: "node", env: { NODE_OPTIONS: `-r ${cwd}/server.js` } },
-        script: { command: "bash", args: ["-c", `cd ${cwd}; exec node '${cwd}/server.js'`] },
+        script: { command: "bash", args: ["-c", `exec node '${cwd}/server.js'`] },
         program: { command: `${cwd}/server.js` },
         inCwd: { command: "./server.js", cwd: "." },
         ok: { command: "node", args: [`${directory}/own.js`, "server.js"] }
@@ -256,7 +256,7 @@ describe("the trust in a project's servers", () => {
         inCwd: ["sub/own.md", { command: "ruby", args: ["own.md"], cwd: "way" }],
         startup: ["start.json", { command: "python3", args: ["-i"], env: { PYTHONSTARTUP: `${cwd}/start.json` } }],
         options: ["start.json", { command: "node", args: ["/s.js"], env: { NODE_OPTIONS: "--import=./start.json" } }],
-        shell: ["x.txt", { command: "sh", args: ["-c", ". ./x.txt"] }]
+        shell: ["x.txt", { command: "sh", args: ["-c", `exec sh ${cwd}/x.txt`] }]
       }
       write(files.project, Object.fromEntries(Object.entries(ways).map(([name, [, definition]]) => [name, definition])))
       const named = ["real.txt", "x.txt", "start.json", "sub/own.md"].map((name) => `${cwd}/${name}`)

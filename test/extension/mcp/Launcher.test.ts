@@ -2,8 +2,7 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as PackageRunner from "../../../src/extension/mcp/internal/PackageRunner.js"
-import * as Server from "../../../src/extension/mcp/Server.js"
+import * as Launcher from "../../../src/extension/mcp/internal/Launcher.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
 const make = Effect.gen(function* () {
@@ -21,8 +20,8 @@ const make = Effect.gen(function* () {
   return {
     directory,
     project,
-    refusal: (line: string, cwd = project) => Server.refusalLauncher(program(line, cwd), isWritable),
-    isAnywhere: (line: string) => PackageRunner.isAnywhere(program(line, project))
+    refusal: (line: string, cwd = project) => Launcher.refusal(program(line, cwd), isWritable),
+    isAnywhere: (line: string) => Launcher.locate(program(line, project), "/elsewhere", isWritable).cwd === "/elsewhere"
   }
 })
 
@@ -58,19 +57,79 @@ describe("a program of which commands decide what it runs", () => {
       for (const line of [
         "node dist/index.js",
         "node --enable-source-maps -r dotenv/config ./dist/index.js pkg",
-        "node -e 1",
         `node ${project}/dist/index.js`,
         "deno run -A npm:server",
         "python3 -u s.py pkg",
-        "python3 -c 1",
-        "sh run.sh",
-        "bash -c cd+dist+&&+exec+node+index.js",
-        "docker run node server",
-        "/opt/server dist/index"
+        "python3 -W ignore s.py pkg",
+        "sh -eo pipefail run.sh",
+        "./run.sh dist/index",
+        "env A=b nice -n 5 ./run.sh",
+        "timeout 5 node dist/index.js"
       ]) {
         assert.isUndefined(refusal(line), line)
       }
       assert.isUndefined(refusal("node dist/index", "/opt"))
+      Fs.writeFileSync(`${project}/s.py`, "SQLite format 3\0with a zip archive behind it")
+      assert.strictEqual(refusal("python3 s.py"), "s.py is a database, and no program")
+    })
+  )
+
+  it.scoped("is any whose code is in no file that it names, on whatever list it is or not", () =>
+    Effect.gen(function* () {
+      const { directory, isAnywhere, project, refusal } = yield* make
+      for (const line of [
+        "git mcp",
+        "env -S npm+start",
+        "env -S node+dist/index.js",
+        "env -C dist node index.js",
+        "op run -- npm start",
+        "op run -- node dist/index.js",
+        "node -e 1",
+        "python3 -I -c 1",
+        "node",
+        "docker run node server",
+        "/opt/server dist/index",
+        "bash -c cd+.+&&+exec+$(cat+cmd)",
+        "bash -c cd+dist+&&+exec+node+index.js"
+      ]) {
+        assert.match(refusal(line) ?? "", /^commands decide what .* runs, for they may write to .*\/p/, line)
+      }
+      for (const line of [
+        `git -C ${project} mcp`,
+        `op run -- make -C ${project}`,
+        `env -S npm+--prefix+${project}+start`,
+        `bash -c cd+${project}+&&+npm+start`
+      ]) {
+        assert.isString(refusal(line, directory), line)
+      }
+      for (const line of [
+        `/opt/server --root ${project}`,
+        `python3 -m server --repository ${project}`,
+        `op run -- /opt/server ${project}`,
+        `docker run -v ${project}:/x image`,
+        `bash -c exec+node+${project}/dist/index.js`
+      ]) {
+        assert.isUndefined(refusal(line, directory), line)
+        assert.isTrue(isAnywhere(line), line)
+      }
+      for (const line of [
+        "/opt/server --stdio",
+        "docker run node server",
+        "node -e 1",
+        "python3 -m server",
+        "op run -- x"
+      ]) {
+        assert.isTrue(isAnywhere(line), line)
+      }
+      for (const line of [
+        "op run --env-file=run.sh -- npm x",
+        "/opt/server ./pkg",
+        "npm start",
+        "git mcp",
+        "./run.sh"
+      ]) {
+        assert.isFalse(isAnywhere(line), line)
+      }
     })
   )
 

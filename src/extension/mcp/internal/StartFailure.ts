@@ -1,4 +1,5 @@
 /** Words what went wrong before an MCP server was ready: it was not started, not reached, or said nothing of use. */
+import * as Path from "node:path"
 import * as Advice from "../../../domain/Advice.js"
 import { ExecutionFailed } from "../../../domain/CommandError.js"
 import type { McpEntry } from "../McpConfig.js"
@@ -29,21 +30,26 @@ export const connectTimedOut = (server: string, timeout: number, words: string):
     advice: [Advice.line`${variables.connectTimeout} sets this limit.`]
   })
 
-/**
- * Makes the error for a program that ended before it was ready, or said something that no server says.
- *
- * @param ending how it ended
- */
-export const notReady = (server: string, ending: string | undefined, cause: unknown, words: string): ExecutionFailed =>
-  FailureCause.failed(
+/** Makes the error for a program that ended before it was ready, or that speaks another protocol. */
+export const notReady = (
+  { cwd, server }: Pick<McpEntry & { readonly _tag: "Stdio" }, "cwd" | "server">,
+  places: McpPlaces.Places,
+  ending: string | undefined,
+  cause: unknown,
+  words: string
+): ExecutionFailed => {
+  const isElsewhere = server.source === "project" && cwd === Path.join(places.home, "mcp")
+  const where = isElsewhere ? ` It was started in ${cwd}, since its words name nothing in the project.` : ""
+  return FailureCause.failed(
     FailureCause.withWords(
       ending === undefined
-        ? `The MCP server ${server} did not begin the protocol: ${FailureCause.messageOf(cause)}.`
-        : `The MCP server ${server} ended before it was ready: ${ending}.`,
+        ? `The MCP server ${server.name} did not begin the protocol: ${FailureCause.messageOf(cause)}.${where}`
+        : `The MCP server ${server.name} ended before it was ready: ${ending}.${where}`,
       words
     ),
     cause
   )
+}
 
 /**
  * Makes the error for an address that could not be spoken to.

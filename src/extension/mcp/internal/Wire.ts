@@ -431,7 +431,7 @@ export const stdio = (
       notReady: (cause) =>
         isSystemError(cause) && transport.ending() === undefined
           ? StartFailure.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
-          : StartFailure.notReady(entry.server.name, transport.ending(), cause, transport.lastWords()),
+          : StartFailure.notReady(entry, places, transport.ending(), cause, transport.lastWords()),
       isUnsent: (cause) => cause instanceof NotSent,
       isRefusal: () => false,
       ending: transport.ending,

@@ -1,0 +1,235 @@
+/**
+ * Decides what a server's command line runs by what its words are: files that are there, directories, the names of
+ * interpreters. A program whose code can't be known is not started where sandboxed commands may write.
+ */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as NamedFiles from "../NamedFiles.js"
+
+/** A program that runs the file it is given. Its option `code` takes code or a module instead, `value` any other value. */
+interface Interpreter {
+  readonly names: RegExp
+  readonly code: RegExp
+  readonly value: RegExp
+}
+
+const interpreters: ReadonlyArray<Interpreter> = [
+  {
+    names: /^(?:node(?:js)?|bun|deno|tsx|ts-node)$/,
+    code: /^(?:-e|-p|-pe|--eval|--print|--run)(?:=|$)/,
+    value:
+      /^(?:-r|--require|--import|--loader|--experimental-loader|--preload|-C|--conditions|--env-file|-c|--config|--tsconfig|--project)$/
+  },
+  { names: /^py(?:thon|py)[\d.]*$/, code: /^-[A-Za-z]*[cm]/, value: /^-[A-Za-z]*[WX]$/ },
+  { names: /^(?:ruby|perl)[\d.]*$/, code: /^-[A-Za-z]*[eE]/, value: /^-[rICMm]$/ },
+  { names: /^php[\d.]*$/, code: /^-[rBRES]/, value: /^-[cdzt]$/ },
+  { names: /^(?:ba|da|a|z|k)?sh$/, code: /^-[A-Za-z]*c/, value: /^[-+][A-Za-z]*[oO]$/ },
+  { names: /^(?:java|lua(?:jit)?[\d.]*|pwsh)$/, code: /^-(?:e|c|Command)$/, value: /^-(?:cp|classpath|l)$/ }
+]
+
+/** The programs that start the one among their words, and take no code from anywhere else. */
+const wrappers = /^(?:env|nice|ionice|nohup|time|timeout|stdbuf|setsid|taskset|chrt|sudo|doas|xvfb-run)$/
+
+/** The programs that fetch a package and run it, and the words by which a package manager does that. */
+const fetchers = /^(?:npx|bunx|pnpx|uvx|pipx)$/
+const fetching: Readonly<Record<string, RegExp>> = {
+  npm: /^(?:exec|x)$/,
+  pnpm: /^(?:dlx|exec)$/,
+  yarn: /^dlx$/,
+  bun: /^x$/
+}
+const fetchersFlag =
+  /^(?:-y|--yes|-q|--quiet|-s|--silent|-v|--verbose|--bun|--no-install|--prefer-offline|--offline|--isolated|--refresh|-n|--no-cache|--native-tls|--ignore-existing)$/
+
+/** Programs that run what a directory says. This list only makes messages better, and finds a directory that they are given. */
+const runners =
+  /^(?:npm|pnpm|yarn|git|make|gmake|just|task|rake|gradlew?|mvnw?|mise|uv|poetry|pdm|hatch|pipenv|cargo|go|dotnet|composer)$/
+
+const preloads = /^(?:-r|--(?:require|import|loader|experimental-loader|preload))(?:=|$)/
+
+/** Matches what an interpreter fetches or reads from its standard input. */
+const address = /^(?:[a-z][\w+.-]+:|-$)/
+
+const endings = ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".py"].concat(
+  ["index.js", "index.mjs", "index.cjs", "index.ts", "__main__.py"].map((name) => `/${name}`)
+)
+
+type IsWritable = (path: string) => boolean
+
+const isPlain = (word: string): boolean => !word.startsWith("-")
+const isOption = (word: string): boolean => !isPlain(word) || /^\+[A-Za-z]+$/.test(word)
+const valueOf = (word: string): string => (isPlain(word) ? word : word.slice(word.indexOf("=") + 1))
+const interpreterOf = (name: string): Interpreter | undefined => interpreters.find(({ names }) => names.test(name))
+
+const statsOf = (path: string): Fs.Stats | undefined => {
+  try {
+    return Fs.statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+const isFile = (path: string): boolean => statsOf(path)?.isFile() === true
+
+/** What a program does with its words. `script` is the file that it runs; `own` are the words that a fetcher takes for itself. */
+type Launch =
+  | { readonly kind: "script"; readonly script: string; readonly preloaded: ReadonlyArray<string> }
+  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "module"; readonly isIsolated: boolean }
+  | { readonly kind: "fetcher"; readonly own: ReadonlyArray<string>; readonly inner: NamedFiles.Program | undefined }
+  | { readonly kind: "runner" | "unknown" | "own" }
+
+const interpreted = ({ args, command, cwd }: NamedFiles.Program, { code, value }: Interpreter): Launch => {
+  const isPython = /^py/.test(Path.basename(command))
+  const preloaded: Array<string> = []
+  let mayBeValue = false
+  let isIsolated = false
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at] ?? ""
+    const script = { kind: "script", preloaded } as const
+    if (word === "--")
+      return args[at + 1] === undefined ? { kind: "unknown" } : { ...script, script: args[at + 1] ?? "" }
+    if (isOption(word)) {
+      isIsolated ||= /^-[A-Za-z]*[IP]/.test(word)
+      if (isPython && /^-[A-Za-bd-z]*m/.test(word)) return { kind: "module", isIsolated }
+      if (code.test(word)) return { kind: "code", code: [valueOf(word), ...args.slice(at + 1)].join(" ") }
+      const takesNext = value.test(word)
+      if (preloads.test(word)) preloaded.push(takesNext ? (args[at + 1] ?? "") : valueOf(word))
+      if (takesNext) at++
+      mayBeValue = !takesNext && !word.includes("=")
+    } else if (
+      mayBeValue &&
+      !address.test(word) &&
+      !endings.some((ending) => statsOf(NamedFiles.within(cwd, word + ending)) !== undefined)
+    ) {
+      mayBeValue = false
+    } else return { ...script, script: word }
+  }
+  return { kind: "unknown" }
+}
+
+/** Splits the words behind `npx` into those for itself, the last of which names the package, and those for its program. */
+const fetched = (program: NamedFiles.Program, words: ReadonlyArray<string>): Launch => {
+  const at = words.findIndex((word, at) => {
+    const before = words[at - 1] ?? ""
+    const isValue = !isPlain(before) && before !== "--" && !fetchersFlag.test(before) && !before.includes("=")
+    return isPlain(word) && !isValue
+  })
+  const command = words[at]
+  const own = at < 0 ? words : words.slice(0, at + 1)
+  const isTool = command !== undefined && interpreterOf(command) !== undefined
+  return { kind: "fetcher", own, inner: isTool ? { ...program, command, args: words.slice(at + 1) } : undefined }
+}
+
+const launch = (program: NamedFiles.Program, isWritable: IsWritable): Launch => {
+  const { args, command, cwd } = program
+  const name = Path.basename(command)
+  const at = args.findIndex(isPlain)
+  const first = args[at] ?? ""
+  if (fetchers.test(name)) return fetched(program, name === "pipx" ? args.slice(at + 1) : args)
+  if (fetching[name]?.test(first) === true) return fetched(program, args.slice(at + 1))
+  if ((name === "bun" && first === "run") || (name === "deno" && first === "task")) return { kind: "runner" }
+  const interpreter = interpreterOf(name)
+  if (interpreter !== undefined) {
+    const isSubcommand = (name === "deno" && first === "run") || (name === "tsx" && first === "watch")
+    return interpreted(isSubcommand ? { ...program, args: args.slice(at + 1) } : program, interpreter)
+  }
+  if (runners.test(name)) return { kind: "runner" }
+  if (wrappers.test(name)) {
+    const isKnown = (word: string) =>
+      isPlain(word) &&
+      (interpreterOf(Path.basename(word)) !== undefined ||
+        [wrappers, fetchers, runners].some((names) => names.test(Path.basename(word))) ||
+        (word.includes("/") && !word.includes("=") && isFile(NamedFiles.within(cwd, word))))
+    const inner = args.findIndex(isKnown)
+    const isAltered = args.slice(0, inner).some((word) => /^-[A-Za-z]*[SCD]|^--(?:split|chdir)/.test(word))
+    return inner < 0 || isAltered
+      ? { kind: "unknown" }
+      : launch({ ...program, command: args[inner] ?? "", args: args.slice(inner + 1) }, isWritable)
+  }
+  const file = NamedFiles.within(cwd, command)
+  return { kind: command.includes("/") && isFile(file) && isWritable(file) ? "own" : "unknown" }
+}
+
+/** Returns the directory and those above it, up to the package that it belongs to: there, tools look for what they run. */
+const upwards = (directory: string): ReadonlyArray<string> => {
+  const up = Path.dirname(directory)
+  const isEnd = up === directory || isFile(`${directory}/package.json`)
+  return isEnd ? [directory] : [directory, ...upwards(up)]
+}
+
+/** Returns the first of these texts that names a directory, or a package, which commands may write. */
+const openIn = (texts: ReadonlyArray<string>, cwd: string, isWritable: IsWritable): string | undefined =>
+  texts
+    .map((text) => Path.resolve(cwd, text))
+    .find((path) => statsOf(path) !== undefined && upwards(path).some(isWritable))
+
+const noFile = (word: string, { command, cwd }: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
+  if (address.test(word)) return undefined
+  const path = NamedFiles.within(cwd, word)
+  if (!isWritable(path)) return undefined
+  if (isFile(path)) return NamedFiles.isDatabase(path) ? `${word} is a database, and no program` : undefined
+  const ending = endings.find((one) => isFile(path + one))
+  const example = ending === undefined ? "" : `, as ${Path.basename(command)} ${Path.posix.normalize(word + ending)}`
+  return `${word} is no file, and commands may write the one that ${Path.basename(command)} would find by it: name the file itself${example}`
+}
+
+/**
+ * Returns why a program can't be started: sandboxed commands may decide what it runs. Undefined where its code is in files
+ * that its words name, or that commands can't write.
+ */
+export const refusal = (program: NamedFiles.Program, isWritable: IsWritable): string | undefined => {
+  const { args, command, cwd } = program
+  const what = [Path.basename(command), ...args.filter(isPlain).slice(0, 1)].join(" ")
+  const undecided = (place: string | undefined, remedy = "") =>
+    place === undefined
+      ? undefined
+      : `commands decide what ${what} runs, for they may write to ${place}: name the program's own file, or leave "cwd" out and name files and directories by their full paths${remedy}`
+  const here = isWritable(cwd) ? cwd : undefined
+  const launched = launch(program, isWritable)
+  switch (launched.kind) {
+    case "own":
+      return undefined
+    case "script": {
+      const files = [launched.script, ...launched.preloaded.filter((word) => /^\.{0,2}\//.test(word))]
+      return files.map((word) => noFile(word, program, isWritable)).find((reason) => reason !== undefined)
+    }
+    case "module":
+      return undecided(launched.isIsolated ? undefined : here, `, or add -I, which leaves ${cwd} out`)
+    case "code":
+      return undecided(here ?? openIn(NamedFiles.textsIn(launched.code).filter(isDirectoryIn(cwd)), cwd, isWritable))
+    case "fetcher": {
+      const own = launched.own.filter((word) => /^(?:\.|\/|~|-.*=|file:)/.test(word)).map(valueOf)
+      const place = upwards(cwd).find(isWritable) ?? openIn(own, cwd, isWritable)
+      return place === undefined && launched.inner !== undefined
+        ? refusal(launched.inner, isWritable)
+        : undecided(place)
+    }
+    case "runner":
+      return undecided(upwards(cwd).find(isWritable) ?? openIn(args.map(valueOf), cwd, isWritable))
+    case "unknown": {
+      const texts = args.flatMap((word) => NamedFiles.textsIn(word))
+      const isRunner = texts.some((text) => runners.test(text.startsWith("/") ? Path.basename(text) : text))
+      return undecided(here ?? (isRunner ? openIn(texts.filter(isDirectoryIn(cwd)), cwd, isWritable) : undefined))
+    }
+  }
+}
+
+const isDirectoryIn = (cwd: string) => (text: string) => statsOf(NamedFiles.within(cwd, text))?.isDirectory() === true
+
+/**
+ * Moves a program out of the project where it needs nothing there: no word of it names, relative to the project, something
+ * that is there. A command could have put there what the program takes for its own.
+ */
+export const locate = (program: NamedFiles.Program, elsewhere: string, isWritable: IsWritable): NamedFiles.Program => {
+  const { args, command, cwd, env } = program
+  const launched = launch(program, isWritable)
+  if (launched.kind === "script" || launched.kind === "runner" || launched.kind === "own") return program
+  // The name of a package is no path, whatever the directory holds.
+  const name = launched.kind === "fetcher" && !/^[./]/.test(launched.own.at(-1) ?? "") ? launched.own.at(-1) : undefined
+  const texts = [command, ...args.filter((word) => word !== name), ...Object.values(env)].flatMap((word) =>
+    NamedFiles.textsIn(word)
+  )
+  const isNamed = texts.some((text) => !text.startsWith("/") && statsOf(NamedFiles.within(cwd, text)) !== undefined)
+  return isNamed ? program : { ...program, cwd: elsewhere }
+}
