@@ -9,8 +9,10 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as AppSandbox from "./AppSandbox.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
 import * as Bridge from "./bridge/Bridge.js"
+import type { Within } from "./bridge/LateBridge.js"
 import type { Handler } from "./command/CommandHandler.js"
 import * as CommandRegistry from "./command/CommandRegistry.js"
 import * as Bash from "./commands/bash/Bash.js"
@@ -30,7 +32,6 @@ import type * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as LocalSkillStore from "./extension/skill/LocalSkillStore.js"
 import type * as SkillStore from "./extension/skill/SkillStore.js"
 import * as TodoStore from "./extension/TodoStore.js"
-import * as HouseSandbox from "./HouseSandbox.js"
 import * as BashRouter from "./router/BashRouter.js"
 import * as SubAgents from "./SubAgents.js"
 import type * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
@@ -218,7 +219,7 @@ const layerSubAgents = (options: Options) =>
         layerTools(isReadOnly ? onlyReading(options.commands) : options.commands),
         layerDescription(options)
       ),
-    sandbox: HouseSandbox.layer(options),
+    sandbox: AppSandbox.layer(options),
     models: options.models
   })
 
@@ -236,6 +237,24 @@ const layerExtensions = (options: Options) =>
 
 const layerDescription = ({ describeExtensions }: Options) =>
   DescriptionSettings.layerFromEnv(describeExtensions === undefined ? {} : { describeExtensions })
+
+/**
+ * Makes the commands of a shell that is there already.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const bridgeCommands = (within: Within) =>
+  Effect.flatMap(
+    Layer.build(
+      layerCommands({}).pipe(
+        Layer.provideMerge(Layer.mergeAll(CommandRegistry.layer, TodoStore.layer)),
+        Layer.provideMerge(layerExtensions({})),
+        Layer.provide(NodeFileSystem.layer)
+      )
+    ),
+    (services) => Effect.provide(Bridge.make(within), services)
+  )
 
 /**
  * Makes a layer share nothing with other layers: neither with another call of the same function, as layers of a module
@@ -286,10 +305,10 @@ export const layer = <
   own(
     layerTools(options?.commands).pipe(
       Layer.provideMerge(layerExtensions(options ?? {})),
-      Layer.provideMerge(HouseSandbox.layer(options ?? {})),
+      Layer.provideMerge(AppSandbox.layer(options ?? {})),
       // One for all: sub-agents ask in the same order.
       Layer.provide(options?.permission ?? Permission.layerNone),
-      Layer.provide(HouseSandbox.layerConfiguration(options ?? {})),
+      Layer.provide(AppSandbox.layerConfiguration(options ?? {})),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),

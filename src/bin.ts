@@ -5,7 +5,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import type { MakeHouse } from "./cli/Invocation.js"
+import type { MakeHouse, MakeShell } from "./cli/Invocation.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
@@ -29,9 +29,17 @@ const house: MakeHouse = (settings, sandbox, permission) =>
     )
   )
 
+const shell: MakeShell = (settings, sandbox, permission) =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./AppSandbox.js")),
+      ({ layerShell }) => layerShell(settings, permission === undefined ? { sandbox } : { sandbox, permission })
+    )
+  )
+
 const program = Effect.flatMap(
   Effect.promise(() => import("./cli/Program.js")),
-  (cli) => cli.run(process.argv.slice(2), house)
+  (cli) => cli.run(process.argv.slice(2), { layer: house, shell })
 )
 
 /** Prints to stderr at once; where nobody can hear it, nothing is said. */

@@ -10,11 +10,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import { quote } from "../bash/Quote.js"
 import type { CommandCall, Handler, Program } from "../command/CommandHandler.js"
 import { isLineHandler } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
-import * as ReservedName from "../command/ReservedName.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
@@ -35,11 +33,10 @@ import { ShellBridge } from "../session/ShellBridge.js"
 import type { BridgeCall } from "./internal/BridgeCall.js"
 import type { BridgeCommands } from "./internal/BridgeCommands.js"
 import type { CallRequest } from "./internal/CallRequest.js"
-import * as CallServer from "./internal/CallServer.js"
 import { Gone } from "./internal/FifoSink.js"
 import type { FifoSource } from "./internal/FifoSource.js"
 import * as FileContent from "./internal/FileContent.js"
-import * as Stub from "./internal/Stub.js"
+import * as ShellSide from "./internal/ShellSide.js"
 import { Refused } from "./internal/StubDialog.js"
 
 /** Returns the standard input of a call; it is opened when it is read. */
@@ -227,7 +224,7 @@ const makeBridgeFiles = (call: BridgeCall, turns: FileTurns): Files => {
  *
  * @param within marks the effect of a call, for `Nesting`
  */
-const make = Effect.fnUntraced(function* (
+export const make = Effect.fnUntraced(function* (
   within: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 ): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
   const registry = yield* CommandRegistry
@@ -446,42 +443,12 @@ const saying = (text: string, end: { readonly exitCode: number; readonly categor
   category: end.category
 })
 
-/**
- * Returns bash text which calls a command that bash did not find, and returns, where its name is one of ours or
- * reserved for them.
- */
-const onNotFound = (commands: BridgeCommands): string => {
-  const prefixes = new Set([...ReservedName.prefixes, ...commands.prefixed().map(({ name }) => name.slice(0, -1))])
-  const patterns = [...Array.from(prefixes, (prefix) => `${quote(prefix)}*`), ...ReservedName.names.map(quote)]
-  const isOurs = patterns.map((pattern) => `$1 == ${pattern}`).join(" || ")
-  return `if [[ ${isOurs} ]]; then __synapse_call "$@"; \\builtin return; fi`
-}
-
-/** Returns bash text which puts the commands' programs before all others in the PATH. */
-const enterPath = (directory: string): string => `PATH=${quote(`${directory}/${Stub.names.programs}`)}\${PATH:+:$PATH}`
-
-/**
- * Returns bash text which replaces the programs of another session directory in the PATH, unless they were removed from
- * it.
- */
-const changePath = (from: string, to: string): string =>
-  `PATH=\${PATH/${quote(`${from}/${Stub.names.programs}`)}/${quote(`${to}/${Stub.names.programs}`)}}`
-
 /** A layer of the bridge to the commands of the registry, as they are registered at the time of each call. */
 export const layer: Layer.Layer<ShellBridge, never, CommandRegistry> = Layer.effect(
   ShellBridge,
   Effect.gen(function* () {
     const commands = yield* make((call) => Nesting.within(bridge)(call))
-    const bridge: Context.Tag.Service<ShellBridge> = {
-      fifos: CallServer.fifos,
-      open: (directory, around) => new CallServer.CallServer(directory, commands, around),
-      definitions: (directory) => Stub.functions(directory, commands.names()),
-      enterPath: enterPath,
-      changePath: changePath,
-      onNotFound: () => onNotFound(commands),
-      takeEnding: commands.takeEnding,
-      takeImages: commands.takeImages
-    }
+    const bridge: Context.Tag.Service<ShellBridge> = ShellSide.make(commands)
     return bridge
   })
 )

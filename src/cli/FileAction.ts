@@ -11,10 +11,10 @@ import * as Read from "../commands/read/Read.js"
 import * as Write from "../commands/write/Write.js"
 import * as Advice from "../domain/Advice.js"
 import * as CommandInput from "../domain/CommandInput.js"
-import { handle } from "./ExecAction.js"
 import { House, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
+import { handle } from "./ToolRun.js"
 
 /** The grammars of `read`, `write` and `edit`. */
 export const grammars = [Edit.grammar, Read.grammar, Write.grammar]

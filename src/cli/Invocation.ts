@@ -45,5 +45,11 @@ export type MakeHouse = (
   permission?: Layer.Layer<Permission>
 ) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
+/** Makes the shell alone, which loads the commands of Synapse when one is called. */
+export type MakeShell = (...settings: Parameters<MakeHouse>) => Layer.Layer<SandboxManager, ConfigError>
+
 /** Makes the house that a subcommand runs in. */
-export class House extends Context.Tag("synapse/House")<House, { readonly layer: MakeHouse }>() {}
+export class House extends Context.Tag("synapse/House")<
+  House,
+  { readonly layer: MakeHouse; readonly shell: MakeShell }
+>() {}

@@ -13,11 +13,9 @@ import * as ExitCode from "../domain/ExitCode.js"
 import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Asking from "./Asking.js"
-import * as CallAction from "./CallAction.js"
 import * as ExecAction from "./ExecAction.js"
-import * as FileAction from "./FileAction.js"
-import type { WrongUsage } from "./Invocation.js"
-import { House, Invocation, type MakeHouse, wrongSettings } from "./Invocation.js"
+import type { MakeHouse, MakeShell, WrongUsage } from "./Invocation.js"
+import { House, Invocation, wrongSettings } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { layerNode, Stdio } from "./Stdio.js"
 
@@ -49,7 +47,9 @@ const shellGrammar = CommandGrammar.make({ ...described, name: "shell", config: 
 /** Loads what builds a policy. */
 const loadIdleAllow = Effect.promise(() => import("./IdleAllow.js"))
 
-/** Loads what only a terminal needs. */
+/** Load what only these subcommands need. */
+const loadFiles = Effect.promise(() => import("./FileAction.js"))
+const loadCall = Effect.promise(() => import("./CallAction.js"))
 const loadShell = Effect.promise(() => import("./ShellAction.js"))
 
 const isDirectory = (path: string): boolean => {
@@ -100,7 +100,7 @@ const checked = <A, E, R>(given: SessionOptions.Given, run: Effect.Effect<A, E, 
 export const find = ([name, ...words]: ReadonlyArray<string>):
   | Effect.Effect<void, ConfigError | WrongUsage, House | Invocation | Stdio>
   | undefined => {
-  if (FileAction.isOne(name)) return FileAction.run
+  if (name === "read" || name === "write" || name === "edit") return Effect.flatMap(loadFiles, ({ run }) => run)
   if (name === "exec" && isPlain(words, true)) {
     const given = Either.getOrUndefined(execGrammar.parse(words))
     if (given === undefined || !isUsual(given) || given.command.trim() === "") return undefined
@@ -108,7 +108,12 @@ export const find = ([name, ...words]: ReadonlyArray<string>):
   }
   if (name === "call" && isPlain(words, false)) {
     const given = Either.getOrUndefined(callGrammar.parse(words))
-    return given === undefined || !isUsual(given) ? undefined : checked(given, CallAction.call(given))
+    return given === undefined || !isUsual(given)
+      ? undefined
+      : checked(
+          given,
+          Effect.flatMap(loadCall, ({ call }) => call(given))
+        )
   }
   if (name === "shell" && isPlain(words, false)) {
     const given = Either.getOrUndefined(shellGrammar.parse(words))
@@ -130,8 +135,10 @@ const load = Effect.promise(() => import("./Cli.js"))
  *
  * @param args the words after the program's name
  */
-export const run = (args: ReadonlyArray<string>, house: MakeHouse): Effect.Effect<number> =>
-  Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, { layer: house })))
+export const run = (
+  args: ReadonlyArray<string>,
+  app: { readonly layer: MakeHouse; readonly shell: MakeShell }
+): Effect.Effect<number> => Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, app)))
 
 /** Runs the program over any streams and any house, and answers its exit code. */
 export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, House | Stdio> =>

@@ -15,6 +15,7 @@ import * as CommandLine from "../bash/CommandLine.js"
 import type { Word } from "../bash/Token.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Hint from "../command/Hint.js"
+import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -178,6 +179,32 @@ const mayHelp = ({ blocked, exitCode }: CommandResult): boolean => blocked !== t
 const of = (facts: Facts): string | undefined =>
   CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, facts.result) ??
   Remark.meaningOf(Culprit.lineOf(facts.command), facts, () => undefined)
+
+/**
+ * Returns a hint for a person on a command that failed in the shell; undefined where there is none.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const hintForPerson = (
+  command: string,
+  result: CommandResult
+): Effect.Effect<string | undefined, never, SandboxManager> =>
+  Effect.flatMap(SandboxManager, (sandbox) =>
+    mayHelp(result)
+      ? Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
+          of({
+            command,
+            result,
+            cwd,
+            around,
+            commands: ["bash", ...ReservedName.callable],
+            isOffline: sandbox.conditions().confinement._tag !== "Open",
+            extensions: () => []
+          })
+        )
+      : none
+  )
 
 /**
  * Makes the error about a text that is no command.

@@ -48,6 +48,22 @@ describe("synapse exec", () => {
     }
   })
 
+  it("calls our commands from a script, though it loads them only then", async () => {
+    const directory = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-test-"))
+    try {
+      fs.mkdirSync(path.join(directory, ".agents/skills/pdf"), { recursive: true })
+      const skill = "---\nname: pdf\ndescription: Reads.\n---\nText\n"
+      fs.writeFileSync(path.join(directory, ".agents/skills/pdf/SKILL.md"), skill)
+      const script = "env write f a; find . -name f -exec edit {} a b \\;; cat f; env skill:list | head -1\n"
+      fs.writeFileSync(path.join(directory, "script"), `#!/bin/bash\n${script}`, { mode: 0o755 })
+      const { exitCode, stderr, stdout } = await run(["exec", "--cwd", directory, "./script"])
+      assert.deepStrictEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" })
+      assert.match(stdout, /^Written 1 byte .*\n(?:.*\n)*bpdf/)
+    } finally {
+      fs.rmSync(directory, { recursive: true })
+    }
+  })
+
   it("passes on any bytes, and all of them to a slow reader", async () => {
     const running = start(["exec", "head -c 5000000 /dev/zero | tr '\\0' '\\377'; printf '\\0\\r\\n'"])
     running.child.stdin.end()

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
-import { House } from "../../../src/cli/Invocation.js"
+import { House, type MakeHouse } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
 import type * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
@@ -59,13 +59,12 @@ export const runBy = (
     })
     let settings: Partial<Settings> | undefined
     let sandbox: Partial<SandboxSettings.Settings> | undefined
-    const house = House.of({
-      layer: (given, givenSandbox) => {
-        settings = given
-        sandbox = givenSandbox
-        return TestSynapse.layer(script)
-      }
-    })
+    const make: MakeHouse = (given, givenSandbox) => {
+      settings = given
+      sandbox = givenSandbox
+      return TestSynapse.layer(script)
+    }
+    const house = House.of({ layer: make, shell: make })
     const exitCode = yield* Effect.provide(
       by(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(House, house))

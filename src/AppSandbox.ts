@@ -1,0 +1,120 @@
+/** The sandboxed shell: the manager over the platform of this machine, and its configuration. */
+import * as Fs from "node:fs"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as LateBridge from "./bridge/LateBridge.js"
+import * as ReservedName from "./command/ReservedName.js"
+import type { Options } from "./Synapse.js"
+import * as PolicyBuilder from "./sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "./sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
+import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
+import * as Permission from "./sandbox/permission/Permission.js"
+import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
+import * as SandboxManager from "./sandbox/SandboxManager.js"
+import * as SandboxProvider from "./sandbox/SandboxProvider.js"
+import * as PrivateDirectory from "./session/PrivateDirectory.js"
+import * as SessionSettings from "./session/SessionSettings.js"
+
+/**
+ * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
+ * like.
+ */
+const layerPlatform = Layer.unwrapEffect(
+  Effect.gen(function* () {
+    const settings = yield* SessionSettings.SessionSettings
+    const environment = Object.keys(settings.environment)
+    const places = [...(settings.privateDirectories ?? []), ...PrivateDirectory.places()]
+    const { home } = yield* SandboxSettings.SandboxSettings
+    return process.platform === "darwin"
+      ? (yield* Effect.promise(() => import("./sandbox/platform/macos/MacOsPlatform.js"))).layer({
+          variables: environment
+        })
+      : LinuxPlatform.layerOptions({
+          environment,
+          index: `${home}/index`,
+          places,
+          shown: [`${home}/skills`]
+        })
+  })
+)
+
+/** A layer of the manager, which is the only way to the shell, over the providers of a house. */
+export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "platform" | "providers">) =>
+  SandboxManager.layer.pipe(
+    Layer.provide(LocalSandboxProvider.layer),
+    Layer.provide(providers === undefined ? Layer.empty : Layer.orDie(providers)),
+    Layer.provide(SandboxProvider.layer),
+    Layer.provide(platform)
+  )
+
+/**
+ * A layer of the settings of the sandbox, the content of `sandbox.json`, and the policies that are built from both.
+ */
+export const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
+  PolicyBuilder.layer.pipe(
+    Layer.provideMerge(SandboxConfig.layer),
+    Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
+  )
+
+const described = { summary: "", usage: "" }
+
+/** The commands of sub-agents that programs in the shell can call. */
+const tasks = ["explore", "general", "list", "skill"].map((type) => ({ ...described, name: `task:${type}` }))
+
+/** The services that commands are made of. */
+type Floor =
+  | Layer.Layer.Success<ReturnType<typeof layerConfiguration>>
+  | Permission.Permission
+  | SandboxManager.SandboxManager
+  | SessionSettings.SessionSettings
+
+/**
+ * A layer of the shell alone. The commands that Synapse brings, and what they are made of, are loaded when the shell calls
+ * one.
+ */
+export const layerShell = (
+  settings: Partial<SessionSettings.Settings>,
+  options: Pick<Options, "permission" | "sandbox">
+): Layer.Layer<SandboxManager.SandboxManager, ConfigError> =>
+  Layer.scopedContext(
+    Effect.gen(function* () {
+      const floor = yield* Deferred.make<Context.Context<Floor>>()
+      let places: ReadonlyArray<string> = []
+      const bridge = LateBridge.layer({
+        names: ReservedName.callable,
+        prefixed: [
+          { ...described, name: "mcp:*" },
+          { ...described, name: "skill:*" },
+          { ...described, name: "task:*", known: () => tasks }
+        ],
+        hasExtensions: () => places.some((path) => Fs.existsSync(path)),
+        load: (within) =>
+          Effect.gen(function* () {
+            const { bridgeCommands } = yield* Effect.promise(() => import("./Synapse.js"))
+            return yield* Effect.provide(bridgeCommands(within), yield* Deferred.await(floor))
+          }).pipe(Effect.orDie)
+      })
+      const built = yield* Layer.build(
+        layer({}).pipe(
+          Layer.provideMerge(options.permission ?? Permission.layerNone),
+          Layer.provideMerge(layerConfiguration(options)),
+          Layer.provide(bridge),
+          Layer.provideMerge(SessionSettings.layerFromEnv(settings)),
+          Layer.provide(NodeFileSystem.layer)
+        )
+      )
+      const { home } = Context.get(built, SandboxSettings.SandboxSettings)
+      const { cwd = "." } = Context.get(built, SessionSettings.SessionSettings)
+      places = [
+        ...["mcp_servers.json", ".agents/skills", ".claude/skills"].map((name) => `${cwd}/${name}`),
+        ...["mcp/mcp_servers.json", "skills"].map((name) => `${home}/${name}`)
+      ]
+      yield* Deferred.succeed(floor, built)
+      return built
+    })
+  )

@@ -1,0 +1,87 @@
+/** Runs one tool call for a person: passes on its output, and says what the command itself did not. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import type * as Advice from "../domain/Advice.js"
+import type { CommandError } from "../domain/CommandError.js"
+import * as CommandListener from "../domain/CommandListener.js"
+import type { CommandResult } from "../domain/CommandResult.js"
+import * as ExitCode from "../domain/ExitCode.js"
+import type { ToolCall } from "../domain/ToolCall.js"
+import * as PassingDenial from "../sandbox/denial/PassingDenial.js"
+import type { SandboxManager } from "../sandbox/SandboxManager.js"
+import * as BashTool from "../toolset/BashTool.js"
+import * as ToolReturn from "../toolset/ToolReturn.js"
+import { Toolset } from "../toolset/Toolset.js"
+import type * as LiveTasks from "./LiveTasks.js"
+import { Stdio } from "./Stdio.js"
+import * as PersonWords from "./shell/PersonWords.js"
+import * as TaskRetries from "./TaskRetries.js"
+
+/** The options of `handle`. */
+export interface Options {
+  readonly audience?: Advice.Audience
+  /** The directory that the sandbox is for. */
+  readonly cwd?: string
+  readonly tasks?: LiveTasks.LiveTasks | undefined
+}
+
+/**
+ * Runs one call and passes on its output, or prints its result as JSON. Returns the exit code.
+ *
+ * @param options `tasks` shows the sub-agents of the command, where a person watches; `audience` reads its output
+ */
+export const handle = (
+  call: ToolCall,
+  json: boolean,
+  { audience = PersonWords.audience, cwd = "/", tasks }: Options = {}
+): Effect.Effect<number, never, Stdio | Toolset> =>
+  Effect.gen(function* () {
+    const stdio = yield* Stdio
+    const toolset = yield* Toolset
+    const hints: Array<string> = []
+    const { onOutput = stdio.write, onSubAgent = TaskRetries.listener(stdio.write) } = tasks?.listener ?? {}
+    const listener: CommandListener.CommandListener = {
+      ...(json ? undefined : { onOutput, takesAll: true, audience, onHint: (text) => hints.push(text) }),
+      onSubAgent
+    }
+    const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
+    if (tasks !== undefined) yield* tasks.end
+    if (!json) return yield* report(result, hints, cwd)
+    yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))
+    return result.extras.exitCode ?? ExitCode.failure
+  })
+
+/** Tells a person what the output of a command does not, and returns the exit code. */
+const report = (
+  result: ToolReturn.ToolReturn,
+  hints: ReadonlyArray<string>,
+  cwd: string
+): Effect.Effect<number, never, Stdio> =>
+  Effect.map(Stdio, ({ write }) => {
+    const answers = PersonWords.answersOf(result)
+    const passing = (result.extras.notices ?? []).filter(PassingDenial.isNotice)
+    const said = isOurs(result) ? [PersonWords.reasonOf(result, "synapse sandbox allow", cwd)] : [...passing, ...hints]
+    for (const text of answers.length > 0 ? answers : said) write("stderr", `synapse: ${text}\n`)
+    return result.extras.exitCode ?? ExitCode.failure
+  })
+
+/** Tests whether the command itself said nothing of its failure, so that the program has to. */
+const isOurs = ({ extras }: ToolReturn.ToolReturn): boolean =>
+  extras.error !== undefined || extras.interrupted === true || extras.blocked === true
+
+/** Reports the end of a command that went to the shell without the toolset. */
+export const reportExit = (
+  command: string,
+  exit: Exit.Exit<CommandResult, CommandError>,
+  partial: CommandResult | undefined,
+  cwd: string
+): Effect.Effect<number, never, SandboxManager | Stdio> =>
+  Effect.gen(function* () {
+    const result = ToolReturn.fromExit({ id: "exec", name: "Bash" }, exit, { audience: PersonWords.audience, partial })
+    if (exit._tag === "Failure" && Cause.isDie(exit.cause)) {
+      yield* Effect.logError("the tool Bash failed unexpectedly", exit.cause)
+    }
+    const hint = exit._tag === "Success" ? yield* BashTool.hintForPerson(command, exit.value) : undefined
+    return yield* report(result, hint === undefined ? [] : [hint], cwd)
+  })
