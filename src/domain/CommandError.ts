@@ -19,6 +19,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Advice from "./Advice.js"
+import * as Diagnostic from "./Diagnostic.js"
 import * as ExitCode from "./ExitCode.js"
 import { KeptOutput } from "./KeptOutput.js"
 import { LineOrder } from "./LineOrder.js"
@@ -93,7 +94,9 @@ export class Blocked extends Schema.TaggedError<Blocked>("synapse/Blocked")("Blo
   path: Schema.optionalWith(Schema.String, { exact: true }),
   rule: Schema.String,
   reason: Schema.String,
-  advice
+  advice,
+  /** The denial, as data, where the sandbox made it. */
+  denied: Schema.optionalWith(Diagnostic.Denial, { exact: true })
 }) {
   readonly category: FailureCategory = "blocked"
   readonly exitCode: number = ExitCode.blocked

@@ -5,6 +5,7 @@
  */
 import * as Advice from "./Advice.js"
 import type { FailureCategory } from "./CommandError.js"
+import type * as Diagnostic from "./Diagnostic.js"
 import type { KeptOutput } from "./KeptOutput.js"
 import type { LineOrder } from "./LineOrder.js"
 
@@ -60,6 +61,8 @@ export interface CommandResult {
   readonly kept?: KeptOutput
   /** True where the command failed for something that the sandbox's policy denied. */
   readonly blocked?: boolean
+  /** The denial, as data. */
+  readonly denied?: Diagnostic.Denial
   /** The text about the denial for the model: what, by which rule, why, and what would be allowed. */
   readonly blockedReason?: string
   /** The rule that denied it, as it was written; where no written rule did, the path, or the network. */

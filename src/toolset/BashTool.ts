@@ -20,6 +20,7 @@ import * as Advice from "../domain/Advice.js"
 import { type CommandError, ExecutionFailed, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
@@ -290,6 +291,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const sandbox = yield* SandboxManager
     const settings = yield* DescriptionSettings
     const denials = new Denials()
+    const told = new Diagnostic.ToldDenials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
     const isOffline = () => sandbox.conditions().confinement._tag !== "Open"
@@ -330,8 +332,12 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const remarkForModel = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
-          const { blocked, blockedReason, blockedRule = "", exitCode, movedTo, pipeline, stderr } = result
-          if (blocked === true) return Effect.sync(() => denials.word(blockedRule, blockedReason ?? ""))
+          const { blocked, blockedReason, blockedRule = "", denied, exitCode, movedTo, pipeline, stderr } = result
+          if (blocked === true) {
+            return Effect.sync(() =>
+              denied === undefined ? denials.word(blockedRule, blockedReason ?? "") : told.text(denied)
+            )
+          }
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return none
           const command = commandOf(params)
@@ -344,7 +350,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       })
     const ofError = (command: string, error: CommandError): string | undefined =>
       error._tag === "Blocked"
-        ? denials.word(error.rule, error.message)
+        ? error.denied === undefined
+          ? denials.word(error.rule, error.message)
+          : told.text(error.denied)
         : // Whose limit is another's than the tool's own says itself what helps.
           error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
           ? `${error.message}. ${longer(command)}`
@@ -360,7 +368,10 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       run: (params) =>
         ran(
           Effect.suspend(() => {
-            if (params.restart === true) denials.forget()
+            if (params.restart === true) {
+              denials.forget()
+              told.forget()
+            }
             const running = run(router, params, isOurs)
             const noSkill = (command: string) => noSkillProgram(params, command)
             return ExtensionName.mayBeSkillProgram(params.command)
