@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as CommandTree from "./CommandTree.js"
 import { Scanner } from "./Scanner.js"
 import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
 
@@ -20,14 +21,16 @@ export class CommandLine {
   readonly assignments: ReadonlyArray<Word>
   /** The word that names the first command; undefined where there is none: for an empty line, `(…)`, `a=1`. */
   readonly command: Word | undefined
-  private all: ReadonlyArray<Token> | undefined
+  private readonly scanner: Scanner
+  private readonly read: Array<Token> = []
+  private commands: CommandTree.CommandTree | undefined
 
   constructor(readonly text: string) {
-    const scanner = new Scanner(text)
+    this.scanner = new Scanner(text)
     const assignments: Array<Word> = []
     let command: Word | undefined
     let isTarget = false
-    for (let token = scanner.next(); token !== undefined; token = scanner.next()) {
+    for (let token = this.next(); token !== undefined; token = this.next()) {
       if (token._tag === "Operator") {
         if (!isRedirection(token.value)) break
         isTarget = true
@@ -42,6 +45,12 @@ export class CommandLine {
     }
     this.assignments = assignments
     this.command = command
+  }
+
+  private next(): Token | undefined {
+    const token = this.scanner.next()
+    if (token !== undefined) this.read.push(token)
+    return token
   }
 
   /** The first command's name without quotes; empty where there is none, or where bash gets it by expansion. */
@@ -61,13 +70,14 @@ export class CommandLine {
 
   /** Every token of the text. */
   get tokens(): ReadonlyArray<Token> {
-    if (this.all === undefined) {
-      const tokens: Array<Token> = []
-      const scanner = new Scanner(this.text)
-      for (let token = scanner.next(); token !== undefined; token = scanner.next()) tokens.push(token)
-      this.all = tokens
-    }
-    return this.all
+    while (this.next() !== undefined);
+    return this.read
+  }
+
+  /** The commands of the text, as bash nests them. */
+  get tree(): CommandTree.CommandTree {
+    this.commands ??= CommandTree.read(this.text, this.tokens)
+    return this.commands
   }
 
   /** The tokens after the name, without blanks, comments, and newlines at the end. */

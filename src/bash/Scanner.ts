@@ -1,6 +1,7 @@
 /** Splits a command text into tokens as bash does, without running or expanding anything. */
 
 import * as AnsiC from "./AnsiC.js"
+import { beforeCommand } from "./CommandTree.js"
 import type { Word } from "./Token.js"
 import { type HereDocument, isRedirection, type Token } from "./Token.js"
 
@@ -11,10 +12,12 @@ interface End {
 }
 
 /**
- * Finds the index behind the `))` of the arithmetic expansion whose expression begins at `from`; -1 where it is none,
- * as in `$((a); b)`.
+ * Finds the index behind the `))` of the arithmetic whose expression begins at `from`; -1 where it is none, as in
+ * `$((a); b)`.
+ *
+ * @param isExpansion false for a command, in which a newline or `;` may stand
  */
-const endOfParentheses = (text: string, from: number): End => {
+const endOfParentheses = (text: string, from: number, isExpansion: boolean): End => {
   let open = 2
   let at = from
   const none = () => ({ end: -1, read: at - from })
@@ -25,7 +28,7 @@ const endOfParentheses = (text: string, from: number): End => {
       open--
       if (open === 1 && text[at + 1] !== ")") return none()
       if (open === 0) return { end: at + 1, read: at - from }
-    } else if (character === "\n" || character === ";") return none()
+    } else if (isExpansion && (character === "\n" || character === ";")) return none()
   }
   return none()
 }
@@ -255,7 +258,7 @@ class WordScanner {
 
   private substitution(from: number): void {
     if (this.text[from - 2] === "$" && this.text[from] === "(") {
-      const { end: arithmetic, read } = endOfParentheses(this.text, from + 1)
+      const { end: arithmetic, read } = endOfParentheses(this.text, from + 1, true)
       if (!this.substitutions.spend(read / perStep)) return this.expansion(-1)
       if (arithmetic >= 0) return this.expansion(arithmetic)
     }
@@ -301,8 +304,6 @@ const operator = new RegExp(`(?:${descriptor})?(?:${operators.map(patternOf).joi
 const hereDocument = /^(?:\d*|\{\S*\})<<(-?)$/
 /** Matches an expansion in a here-document, or a backslash that prevents one. */
 const expansion = /\\[\\$`]|`|\$[A-Za-z0-9_@*#?$!{([-]/g
-/** Words after which a command begins. */
-const beforeCommand = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "{", "time"])
 /** The depth to which nested substitutions are scanned: nobody writes deeper ones, and recursion has to end. */
 const maximalDepth = 20
 /**
@@ -386,6 +387,8 @@ export class Scanner implements Substitutions {
       const newline = text.indexOf("\n", start)
       return { _tag: "Comment", start, end: this.moveTo(newline < 0 ? text.length : newline) }
     }
+    const arithmetic = first === "(" && text[start + 1] === "(" ? this.arithmetic(start) : undefined
+    if (arithmetic !== undefined) return arithmetic
     operator.lastIndex = start
     if (operator.test(text)) {
       const value = text.slice(start, this.moveTo(operator.lastIndex)).replaceAll("\\\n", "")
@@ -400,6 +403,14 @@ export class Scanner implements Substitutions {
       this.awaited = undefined
     }
     return word
+  }
+
+  /** Reads a command `((…))` as one word. */
+  private arithmetic(start: number): Word | undefined {
+    const { end, read } = endOfParentheses(this.text, start + 2, false)
+    if (!this.spend(read / perStep) || end < 0) return undefined
+    const value = this.text.slice(start, this.moveTo(end))
+    return { _tag: "Word", start, end, value, quoted: false, expands: true, closed: true }
   }
 
   /** Returns the rest of the text as a word that is not closed. */

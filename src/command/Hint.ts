@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { CommandLine } from "../bash/CommandLine.js"
-import { deciders } from "../bash/StatusSource.js"
+import { deciders } from "../bash/CommandStatus.js"
 import * as Advice from "../domain/Advice.js"
 
 /** Commands that always succeed, or nearly so; they are named only where no other can have failed. */
@@ -34,7 +34,7 @@ const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
  * @since 0.1.0
  */
 export const candidates = (line: CommandLine, hasLeft = false): ReadonlyArray<string> => {
-  const list = deciders(line.tokens, hasLeft)
+  const list = deciders(line.tree, hasLeft)
   if (list === undefined || list.includes(undefined)) return []
   const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
   const telling = names.filter((name) => name !== "false" && !succeeding.has(name))

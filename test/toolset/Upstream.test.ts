@@ -71,7 +71,7 @@ describe("who failed before the end of a pipeline", () => {
 
   it("is told beside what the exit code means, and with the last part where it means nothing", () => {
     const beside = (command: string, exitCode: number, pipeline: ReadonlyArray<number>, meaning?: string) =>
-      Remark.besideUpstream(CommandLine.parse(command).tokens, { exitCode, stderr: "", pipeline }, meaning)
+      Remark.besideUpstream(CommandLine.parse(command), { exitCode, stderr: "", pipeline }, meaning)
     assert.strictEqual(beside("make | grep x", 1, [2, 1], "no match"), "make exited 2")
     assert.strictEqual(beside("make | ./filter", 3, [2, 3]), "make exited 2, ./filter exited 3")
     assert.isUndefined(beside("a | grep x | wc", 1, [0, 1], "no match"))

@@ -7,7 +7,7 @@
  */
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
-import { isRedirection } from "../../bash/Token.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import type { Steps } from "../../domain/Slices.js"
 import * as Slices from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
@@ -89,24 +89,17 @@ const mostExaminedQuotation = 10_000
 /** Tests whether a command does nothing but print, so that its messages are its own words. */
 export const isOnlyPrinted = (command: string): boolean => {
   if (command.length > mostExaminedQuotation || /`|[$<>]\(/.test(command)) return false
-  const { tokens } = CommandLine.parse(command)
-  let isName = true
-  for (const [at, token] of tokens.entries()) {
-    if (token._tag === "Newline") isName = true
-    else if (token._tag === "Operator") {
-      const next = tokens[at + 1]
-      const isCopy = token.value === ">&" && next?._tag === "Word" && /^\d$/.test(next.value)
-      if (isRedirection(token.value) && !isCopy) return false
-      if (!isRedirection(token.value)) isName = true
-    } else if (token._tag === "Word") {
-      const before = tokens[at - 1]
-      if (before?._tag === "Operator" && isRedirection(before.value)) continue
-      if (!isName || /^\w+=/.test(token.value)) continue
-      if (!speaking.has(token.value)) return false
-      isName = false
-    }
-  }
-  return true
+  const { tree } = CommandLine.parse(command)
+  return CommandTree.isComplete(tree) && [...CommandTree.commandsIn(tree.lists)].every(isPrinting)
+}
+
+const isPrinting = ({ keyword, redirections, words }: CommandTree.Command): boolean => {
+  const name = words.find(({ value }) => !/^\w+=/.test(value))
+  return (
+    keyword === undefined &&
+    (name === undefined || speaking.has(name.value)) &&
+    redirections.every(({ operator, target }) => operator === ">&" && /^\d$/.test(target.value))
+  )
 }
 
 /**

@@ -6,8 +6,9 @@
  * anything is unsure, it reports nothing.
  */
 import * as CommandLine from "../../bash/CommandLine.js"
+import type * as CommandTree from "../../bash/CommandTree.js"
 import { Scanner } from "../../bash/Scanner.js"
-import { isRedirection, type Token, type Word } from "../../bash/Token.js"
+import type { Word } from "../../bash/Token.js"
 import * as Slices from "../../domain/Slices.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
@@ -66,43 +67,31 @@ const takingLinks = new Set(["cp", "ls", "mv", "rm"])
 const shells = new Set(["bash", "sh"])
 /** Commands which always succeed, so that the command after `&&` runs. */
 const succeeding = new Set(["cd", "echo", "printf", "true", ":"])
-const compound = new Set(
-  "if then else elif fi for while until do done case esac select function coproc time [[ ]] { } !".split(" ")
-)
 /** Commands after which it is not known what runs, or where. */
 const unfollowed = new Set(
-  ". source eval pushd popd exec exit return break continue logout set shopt alias trap".split(" ")
+  ". source eval pushd popd exec exit return break continue logout set shopt alias trap time".split(" ")
 )
 const redirecting = /^\d*(?:(<)|>|>>|>\||<>|&>|&>>)$/
 const assignment = /^[A-Za-z_]\w*\+?=/
 
-type Redirection = readonly [operator: string, target: Word]
-
 interface SimpleCommand {
-  readonly words: ReadonlyArray<Word>
-  readonly redirections: ReadonlyArray<Redirection>
-  /** The operator before the command, and the one after it. */
-  readonly before: string
+  readonly command: CommandTree.Command
+  /** The operator after it. */
   readonly after: string
+  /** True where a shell of its own runs it, so that it changes no directory of the next one. */
+  readonly inSubshell: boolean
 }
 
-/** Yields the commands of a plain list, up to anything else: `(`, a function, a syntax error. */
-function* simpleCommands(tokens: ReadonlyArray<Token>): Generator<SimpleCommand> {
-  let [words, redirections, before]: [Array<Word>, Array<Redirection>, string] = [[], [], ""]
-  let redirection: string | undefined
-  for (const token of [...tokens, { _tag: "Newline" } as const]) {
-    if (token._tag === "Word") {
-      if (redirection === undefined) words.push(token)
-      else redirections.push([redirection, token])
-      redirection = undefined
-    } else if (token._tag === "Operator" && isRedirection(token.value)) redirection = token.value
-    else if (token._tag === "Operator" || token._tag === "Newline") {
-      const after = token._tag === "Newline" ? ";" : token.value
-      const isEmpty = words.length + redirections.length === 0
-      if (isEmpty && token._tag === "Newline") continue
-      if (isEmpty || !/^(?:;|&|&&|\|\||\|&?)$/.test(after)) return
-      yield { words, redirections, before, after }
-      ;[words, redirections, before] = [[], [], after]
+/** Yields the commands of a plain list, up to the first compound one, or what bash would refuse. */
+function* simpleCommands(lists: ReadonlyArray<CommandTree.List>): Generator<SimpleCommand> {
+  for (const { isBackground, pipelines } of lists) {
+    for (const [at, { commands, isNegated }] of pipelines.entries()) {
+      const operator = pipelines[at + 1]?.before ?? (isBackground ? "&" : ";")
+      for (const command of commands) {
+        if (command.keyword !== undefined || isNegated) return
+        const after = command === commands.at(-1) ? operator : "|"
+        yield { command, after, inSubshell: commands.length > 1 || after === "&" }
+      }
     }
   }
 }
@@ -198,19 +187,20 @@ export const steps = (
   }
 
   function* preflight(command: string, start: Start, until: number): Slices.Steps<ReadonlyArray<Denial.Denial>> {
-    const { tokens } = CommandLine.parse(command)
+    const { tokens, tree } = CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
     // A command that mentions the variable may change it.
     const home = /(?<![${])\bHOME\b/.test(command) ? undefined : start.home
     let { cwd } = start
-    for (const { after, before, redirections, words } of simpleCommands(tokens)) {
+    for (const { after, command: each, inSubshell } of simpleCommands(tree.lists)) {
+      const { redirections, words } = each
       const text = (word: Word) => plainText(command, word, home)
       const first = words.findIndex((word) => !assignment.test(command.slice(word.start, word.end)))
       const [name, ...args] = first < 0 ? [""] : words.slice(first).map(text)
-      if (name === undefined || compound.has(name)) return found
+      if (name === undefined) return found
       const known = args.filter((arg) => arg !== undefined)
-      const redirected = redirections.flatMap(([operator, target]): ReadonlyArray<Opened> => {
+      const redirected = redirections.flatMap(({ operator, target }): ReadonlyArray<Opened> => {
         const [path, use] = [text(target), redirecting.exec(operator)]
         if (path === undefined || use === null) return []
         return [{ path, use: use[1] === undefined ? "create" : "read", takesLink: false }]
@@ -224,7 +214,6 @@ export const steps = (
       const inner = shells.has(name) && /^-[eux]*c$/.test(args[0] ?? "") ? args[1] : undefined
       if (inner !== undefined) found.push(...(yield* preflight(inner, { cwd, home }, until)))
       if (unfollowed.has(name) || after === "||" || (after === "&&" && !succeeding.has(name))) return found
-      const inSubshell = before.startsWith("|") || /^(?:\|&?|&)$/.test(after)
       const next = name === "cd" && !inSubshell ? directoryOf(cwd, args) : cwd
       if (next === undefined) return found
       cwd = next

@@ -1,5 +1,6 @@
 /** The word of a command line that is being typed at a place. */
 import * as CommandLine from "../../bash/CommandLine.js"
+import { beforeCommand } from "../../bash/CommandTree.js"
 import { isRedirection, type Token } from "../../bash/Token.js"
 
 /** A word that ends at the place; empty where another one would begin there. */
@@ -21,21 +22,7 @@ export interface WordAtPlace {
 }
 
 /** Words behind which a command begins. */
-const beforeCommand = new Set([
-  "then",
-  "do",
-  "else",
-  "elif",
-  "if",
-  "while",
-  "until",
-  "!",
-  "{",
-  "time",
-  "sudo",
-  "exec",
-  "command"
-])
+const leading = new Set([...beforeCommand, "sudo", "exec", "command"])
 const assignment = /^[A-Za-z_]\w*\+?=/
 
 /** Finds the word at the end of a text. */
@@ -93,7 +80,7 @@ const commandBefore = (tokens: ReadonlyArray<Token>): Pick<WordAtPlace, "before"
     if (token._tag !== "Word") continue
     const isFirst = before.length === 0
     if (isTarget) isTarget = false
-    else if (!isFirst || !(beforeCommand.has(token.value) || assignment.test(token.value))) before.push(token.value)
+    else if (!isFirst || !(leading.has(token.value) || assignment.test(token.value))) before.push(token.value)
   }
   return { before, isTarget }
 }

@@ -1,5 +1,6 @@
 /** Finds the last command of a text, the one whose end a call waits for. */
 import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandTree from "../../bash/CommandTree.js"
 import type { Word } from "../../bash/Token.js"
 
 /**
@@ -12,16 +13,12 @@ export const longestRead = 100_000
  * redirected or piped.
  */
 export const words = (text: string): ReadonlyArray<Word> => {
-  const tokens = CommandLine.parse(text).tokens.filter(({ _tag }) => _tag !== "Blank" && _tag !== "Comment")
-  const last = tokens.findLastIndex(({ _tag }) => _tag !== "Newline")
-  let found: Array<Word> = []
-  for (const [at, token] of tokens.entries()) {
-    if (token._tag === "HereDocument") return []
-    if (token._tag === "Word") found.push(token)
-    if (token._tag !== "Operator" && token._tag !== "Newline") continue
-    const isEnd = token._tag === "Newline" || token.value === ";"
-    if (!isEnd && token._tag === "Operator" && token.value !== "&&") return []
-    if (at < last) found = []
-  }
-  return found
+  const { tree } = CommandLine.parse(text)
+  const pipelines = tree.lists.flatMap((list) => list.pipelines)
+  const isPlain = pipelines.every(({ before, commands: [command, ...others] }) => {
+    const isSimple = command?.keyword === undefined && command?.redirections.length === 0
+    return isSimple && others.length === 0 && before !== "||"
+  })
+  const isAwaited = CommandTree.isComplete(tree) && tree.lists.every(({ isBackground }) => !isBackground)
+  return isPlain && isAwaited ? (pipelines.at(-1)?.commands[0]?.words ?? []) : []
 }

@@ -1,7 +1,8 @@
 /** Finds the command that was meant by one which bash did not find. */
 import * as CommandLine from "../../bash/CommandLine.js"
-import type { Token } from "../../bash/Token.js"
-import { isRedirection } from "../../bash/Token.js"
+import type { Command, List } from "../../bash/CommandTree.js"
+import { Scanner } from "../../bash/Scanner.js"
+import type { Word } from "../../bash/Token.js"
 import * as Hint from "../../command/Hint.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
@@ -24,8 +25,6 @@ interface WordCall {
   readonly isApart: boolean
 }
 
-/** The words behind which a command begins. */
-const openers = new Set(["!", "do", "elif", "else", "if", "then", "time", "until", "while", "{"])
 const movers = new Set(["cd", "popd", "pushd"])
 const shells = new Set(["bash", "sh"])
 
@@ -57,60 +56,53 @@ const callsForeignToolScript = (text: string, isWanted: (name: string) => boolea
 }
 
 const look = (text: string, search: Search, depth: number): void => {
-  const tokens = CommandLine.parse(text).tokens.filter(({ _tag }) => _tag !== "Blank" && _tag !== "Comment")
-  let [isStart, isPiped, groups] = [true, false, 0]
-  for (const [index, token] of tokens.entries()) {
-    if (token._tag === "Operator" && !isRedirection(token.value)) {
-      if (token.value === "(") groups++
-      if (token.value === ")") groups--
-      isPiped = token.value.startsWith("|") && token.value !== "||"
+  const visit = (lists: ReadonlyArray<List>, isInner: boolean): void => {
+    for (const { commands } of lists.flatMap(({ pipelines }) => pipelines)) {
+      for (const [at, command] of commands.entries()) {
+        one(text, command, search, depth, { isInner, isPiped: at > 0 })
+        visit(command.lists, isInner || command.keyword === "(")
+      }
     }
-    if (token._tag !== "Word") {
-      isStart ||= token._tag !== "Operator" || !isRedirection(token.value)
-      continue
-    }
-    const before = tokens[index - 1]
-    if (before?._tag === "Operator" && isRedirection(before.value)) continue
-    const raw = text.slice(token.start, token.end)
-    if (raw.includes("$(")) within(raw, search, depth)
-    if (!isStart || /^[A-Za-z_]\w*\+?=/.test(raw) || (!token.quoted && openers.has(token.value))) continue
-    isStart = false
-    const isInner = depth > 0 || groups > 0
-    const order = search.order++
-    if (movers.has(token.value)) search.moves.push({ isInner, order })
-    const rest = tokens.slice(index)
-    if (shells.has(token.value)) inner(rest, search, depth)
-    if (!search.isWanted(token.value)) continue
-    const line = CommandLine.parse(text.slice(token.start, rest.find(endsCommand)?.start))
-    search.found.push({ call: { name: token.value, line, isPiped, isApart: false }, isInner, order })
   }
+  visit(CommandLine.parse(text).tree.lists, depth > 0)
 }
 
-const endsCommand = (token: Token): boolean =>
-  token._tag === "Newline" || (token._tag === "Operator" && !isRedirection(token.value))
+const one = (
+  text: string,
+  { end, keyword, words }: Command,
+  search: Search,
+  depth: number,
+  { isInner, isPiped }: { readonly isInner: boolean; readonly isPiped: boolean }
+): void => {
+  const raw = ({ end, start }: Word) => text.slice(start, end)
+  const name = words.find((word) => !/^[A-Za-z_]\w*\+?=/.test(raw(word)) && word.value !== "time")
+  for (const word of words) {
+    if (raw(word).includes("$(")) within(raw(word), search, depth)
+    if (word !== name || keyword !== undefined) continue
+    const order = search.order++
+    if (movers.has(name.value)) search.moves.push({ isInner, order })
+    if (shells.has(name.value)) inner(words, search, depth)
+    if (!search.isWanted(name.value)) continue
+    const line = CommandLine.parse(text.slice(name.start, end))
+    search.found.push({ call: { name: name.value, line, isPiped, isApart: false }, isInner, order })
+  }
+}
 
 /** Looks into the substitutions of a word. */
 const within = (raw: string, search: Search, depth: number): void => {
   if (depth >= deepest) return
   for (const { index } of raw.matchAll(/\$\((?!\()/g)) {
-    const rest = raw.slice(index + 2)
-    let groups = 0
-    const end = CommandLine.parse(rest).tokens.find((token) => {
-      if (token._tag !== "Operator") return false
-      if (token.value === "(") groups++
-      return token.value === ")" && groups-- === 0
-    })
+    const end = new Scanner(raw).endOfCommands(index + 2)
     // What is nested in it is another match.
-    if (end !== undefined) look(rest.slice(0, end.start), search, deepest)
+    if (end >= 0) look(raw.slice(index + 2, end - 1), search, deepest)
   }
 }
 
 /** Looks into the script of `bash -c`. */
-const inner = (tokens: ReadonlyArray<Token>, search: Search, depth: number): void => {
-  const option = tokens.findIndex((token) => token._tag === "Word" && /^-\w*c$/.test(token.value))
-  const script = tokens[option + 1]
-  if (option < 0 || depth >= deepest || tokens.slice(0, option).some(endsCommand)) return
-  if (script?._tag === "Word" && script.closed && !script.expands) look(script.value, search, depth + 1)
+const inner = (words: ReadonlyArray<Word>, search: Search, depth: number): void => {
+  const script = words[words.findIndex(({ value }) => /^-\w*c$/.test(value)) + 1]
+  if (depth < deepest && script !== words[0] && script?.closed === true && !script.expands)
+    look(script.value, search, depth + 1)
 }
 
 /** Asks whether something was meant. */

@@ -5,11 +5,8 @@
 import * as Path from "node:path"
 import * as Apostrophe from "../../bash/Apostrophe.js"
 import * as CommandLine from "../../bash/CommandLine.js"
-import * as OpenCommand from "../../bash/OpenCommand.js"
-import * as Pipelines from "../../bash/Pipelines.js"
+import * as CommandStatus from "../../bash/CommandStatus.js"
 import * as SignalName from "../../bash/SignalName.js"
-import type { Token } from "../../bash/Token.js"
-import { isRedirection } from "../../bash/Token.js"
 import * as Hint from "../../command/Hint.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -142,10 +139,10 @@ interface Failure {
  * nobody did, or where the text does not tell whose exit codes they are.
  */
 export const remarkUpstream = (command: string, result: Result): string | undefined => {
-  const { tokens } = CommandLine.parse(command)
-  const failed = failuresIn(tokens, result)
+  const line = CommandLine.parse(command)
+  const failed = failuresIn(line, result)
   if (failed.length === 0) return undefined
-  return `[${textOf(failed)}${causeOf(command, tokens, failed, result)}]`
+  return `[${textOf(failed)}${causeOf(line, failed, result)}]`
 }
 
 /**
@@ -155,11 +152,11 @@ export const remarkUpstream = (command: string, result: Result): string | undefi
  * @param meaning the meaning of the exit code, where that is known
  */
 export const besideUpstream = (
-  tokens: ReadonlyArray<Token>,
+  line: CommandLine.CommandLine,
   result: Result,
   meaning: string | undefined
 ): string | undefined => {
-  const failed = failuresIn(tokens, result, meaning === undefined)
+  const failed = failuresIn(line, result, meaning === undefined)
   return failed.length === 0 ? undefined : textOf(failed)
 }
 
@@ -167,11 +164,11 @@ const textOf = (failed: ReadonlyArray<Failure>): string => failed.map(({ text })
 
 /** Returns those that failed, but for the last part, which only counts where that is asked for. */
 const failuresIn = (
-  tokens: ReadonlyArray<Token>,
+  line: CommandLine.CommandLine,
   { exitCode, pipeline = [], stderr }: Result,
   withLast = false
 ): ReadonlyArray<Failure> => {
-  const parts = pipeline.length < 2 ? undefined : Pipelines.last(tokens, pipeline, exitCode)
+  const parts = pipeline.length < 2 ? undefined : CommandStatus.lastPipeline(line.tree, pipeline, exitCode)
   return (parts ?? []).flatMap((part, index) => {
     const code = pipeline[index] ?? 0
     const isLast = index === pipeline.length - 1
@@ -187,7 +184,7 @@ const failuresIn = (
 }
 
 /** Returns who has the exit code: what runs the program, where that says itself that it could not. */
-const speakerOf = ({ program, wrappers }: Pipelines.Part, code: number, stderr: string): string | undefined => {
+const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stderr: string): string | undefined => {
   const lines = stderr.split("\n")
   const wrapper = wrappers.find((name) => {
     const bare = name.slice(name.lastIndexOf("/") + 1)
@@ -199,45 +196,30 @@ const speakerOf = ({ program, wrappers }: Pipelines.Part, code: number, stderr: 
 }
 
 /** Tells why, where the exit code alone tells it. */
-const why = ({ wrappers }: Pipelines.Part, code: number, stderr: string): string => {
+const why = ({ wrappers }: CommandStatus.Part, code: number, stderr: string): string => {
   if (code === ExitCode.timeout) return wrappers.includes("timeout") ? ": timeout ended it" : ""
   const signal = SignalName.ofExitCode(code)
   return signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) ? "" : `: ${signal}`
 }
 
 const causeOf = (
-  command: string,
-  tokens: ReadonlyArray<Token>,
+  { text, tree }: CommandLine.CommandLine,
   [first, ...others]: ReadonlyArray<Failure>,
   { offline }: Result
 ): string => {
-  if (first === undefined || others.length > 0 || !isAlone(tokens)) return ""
+  if (first === undefined || others.length > 0 || !isAlone(tree)) return ""
   if (offline === "socket") return ": the sandbox refuses unix sockets"
-  const isCounted = offline === "counted" && !own.test(command)
+  const isCounted = offline === "counted" && !own.test(text)
   if (offline === "named" || (isCounted && saysUnreached(first.name, first.code))) return ": the sandbox has no network"
   return isCounted && Fetching.programs.has(first.name ?? "") ? "; it tried the network, and the sandbox has none" : ""
 }
 
 /** Tests whether the pipeline is all that the text runs, but `cd`: then what was refused was refused to it. */
-const isAlone = (all: ReadonlyArray<Token>): boolean => {
-  const tokens = behindCd(all)
-  return (
-    tokens.every((token) => token._tag !== "Operator" || /^\|&?$/.test(token.value) || isRedirection(token.value)) &&
-    tokens.findIndex(({ _tag }) => _tag === "Newline") < 0
-  )
-}
-
-/** Returns the tokens behind `cd <directory> &&`. */
-const behindCd = (tokens: ReadonlyArray<Token>): ReadonlyArray<Token> => {
-  const [cd, directory, and] = tokens.filter(({ _tag }) => _tag !== "Blank")
-  const isCd =
-    cd?._tag === "Word" &&
-    cd.value === "cd" &&
-    directory?._tag === "Word" &&
-    !directory.expands &&
-    and?._tag === "Operator" &&
-    and.value === "&&"
-  return isCd ? tokens.slice(tokens.indexOf(and) + 1) : tokens
+const isAlone = ({ lists: [list, ...others] }: CommandLine.CommandLine["tree"]): boolean => {
+  const [first, second, ...more] = list?.pipelines ?? []
+  if (others.length + more.length > 0) return false
+  const [name, directory] = first?.commands[0]?.words ?? []
+  return second === undefined || (second.before === "&&" && name?.value === "cd" && directory?.expands === false)
 }
 
 /** Matches the names of this machine, which are reached without a network. */
@@ -315,9 +297,9 @@ export const make = (facts: Facts): string | undefined => {
     return [open, upstream, ...stage].filter((part) => part !== undefined).join(" ") || undefined
   }
   const line = Culprit.lineOf(facts.command)
-  const { tokens } = CommandLine.parse(facts.command)
-  const known = CurlyQuotes.remark(facts.command, tokens, result) ?? meaningOf(line, facts)
-  const beside = besideUpstream(tokens, result, known)
+  const whole = CommandLine.parse(facts.command)
+  const known = CurlyQuotes.remark(facts.command, whole.tokens, result) ?? meaningOf(line, facts)
+  const beside = besideUpstream(whole, result, known)
   const meaning = known === undefined || beside === undefined ? (known ?? beside) : `${known}; ${beside}`
   const directory = result.movedTo ?? (meaning === undefined && saysMissing(result) ? facts.cwd : undefined)
   return [open, status(result.exitCode), ...withDirectory(meaning, directory)]
@@ -444,9 +426,10 @@ const ofObject = (line: CommandLine.CommandLine, { commands }: Facts): string | 
 /** Names the compound commands that bash misses the ends of. */
 const ofOpen = ({ command, result: { exitCode, stderr } }: Facts): string | undefined => {
   if (exitCode !== 2 || !/^bash: line \d+: syntax error: unexpected end of file$/m.test(stderr)) return undefined
-  const open = OpenCommand.find(command, CommandLine.parse(command).tokens)?.slice(-mostOpen).reverse()
-  const [innermost] = open ?? []
-  if (open === undefined || innermost === undefined) return undefined
+  const { isAtRest, open: all } = CommandLine.parse(command).tree
+  const open = isAtRest ? all.slice(-mostOpen).reverse() : []
+  const [innermost] = open
+  if (innermost === undefined) return undefined
   const named = open.map(({ end, line, word }) => `the ${word} on line ${line} has no ${end}`).join(", ")
   // It is a word of the command before it.
   const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(command)?.[1] === innermost.end

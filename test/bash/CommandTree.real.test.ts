@@ -2,7 +2,6 @@ import * as ChildProcess from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as OpenCommand from "../../src/bash/OpenCommand.js"
 
 const pieces =
   "if then else fi for while do done case in esac { } ( ) f() [[ ]] ; ;; | && ! a b x=1 > '#' \n \n ; a".split(" ")
@@ -29,14 +28,14 @@ const anyText = FastCheck.array(
   { maxLength: 9 }
 ).map((words) => words.join(" "))
 
-describe("OpenCommand, beside bash", () => {
+describe("the open commands, beside bash", () => {
   it("finds nothing in what bash takes, and something in what it finds no end of", () => {
     let both = 0
     FastCheck.assert(
       FastCheck.property(anyText, (text) => {
         const { status, stderr } = ChildProcess.spawnSync("bash", ["-n"], { input: `${text}\n`, encoding: "utf8" })
-        const open = OpenCommand.find(text, CommandLine.parse(text).tokens)
-        if (open === undefined) return
+        const { isAtRest, open } = CommandLine.parse(text).tree
+        if (!isAtRest) return
         if (status === 0) assert.deepStrictEqual(open, [], JSON.stringify(text))
         if (open.length > 0 && /unexpected end of file/.test(stderr)) both++
       }),

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as Pipelines from "../../src/bash/Pipelines.js"
+import * as CommandStatus from "../../src/bash/CommandStatus.js"
 
 const last = (text: string, statuses: ReadonlyArray<number>, exitCode = 0) =>
-  Pipelines.last(CommandLine.parse(text).tokens, statuses, exitCode)?.map(({ program }) => program)
+  CommandStatus.lastPipeline(CommandLine.parse(text).tree, statuses, exitCode)?.map(({ program }) => program)
 
 describe("the pipeline that ran last", () => {
   const texts: ReadonlyArray<readonly [text: string, parts: Array<string | undefined> | undefined]> = [
@@ -18,6 +18,7 @@ describe("the pipeline that ran last", () => {
     ["for i in 1 2; do a | b; done", ["a", "b"]],
     ["if true; then a | b; fi", ["a", "b"]],
     ["while a | b; do c; done", ["a", "b"]],
+    ["case x in x) a | b;; esac", ["a", "b"]],
     ["f() { return 2; }; f | b", ["f", "b"]],
     ["f() {\n  x | y\n}\nf | b", ["f", "b"]],
     ["a | b; exit", ["a", "b"]],
@@ -41,7 +42,6 @@ describe("the pipeline that ran last", () => {
     ["a | b | c", undefined],
     ["echo 'a | b'", undefined],
     ["[[ a | b ]]", undefined],
-    ["case x in x) a | b;; esac", undefined],
     ["function f { a | b; }; f", undefined],
     ["a | (b", undefined],
     ["a | b; }", undefined],
@@ -59,9 +59,12 @@ describe("the pipeline that ran last", () => {
   })
 
   it("names what runs its programs", () => {
-    assert.deepStrictEqual(Pipelines.last(CommandLine.parse("A=1 timeout 5 nice make | b").tokens, [1, 0], 0), [
-      { program: "make", wrappers: ["A=1", "timeout", "5", "nice"] },
-      { program: "b", wrappers: [] }
-    ])
+    assert.deepStrictEqual(
+      CommandStatus.lastPipeline(CommandLine.parse("A=1 timeout 5 nice make | b").tree, [1, 0], 0),
+      [
+        { program: "make", wrappers: ["A=1", "timeout", "5", "nice"] },
+        { program: "b", wrappers: [] }
+      ]
+    )
   })
 })

@@ -1,0 +1,435 @@
+/** Reads a command text's tokens into a tree: lists of pipelines of commands, and the commands within those. */
+import { type HereDocument, isRedirection, type Token, type Word } from "./Token.js"
+
+/** A redirection; `body` is that of a here-document. */
+export interface Redirection {
+  readonly operator: string
+  readonly target: Word
+  body?: HereDocument
+}
+
+/** A simple command, or a compound one with the lists within it. */
+export class Command {
+  /** Its words, with its assignments; of a compound command, those of a test, the items of a `for`, the subject of a `case`. */
+  readonly words: Array<Word> = []
+  readonly redirections: Array<Redirection> = []
+  readonly lists: Array<List> = []
+  /** The index in the text behind its last token. */
+  end = 0
+
+  constructor(
+    /** The reserved word or bracket that begins a compound command: `if`, `{`, `(`, `((`, `[[`. */
+    readonly keyword: string | undefined,
+    /** True where it is the body of a function. */
+    readonly isFunction: boolean
+  ) {}
+}
+
+/** Commands joined by `|`. */
+export interface Pipeline {
+  /** The operator before it in its list: `&&`, `||`, or none. */
+  readonly before: string
+  /** True behind `!`. */
+  readonly isNegated: boolean
+  readonly commands: Array<Command>
+}
+
+/** Pipelines joined by `&&` and `||`. */
+export interface List {
+  readonly pipelines: ReadonlyArray<Pipeline>
+  readonly isBackground: boolean
+}
+
+/** A compound command that the text does not end. */
+export interface Open {
+  readonly word: string
+  /** The word that would end it: `fi`, `}`. */
+  readonly end: string
+  /** The number of the line where it begins, from 1 on. */
+  readonly line: number
+  /** The part that its head needs before anything else (`then`, `do`), where it stands among a command's words. */
+  readonly swallowed: { readonly word: string; readonly head: string; readonly line: number } | undefined
+  /** The word that its head still needs. */
+  readonly needs: string | undefined
+}
+
+/** The commands of a text. */
+export interface CommandTree {
+  /** The lists of the text; where bash would refuse it, those before that. */
+  readonly lists: ReadonlyArray<List>
+  /** The compound commands that are open at the end, the innermost last. */
+  readonly open: ReadonlyArray<Open>
+  /** The token that cannot stand where it does, or after which it is not known what follows. */
+  readonly unexpected: Token | undefined
+  /** True where the text can end where it does, but for what is open. */
+  readonly isAtRest: boolean
+}
+
+/** Tests whether all of a text is read, and nothing is open at its end. */
+export const isComplete = ({ isAtRest, open }: CommandTree): boolean => isAtRest && open.length === 0
+
+/** The words that begin a compound command: what ends it, and what its head needs. */
+const compounds: Readonly<Record<string, readonly [end: string, needs?: string]>> = {
+  if: ["fi", "then"],
+  for: ["done", "do"],
+  select: ["done", "do"],
+  while: ["done", "do"],
+  until: ["done", "do"],
+  case: ["esac"],
+  "{": ["}"],
+  "(": [")"]
+}
+const closing = new Set(Object.values(compounds).map(([end]) => end))
+
+/** The reserved words behind which a command begins. */
+export const beforeCommand: ReadonlySet<string> = new Set("then do else elif if while until ! { time".split(" "))
+
+/** The depth to which compound commands are read: nobody writes deeper ones, and recursion has to end. */
+const maximalDepth = 100
+
+/** Reads tokens. Every text is accepted; the tree says how far it is certain. */
+export const read = (text: string, tokens: ReadonlyArray<Token>): CommandTree => {
+  const reader = new Reader(text)
+  const unexpected = tokens.find((token) => !reader.take(token))
+  return reader.tree(unexpected)
+}
+
+/** Yields the commands of lists, and those within them, in the order of the text. */
+export function* commandsIn(lists: ReadonlyArray<List>): Generator<Command> {
+  for (const { pipelines } of lists) {
+    for (const { commands } of pipelines) {
+      for (const command of commands) {
+        yield command
+        yield* commandsIn(command.lists)
+      }
+    }
+  }
+}
+
+/** The lists between two brackets, or of the whole text. */
+interface Frame {
+  readonly word: string
+  readonly end: string
+  readonly start: number
+  /** The word that begins its last head: `if`, `elif`. */
+  head: string
+  headStart: number
+  needs: string | undefined
+  isSwallowed: boolean
+  /** The command that it is a part of. */
+  readonly owner: Command
+  pipelines: Array<Pipeline>
+  pipeline: Pipeline | undefined
+  command: Command | undefined
+  operator: string
+  isNegated: boolean
+}
+
+const frameOf = (word: string, start: number, owner: Command): Frame => ({
+  word,
+  end: compounds[word]?.[0] ?? "",
+  needs: compounds[word]?.[1],
+  start,
+  head: word,
+  headStart: start,
+  isSwallowed: false,
+  owner,
+  pipelines: [],
+  pipeline: undefined,
+  command: undefined,
+  operator: "",
+  isNegated: false
+})
+
+/**
+ * The role of the next word: the first or a later one of a command, what can follow a compound command, the variable of
+ * a `for`, the `in` after it and its items, the subject of a `case`, the `in` after it or a pattern, the name of a
+ * function, the bracket behind it, a part of a test.
+ */
+type Place =
+  | "command"
+  | "words"
+  | "end"
+  | "variable"
+  | "in"
+  | "items"
+  | "subject"
+  | "case in"
+  | "pattern"
+  | "function"
+  | "parameters"
+  | "test"
+
+class Reader {
+  private place: Place = "command"
+  private readonly stack: Array<Frame> = [frameOf("", 0, new Command(undefined, false))]
+  private redirection: string | undefined
+  /** The here-documents that are announced, in their order. */
+  private readonly documents: Array<Redirection> = []
+  private isFunction = false
+  private isUnclosed = false
+
+  constructor(private readonly text: string) {}
+
+  tree(unexpected: Token | undefined): CommandTree {
+    const [top, ...open] = this.stack as [Frame, ...Array<Frame>]
+    const { command, operator, pipeline } = this.frame
+    const isAwaited = command === undefined && (operator !== "" || pipeline !== undefined)
+    const isWithin = isAwaited || this.isFunction || !["command", "words", "end", "pattern"].includes(this.place)
+    const isDocumentOpen = this.isUnclosed || this.documents.length > 0 || this.redirection !== undefined
+    if (unexpected === undefined) for (const each of this.stack) endList(each, false)
+    return {
+      lists: top.owner.lists,
+      open: open.map(({ end, head, headStart, isSwallowed, needs, start, word }) => {
+        const swallowed =
+          isSwallowed && needs !== undefined ? { word: needs, head, line: this.lineOf(headStart) } : undefined
+        return { word, end, line: this.lineOf(start), needs, swallowed }
+      }),
+      unexpected,
+      isAtRest: unexpected === undefined && !isWithin && !isDocumentOpen
+    }
+  }
+
+  private lineOf(start: number): number {
+    return this.text.slice(0, start).split("\n").length
+  }
+
+  /** Takes a token; returns false where it cannot stand there. */
+  take(token: Token): boolean {
+    switch (token._tag) {
+      case "Blank":
+      case "Comment":
+        return true
+      case "HereDocument": {
+        const document = this.documents.shift()
+        if (document !== undefined) document.body = token
+        this.isUnclosed ||= !token.closed
+        return true
+      }
+      case "Newline":
+        return this.redirection === undefined && this.separator("\n")
+      case "Operator":
+        return this.redirection === undefined && this.operator(token)
+      case "Word":
+        if (!token.closed) return false
+        return this.redirection === undefined ? this.word(token) : this.target(token, this.redirection)
+    }
+  }
+
+  private get frame(): Frame {
+    return this.stack[this.stack.length - 1] as Frame
+  }
+
+  /** Returns the command that words and redirections belong to. */
+  private command(): Command {
+    const { frame } = this
+    frame.command ??= new Command(undefined, false)
+    return frame.command
+  }
+
+  private target(target: Word, operator: string): boolean {
+    this.redirection = undefined
+    const redirection: Redirection = { operator, target }
+    const command = this.command()
+    command.redirections.push(redirection)
+    command.end = target.end
+    if (/<<-?$/.test(operator)) this.documents.push(redirection)
+    // What follows a redirection is no reserved word: `> file if`.
+    if (this.place === "command") this.place = "words"
+    return true
+  }
+
+  private word(token: Word): boolean {
+    const word = token.quoted || token.expands ? "" : token.value
+    switch (this.place) {
+      case "test":
+        // bash takes an end right behind the beginning for the test's first word.
+        if (word === "]]" && this.command().words.length > 0) this.place = "end"
+        return this.add(token)
+      case "variable":
+        this.place = "in"
+        return true
+      case "in":
+        if (word !== "in") return this.first(token, word)
+        this.place = "items"
+        return true
+      case "items":
+        if (word === this.frame.needs) this.frame.isSwallowed = true
+        this.frame.owner.words.push(token)
+        return true
+      case "subject":
+        this.frame.owner.words.push(token)
+        this.place = "case in"
+        return true
+      case "case in":
+        this.place = "pattern"
+        return word === "in"
+      case "pattern":
+        return word !== "esac" || this.close(word, token)
+      case "function":
+        this.isFunction = true
+        this.place = "command"
+        return true
+      case "words":
+        if (word !== "" && word === this.frame.needs) this.frame.isSwallowed = true
+        return this.add(token)
+      case "parameters":
+        return false
+      case "command":
+      case "end":
+        return this.first(token, word)
+    }
+  }
+
+  /** Takes the first word of a command. */
+  private first(token: Word, word: string): boolean {
+    const { frame: open } = this
+    if (word === "then" || word === "do") {
+      if (open.needs !== word) return false
+      open.needs = undefined
+      return this.next()
+    }
+    if (word === "else" || word === "elif") {
+      if (open.word !== "if" || open.needs !== undefined) return false
+      if (word === "elif") {
+        open.needs = "then"
+        open.head = word
+        open.headStart = token.start
+      }
+      return this.next()
+    }
+    if (closing.has(word)) return this.close(word, token)
+    const isHead = open.needs === "do" && (open.word === "for" || open.word === "select")
+    if (this.place === "end" || isHead || word === "coproc") return false
+    if (word === "!") {
+      this.frame.isNegated = true
+      return true
+    }
+    if (word === "function") {
+      this.place = "function"
+      return true
+    }
+    if (Object.hasOwn(compounds, word)) return this.begin(word, token)
+    const isArithmetic = this.text.startsWith("((", token.start)
+    if (word === "[[" || isArithmetic) {
+      this.compound(isArithmetic ? "((" : word).end = token.end
+      this.place = isArithmetic ? "end" : "test"
+      return true
+    }
+    // It is no command's name, for a compound command may follow.
+    if (word !== "time") this.place = "words"
+    return this.add(token)
+  }
+
+  private add(token: Word): boolean {
+    const command = this.command()
+    command.words.push(token)
+    command.end = token.end
+    return !this.isFunction
+  }
+
+  private operator(token: Token & { readonly value: string }): boolean {
+    const { place } = this
+    const { value } = token
+    if (place === "test") return true
+    if (isRedirection(value)) {
+      this.redirection = value
+      return place === "command" || place === "words" || place === "end"
+    }
+    if (value === "(") return this.parenthesis(token)
+    if (value !== ")") return this.separator(value)
+    if (place !== "parameters" && place !== "pattern") return this.close(value, token)
+    this.place = "command"
+    return true
+  }
+
+  /** Takes a `(`: a subshell's, a pattern's, a function's. */
+  private parenthesis(token: Token): boolean {
+    if (this.place === "pattern") return true
+    const { command } = this.frame
+    const isParameters = this.place === "words" && command?.words.length === 1 && command.redirections.length === 0
+    if (isParameters || (this.place === "command" && this.isFunction)) {
+      this.frame.command = undefined
+      this.isFunction = true
+      this.place = "parameters"
+      return true
+    }
+    return this.place === "command" && !this.isFunction && this.begin("(", token)
+  }
+
+  private separator(value: string): boolean {
+    const { frame, place } = this
+    if (place === "in" || place === "items") {
+      this.place = "command"
+      return value === "\n" || value === ";"
+    }
+    if (place === "pattern") return value === "\n" || value === "|"
+    if (place !== "command" && place !== "words" && place !== "end") return value === "\n"
+    if (frame.command === undefined) return value === "\n" || (value.startsWith(";;") && this.endItem())
+    if (value === "|" || value === "|&") endCommand(frame)
+    else if (value === "&&" || value === "||") endPipeline(frame, value)
+    else if (value !== ";" && value !== "&" && value !== "\n") return this.endItem()
+    else endList(frame, value === "&")
+    this.place = "command"
+    return true
+  }
+
+  /** Ends an item of a `case`. */
+  private endItem(): boolean {
+    this.next()
+    this.place = "pattern"
+    return this.frame.word === "case"
+  }
+
+  /** Goes on to the next part of a compound command. */
+  private next(): boolean {
+    endList(this.frame, false)
+    this.place = "command"
+    return true
+  }
+
+  private compound(word: string): Command {
+    const command = new Command(word, this.isFunction)
+    this.isFunction = false
+    this.frame.command = command
+    return command
+  }
+
+  private begin(word: string, { start }: Token): boolean {
+    this.stack.push(frameOf(word, start, this.compound(word)))
+    this.place = word === "for" || word === "select" ? "variable" : word === "case" ? "subject" : "command"
+    return this.stack.length <= maximalDepth
+  }
+
+  private close(word: string, { end }: Token): boolean {
+    const { frame: open } = this
+    if (open.end !== word || open.needs !== undefined || this.isFunction) return false
+    endList(this.frame, false)
+    this.stack.pop()
+    this.command().end = end
+    this.place = "end"
+    return true
+  }
+}
+
+const endCommand = (frame: Frame): void => {
+  const { command } = frame
+  if (command === undefined) return
+  frame.pipeline ??= { before: frame.operator, isNegated: frame.isNegated, commands: [] }
+  frame.pipeline.commands.push(command)
+  frame.command = undefined
+}
+
+const endPipeline = (frame: Frame, operator: string): void => {
+  endCommand(frame)
+  if (frame.pipeline !== undefined) frame.pipelines.push(frame.pipeline)
+  frame.pipeline = undefined
+  frame.operator = operator
+  frame.isNegated = false
+}
+
+const endList = (frame: Frame, isBackground: boolean): void => {
+  endPipeline(frame, "")
+  if (frame.pipelines.length > 0) frame.owner.lists.push({ pipelines: frame.pipelines, isBackground })
+  frame.pipelines = []
+}
