@@ -1,42 +1,37 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
-import type { Reporter } from "vitest/node"
+import { budget, flaky, leftovers, slowest, unfinished } from "./test/support/suite/Reporters.js"
 
 const real = ["test/**/*.real.test.ts", "scratchpad/*.test.mjs"]
 
-/** Names the tests that passed at the second try only. */
-const flaky: Reporter = {
-  onTestCaseResult: (test) => {
-    if (test.diagnostic()?.flaky === true) process.stdout.write(`passed at the second try: ${test.fullName}\n`)
-  }
-}
-
-/** Names the files whose process has died before all their tests ended, which vitest does not. */
-const unfinished: Reporter = {
-  onTestRunEnd: (modules) => {
-    for (const one of modules) {
-      if (!["queued", "pending"].includes(one.state())) continue
-      const test = Array.from(one.children.allTests()).find((test) => test.result().state === "pending")
-      process.stdout.write(
-        `its process has died: ${one.moduleId}, in or before: ${test?.fullName ?? "its first test"}\n`
-      )
-    }
-  }
-}
+/** Seconds of CPU that a file with real shells may take; `.ci/run` fails where one takes more. */
+const costly = budget(15, {})
 
 export default defineConfig({
   test: {
-    reporters: ["default", flaky, unfinished],
+    reporters: ["default", flaky, unfinished, leftovers, slowest, costly],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A vitest pool isolates all of its files, or none.
-    poolOptions: { threads: { isolate: false } },
+    poolOptions: {
+      threads: { isolate: false },
+      // Real tests wait for starts, signals and grace times more than they compute.
+      forks: { minForks: 1, maxForks: Math.max(2, Math.ceil(1.5 * availableParallelism())) }
+    },
     projects: [
       {
         extends: true,
         // These start real shells and send signals: each file has a process of its own. What they see depends here and
         // there on which of two processes comes first: on a busy machine one of some two thousand fails, another each
         // time. Such a one gets a second try, and is named.
-        test: { name: "real", include: real, pool: "forks", retry: 1 }
+        test: {
+          name: "real",
+          include: real,
+          pool: "forks",
+          retry: 1,
+          globalSetup: "test/support/suite/Temporary.ts",
+          setupFiles: "test/support/suite/File.ts"
+        }
       },
       {
         extends: true,

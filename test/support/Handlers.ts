@@ -28,10 +28,10 @@ export const show = handler("show", (call) =>
 )
 
 /** The same for every name that begins so. */
-export const prefixed: CommandHandler = { ...show, name: "mcp:*" }
+const prefixed: CommandHandler = { ...show, name: "mcp:*" }
 
 /** Ends as its words say: `fail <exit code> <stdout> <stderr>`. */
-export const fail = handler("fail", ({ args: [code = "1", stdout = "", stderr = ""] }) =>
+const fail = handler("fail", ({ args: [code = "1", stdout = "", stderr = ""] }) =>
   Effect.succeed(CommandResult.make({ exitCode: Number(code), stdout, stderr }))
 )
 
@@ -39,7 +39,7 @@ export const fail = handler("fail", ({ args: [code = "1", stdout = "", stderr = 
 export const misuse = handler("misuse", () => new InvalidUsage({ reason: "misuse: no way\nUsage: misuse" }))
 
 /** Counts the bytes of its input. */
-export const count = handler("count", ({ stdin = Stream.empty }) =>
+const count = handler("count", ({ stdin = Stream.empty }) =>
   Effect.map(
     Stream.runFold(stdin, 0, (sum, chunk) => sum + chunk.length),
     (sum) => CommandResult.make({ stdout: `${sum}\n` })
@@ -66,7 +66,7 @@ export const write = handler(
 )
 
 /** Fails when half of the content is written. */
-export const half = handler(
+const half = handler(
   "half",
   ({ args: [path = ""], files }) =>
     files

@@ -271,7 +271,7 @@ describe.skipIf(!Tmux.isThere || !hasSandbox)("synapse shell in a sandbox", () =
         await until((lines) => lines.some((each) => each.startsWith("  denied.txt")))
         type("/allow denied.txt")
         press("Enter")
-        await until((lines) => lines.some((each) => each.includes("denied.txt can't be allowed: on the blacklist")))
+        await until((lines) => lines.join(" ").includes("denied.txt can't be allowed: on the blacklist"))
       },
       ["--deny", "denied.txt"]
     ))

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { ModelError } from "../../../src/agent/model/ModelError.js"
 import type { Model } from "../../../src/agent/model/ModelProvider.js"
 
-export interface FakeTurn {
+interface FakeTurn {
   readonly text?: string | ReadonlyArray<string>
   readonly reasoning?: string
   /** Command lines are calls of Bash; `arguments` that are text are sent as they are. */

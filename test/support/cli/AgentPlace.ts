@@ -12,13 +12,13 @@ const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs
 /** The options that make it run wherever the tests run. */
 const unsandboxed = ["--no-sandbox"]
 
-export interface Ended {
+interface Ended {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-export interface Started {
+interface Started {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
 }

@@ -13,7 +13,7 @@ const synapse = path.resolve(import.meta.dirname, "../../../dist/bin/synapse.cjs
 const home = fs.mkdtempSync(path.join(os.tmpdir(), "synapse-home-"))
 afterAll(() => fs.rmSync(home, { recursive: true, force: true }))
 
-export interface Ended {
+interface Ended {
   readonly exitCode: number | null
   readonly stdout: Buffer
   readonly stderr: string

@@ -13,7 +13,7 @@ import {
 } from "../../../src/extension/mcp/McpClient.js"
 
 /** A call that came to a server. */
-export type Called = readonly [tool: string, args: Readonly<Record<string, unknown>>]
+type Called = readonly [tool: string, args: Readonly<Record<string, unknown>>]
 
 /** What a tool answers: a text, whole blocks, or whatever it does. */
 type Answer =

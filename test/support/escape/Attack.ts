@@ -7,7 +7,7 @@ import { has } from "./Ground.js"
 import { type Places, type Setup, type Shape, snapshot, World, layer as worldLayer } from "./World.js"
 
 /** Prepared before any attack, a command that gets through says this word. */
-export const breach = "BREACH"
+const breach = "BREACH"
 
 export interface Attack {
   readonly title: string
@@ -33,7 +33,7 @@ const missing = ({ needs = [], not }: Pick<Attack, "needs" | "not">): string | u
 const still = ({ home, outside, secret }: Shape) => ({ home: snapshot(home), outside: snapshot(outside), secret })
 
 /** Runs an attack and holds it to what every attack is held to. */
-export const run = (attack: Attack): Effect.Effect<string, never, World> =>
+const run = (attack: Attack): Effect.Effect<string, never, World> =>
   Effect.gen(function* () {
     const world = yield* World
     const before = still(world)

@@ -6,7 +6,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 
-export const isLinux = process.platform === "linux"
+const isLinux = process.platform === "linux"
 
 const isOrdinary = (directory: string) => {
   try {

@@ -102,7 +102,7 @@ export interface Options {
 }
 
 /** `sandbox.json` in `home`, and no other secrets than those of the test. */
-export const layer = (
+const layer = (
   provider: SandboxProvider.SandboxProvider,
   { cwd, home, permission = Permission.layerNone, settings }: Options
 ): Layer.Layer<SandboxManager.SandboxManager> =>

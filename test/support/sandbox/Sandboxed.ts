@@ -11,8 +11,6 @@ import type * as Scope from "effect/Scope"
 import * as LinuxPlatform from "../../../src/sandbox/platform/linux/LinuxPlatform.js"
 import type { Rule, SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
 
-export const isLinux = process.platform === "linux"
-
 /** The process becomes an ordinary user for good: vitest gives every test file a process of its own. */
 export const becomeNobody = (): boolean => {
   if (process.getuid?.() !== 0) return process.getuid?.() !== undefined

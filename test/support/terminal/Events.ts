@@ -3,7 +3,7 @@ import { SubAgentStep } from "../../../src/domain/SubAgentEvent.js"
 import { RunEvent } from "../../../src/terminal/RunEvent.js"
 import type { Extras } from "../../../src/toolset/ToolReturn.js"
 
-export const bash = (id: string, command: string) => ({ id, name: "Bash", arguments: JSON.stringify({ command }) })
+const bash = (id: string, command: string) => ({ id, name: "Bash", arguments: JSON.stringify({ command }) })
 
 export const started = (id: string, command: string): RunEvent => RunEvent.ToolStarted({ call: bash(id, command) })
 

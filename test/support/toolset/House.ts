@@ -14,7 +14,7 @@ import * as Directory from "../sandbox/Directory.js"
 const isSandboxed = process.platform === "linux" && ChildProcess.spawnSync("bwrap", ["--version"]).status === 0
 
 /** What a command put out and how it ended. */
-export interface Seen {
+interface Seen {
   readonly exitCode: number | undefined
   readonly stdout: string | undefined
   readonly stderr: string | undefined
