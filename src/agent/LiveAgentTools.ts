@@ -8,16 +8,48 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Quote from "../bash/Quote.js"
+import type { Described } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import type { Task } from "../sandbox/permission/Permission.js"
 import * as Permission from "../sandbox/permission/Permission.js"
 import * as SubPolicy from "../sandbox/policy/SubPolicy.js"
 import { type InForce, SandboxManager } from "../sandbox/SandboxManager.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { Toolset } from "../toolset/Toolset.js"
-import { AgentTools, type Rights, type Tools } from "./internal/AgentTools.js"
+
+/** The rights of a sub-agent's tools. */
+interface Rights {
+  /** The directory that its shell goes to; by default, that which its parent's first shell started in. */
+  readonly cwd: string | undefined
+  /** True where its sandbox lets it write nowhere but to temporary files of its own. */
+  readonly isReadOnly: boolean
+  /** The task that questions for permission name. */
+  readonly task: Task
+}
+
+/** The tools of a sub-agent. */
+export interface Tools {
+  readonly toolset: Context.Tag.Service<Toolset>
+  /** Returns the commands that only its shell has. */
+  readonly commands: () => ReadonlyArray<Described>
+  /** The directory that its shell is in at first. */
+  readonly cwd: string
+}
+
+/** Makes the tools of sub-agents, under the restrictions of the agent that starts them. */
+export class AgentTools extends Context.Tag("synapse/AgentTools")<
+  AgentTools,
+  {
+    /**
+     * Makes the tools of a sub-agent, which end with the scope: a shell, a list of tasks and a policy of its own. The policy
+     * is that of its parent by now, or one that allows less. Fails with ExecutionFailed where it can't be enforced.
+     */
+    readonly make: (rights: Rights) => Effect.Effect<Tools, CommandError, Scope.Scope>
+  }
+>() {}
 
 /** The settings of a sub-agent's house. */
 export interface HouseSettings {

@@ -29,8 +29,8 @@ import * as FileStamp from "../files/FileStamp.js"
 import { SandboxSettings } from "../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../session/SessionSettings.js"
 import * as AgentType from "./AgentType.js"
-import { AgentTools } from "./internal/AgentTools.js"
 import type { SubAgentRun } from "./internal/SubAgentRun.js"
+import { AgentTools } from "./LiveAgentTools.js"
 import type { ModelProvider } from "./model/ModelProvider.js"
 
 /** A directory of such files. */

@@ -5,7 +5,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as History from "../agent/loop/History.js"
-import * as KeptMessage from "../agent/transcript/KeptMessage.js"
+import * as Entry from "../agent/transcript/Entry.js"
 import * as OpenSession from "../agent/transcript/OpenSession.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import type { Transcript } from "../agent/transcript/Transcript.js"
@@ -164,7 +164,7 @@ export const show = (given: { readonly id: string; readonly json: boolean }) =>
           ...(end?.reason === undefined ? {} : { reason: end.reason }),
           turns,
           usage,
-          messages: History.repair(messages).map(KeptMessage.encode)
+          messages: History.repair(messages).map(Entry.encodeKeptMessage)
         })}\n`
       )
       return ExitCode.success

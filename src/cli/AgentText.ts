@@ -1,6 +1,6 @@
 /** Words what `synapse agent` shows of a run: a model's and a command's texts, made harmless. */
 
-import type { TokenUsage } from "../agent/loop/TokenUsage.js"
+import type { TokenUsage } from "../agent/loop/RunLimits.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as ToolCall from "../domain/ToolCall.js"
 

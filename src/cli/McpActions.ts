@@ -8,14 +8,13 @@ import { InvalidUsage } from "../domain/CommandError.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Definition from "../extension/mcp/Definition.js"
+import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import type { McpEntry } from "../extension/mcp/McpConfig.js"
+import * as McpConfig from "../extension/mcp/McpConfig.js"
 import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
-import * as McpPlaces from "../extension/mcp/McpPlaces.js"
-import type { Found, Reading } from "../extension/mcp/Reading.js"
-import * as ServerEdit from "../extension/mcp/ServerEdit.js"
+import * as McpName from "../extension/mcp/McpName.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
-import * as ServerName from "../extension/mcp/ServerName.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
 import { complain, print } from "./Answer.js"
 import { run } from "./McpServices.js"
@@ -162,7 +161,7 @@ const definitionOf = ({
   words
 }: Added): Either.Either<Definition.Definition, InvalidUsage> => {
   const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
-  const refusal = ServerName.refusal(name)
+  const refusal = McpName.refusal(name)
   if (refusal !== undefined) return fail(`${ForeignText.word(name)} can't be added: ${refusal}.`)
   const [command, ...args] = words
   if (Option.isSome(url)) {
@@ -189,13 +188,13 @@ const definitionOf = ({
   )
 }
 
-const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerEdit.Target => ({
+const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({
   path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),
   isHome
 })
 
 const left = (path: string): string =>
-  `synapse: ${path} stays untrusted, as it was before; ${McpPlaces.howToTrust(Path.dirname(path))}`
+  `synapse: ${path} stays untrusted, as it was before; ${McpConfig.howToTrust(Path.dirname(path))}`
 
 /** Adds a server to the home file, or to the project's. */
 export const add = (given: Added) =>
@@ -203,7 +202,7 @@ export const add = (given: Added) =>
     const reading = yield* McpReading
     const value = Definition.encode(yield* definitionOf(given))
     const target = targetOf(reading, !given.project)
-    const change = yield* ServerEdit.add(target, new Map([[given.name, value]]), given.force)
+    const change = yield* ServerFile.add(target, new Map([[given.name, value]]), given.force)
     if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
     yield* print("stdout", `added: ${given.name}, in ${target.path}`)
     const { found } = yield* reading.read
@@ -218,7 +217,7 @@ export const remove = ({ name, project }: { readonly name: string; readonly proj
   Effect.gen(function* () {
     const reading = yield* McpReading
     const target = targetOf(reading, !project)
-    const change = yield* ServerEdit.remove(target, name)
+    const change = yield* ServerFile.remove(target, name)
     if (change !== undefined) {
       const isTrusted = !project || (yield* TrustFile.keep(reading.home, target.path, change))
       yield* print("stdout", `removed: ${ForeignText.word(name)}, from ${target.path}`)

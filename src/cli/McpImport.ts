@@ -5,10 +5,8 @@ import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
-import * as ForeignFiles from "../extension/mcp/ForeignFiles.js"
 import * as Import from "../extension/mcp/Import.js"
 import * as Server from "../extension/mcp/Server.js"
-import * as ServerEdit from "../extension/mcp/ServerEdit.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import { complain, print } from "./Answer.js"
@@ -51,17 +49,17 @@ export const take = (given: Given) =>
   Effect.gen(function* () {
     const { home, root } = yield* McpReading
     const { userHome } = yield* SandboxSettings.SandboxSettings
-    const target: ServerEdit.Target = { path: ServerFile.inHome(home), isHome: true }
+    const target: ServerFile.Target = { path: ServerFile.inHome(home), isHome: true }
     const files = Option.match(given.from, {
-      onNone: () => ForeignFiles.usual(root, userHome),
-      onSome: (path) => [ForeignFiles.named(path, root)]
+      onNone: () => Import.usual(root, userHome),
+      onSome: (path) => [Import.namedForeignFiles(path, root)]
     })
     const current = ServerFile.read(target.path, true)
     if (current._tag === "Broken") return yield* complain(`${target.path} can't be used: ${current.reason}`)
     const before = current._tag === "Servers" ? current.servers : new Map<string, unknown>()
 
     const read = yield* Effect.forEach(files, (file) =>
-      Effect.map(ForeignFiles.read(file, root), (servers) => ({ file, servers }))
+      Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
     )
     for (const { file, servers } of read) {
       if (Either.isLeft(servers))
@@ -90,7 +88,7 @@ export const take = (given: Given) =>
         lines.push(line(given.dryRun ? "would be taken over" : "taken over", step))
       }
     }
-    if (added.size > 0 && !given.dryRun) yield* ServerEdit.add(target, added)
+    if (added.size > 0 && !given.dryRun) yield* ServerFile.add(target, added)
     if (lines.length > 0) yield* print("stdout", lines.join("\n"))
     return isAgreed && !failed ? ExitCode.success : ExitCode.failure
   }).pipe(run)

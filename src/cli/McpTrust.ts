@@ -4,13 +4,13 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Definition from "../extension/mcp/Definition.js"
+import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import type { NamedFile } from "../extension/mcp/NamedFiles.js"
-import type { Found, Reading } from "../extension/mcp/Reading.js"
 import type { Server } from "../extension/mcp/Server.js"
+import * as Expanded from "../extension/mcp/Server.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
-import * as Variables from "../extension/mcp/Variables.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import { complain, print } from "./Answer.js"
@@ -47,7 +47,7 @@ const whatRuns = (server: Server): ReadonlyArray<string> => {
  * environment, and the files that are trusted with it.
  */
 export const describe = (server: Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
-  const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Variables.namesIn)
+  const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Expanded.namesIn)
   return [
     `  ${server.name}${server.isDisabled ? " (disabled)" : ""}`,
     ...whatRuns(server),

@@ -13,7 +13,6 @@ import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as LocalSkillStore from "../extension/skill/LocalSkillStore.js"
 import * as OwnSkills from "../extension/skill/OwnSkills.js"
 import { type Skill, SkillStore } from "../extension/skill/SkillStore.js"
-import * as UnknownSkill from "../extension/skill/UnknownSkill.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { complain, end, write } from "./Answer.js"
@@ -71,7 +70,7 @@ export const list = ({ json }: { readonly json: boolean }) =>
 export const info = ({ name }: { readonly name: string }) =>
   Effect.gen(function* () {
     const store = yield* SkillStore
-    const unknown = () => UnknownSkill.make(name, store.known(), "synapse skill info")
+    const unknown = () => LocalSkillStore.unknownSkill(name, store.known(), "synapse skill info")
     return SkillText.info(yield* Effect.mapError(store.find(name), unknown))
   }).pipe(run)
 

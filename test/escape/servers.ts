@@ -4,7 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as OwnFile from "../../src/extension/mcp/OwnFile.js"
-import * as ServerEdit from "../../src/extension/mcp/ServerEdit.js"
+import * as ServerFile from "../../src/extension/mcp/ServerFile.js"
 import * as TrustFile from "../../src/extension/mcp/TrustFile.js"
 import { scene } from "../support/escape/Attack.js"
 import { type Places, type Shape, snapshot, write } from "../support/escape/World.js"
@@ -215,7 +215,7 @@ export const servers = (ground: string): void => {
         const swapping = `while [ ! -e stop ]; do cp e m; mv m mcp_servers.json; rm -f mcp_servers.json; done; touch ended`
         yield* world.attack(`(${swapping}) >/dev/null 2>&1 &`)
         for (let times = 0; times < 40; times++) {
-          const adding = ServerEdit.add(target, new Map([[`mine${times}`, { url: "https://e.example" }]]))
+          const adding = ServerFile.add(target, new Map([[`mine${times}`, { url: "https://e.example" }]]))
           yield* adding.pipe(
             Effect.flatMap((change) => (change === undefined ? Effect.void : TrustFile.keep(home, file, change))),
             Effect.ignore,

@@ -9,11 +9,11 @@ import { type CommandError, ExecutionFailed } from "../../domain/CommandError.js
 import * as ForeignText from "../../domain/ForeignText.js"
 import { SubAgentStep } from "../../domain/SubAgentEvent.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
+import type { Tools } from "../LiveAgentTools.js"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as AgentLoop from "../loop/AgentLoop.js"
 import * as AgentSettings from "../loop/AgentSettings.js"
 import { type Model, ModelProvider } from "../model/ModelProvider.js"
-import type { Tools } from "./AgentTools.js"
 
 /** The parts of one run. */
 export interface Parts {

@@ -7,7 +7,7 @@ import type * as Prompt from "@effect/ai/Prompt"
 import * as Data from "effect/Data"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
-import type { TokenUsage } from "./TokenUsage.js"
+import type { TokenUsage } from "./RunLimits.js"
 
 /**
  * The reason for which a run ended: the model answered (`done`); a limit was reached (`turns`, `tokens`, `budget`); it called its tool

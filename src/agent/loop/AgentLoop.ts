@@ -22,26 +22,24 @@ import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
 import type { Model } from "../model/ModelProvider.js"
+import type { Finished } from "../model/Turn.js"
 import * as Turn from "../model/Turn.js"
-import type { Finished } from "../model/TurnPart.js"
-import { TurnPart } from "../model/TurnPart.js"
+import { TurnPart } from "../model/Turn.js"
 import type { Ending } from "./AgentEvent.js"
 import { AgentEvent } from "./AgentEvent.js"
 import type { Settings } from "./AgentSettings.js"
 import { AgentSettings } from "./AgentSettings.js"
-import * as CalledLine from "./internal/CalledLine.js"
-import type { Conversation as ConversationOfAskTurn } from "./internal/Conversation.js"
+
 import * as Conversation from "./internal/Conversation.js"
-import type { EventQueue as EventQueueOfAgentRun } from "./internal/EventQueue.js"
+
 import * as EventQueue from "./internal/EventQueue.js"
 import * as TurnCalls from "./internal/TurnCalls.js"
 import type { Reached } from "./RunLimits.js"
 import * as RunLimits from "./RunLimits.js"
-import * as TokenUsage from "./TokenUsage.js"
 
 /** The account of a run. What is added to it is added to that of its caller too, whose limits hold as well. */
 class RunAccount implements CommandAccount {
-  private sum: TokenUsage.TokenUsage = TokenUsage.none
+  private sum: RunLimits.TokenUsage = RunLimits.none
 
   constructor(
     private readonly limits: Limits,
@@ -49,7 +47,7 @@ class RunAccount implements CommandAccount {
   ) {}
 
   /** All that was used so far. */
-  get total(): TokenUsage.TokenUsage {
+  get total(): RunLimits.TokenUsage {
     return this.sum
   }
 
@@ -57,13 +55,13 @@ class RunAccount implements CommandAccount {
     return this.limits.budget !== undefined || this.caller?.hasBudget === true
   }
 
-  readonly add = (usage: TokenUsage.TokenUsage): void => {
-    this.sum = TokenUsage.add(this.sum, usage)
+  readonly add = (usage: RunLimits.TokenUsage): void => {
+    this.sum = RunLimits.add(this.sum, usage)
     this.caller?.add(usage)
   }
 
-  readonly reached = (pending?: TokenUsage.TokenUsage): RunLimits.Reached<"tokens" | "budget"> | undefined =>
-    RunLimits.ofUsage(this.limits, pending === undefined ? this.sum : TokenUsage.add(this.sum, pending)) ??
+  readonly reached = (pending?: RunLimits.TokenUsage): RunLimits.Reached<"tokens" | "budget"> | undefined =>
+    RunLimits.ofUsage(this.limits, pending === undefined ? this.sum : RunLimits.add(this.sum, pending)) ??
     this.caller?.reached(pending)
 }
 
@@ -80,7 +78,7 @@ type Asked = Data.TaggedEnum<{
   Cut: {
     readonly reached: Reached<"tokens" | "budget">
     readonly text: string
-    readonly usage: TokenUsage.TokenUsage | undefined
+    readonly usage: RunLimits.TokenUsage | undefined
   }
 }>
 
@@ -92,9 +90,9 @@ type Cut = Extract<Asked, { readonly _tag: "Cut" }>
 /** The parts of a request. */
 interface Options {
   readonly model: Model
-  readonly conversation: ConversationOfAskTurn
+  readonly conversation: Conversation.Conversation
   readonly tools: ReadonlyArray<ToolDefinition>
-  readonly events: EventQueueOfAgentRun
+  readonly events: EventQueue.EventQueue
   readonly account: RunAccount
   /** A message that stands behind the conversation in this request only. */
   readonly last: Prompt.Message | undefined
@@ -142,7 +140,7 @@ const once = ({ account, conversation, events, last, model, tools }: Options): E
     /** The usage of an answer that has no end, which nobody tells. */
     const estimated = () => {
       const [input, output] = [conversation.tokens(), Math.ceil(heard / perToken.usual)]
-      return TokenUsage.of({ input, output, cached: 0 }, model.price)
+      return RunLimits.of({ input, output, cached: 0 }, model.price)
     }
     const charge = (kind: ModelError["kind"]) => {
       if (kind === "broken" || heard > 0) account.add(estimated())
@@ -153,7 +151,7 @@ const once = ({ account, conversation, events, last, model, tools }: Options): E
     const hear = (characters: number): Effect.Effect<void, Cut> => {
       heard += characters
       const least = { input: known, output: Math.floor(heard / perToken.most), cached: known }
-      const reached = account.reached(TokenUsage.of(least, model.price))
+      const reached = account.reached(RunLimits.of(least, model.price))
       return reached === undefined ? Effect.void : Effect.fail(Asked.Cut({ reached, text, usage: estimated() }))
     }
     return Turn.stream(model, {
@@ -247,7 +245,7 @@ const kindOf = (call: ToolCall, result: ToolReturn): "wrong" | { readonly comman
   const isRefused = error === "CommandNotFound" || error === "InvalidUsage"
   if (error !== undefined && !isRefused) return undefined
   if (failureCategory !== "invalid_usage" && failureCategory !== "command_not_found") return undefined
-  const line = CalledLine.of(call)
+  const line = TurnCalls.of(call)
   if (line?.simple !== true || (isRefused && !isValid(call))) return isRefused ? "wrong" : undefined
   // A program that the machine does not have is missing whatever its arguments are.
   return { command: failureCategory === "command_not_found" && !isRefused ? line.name : line.text }
@@ -256,7 +254,7 @@ const kindOf = (call: ToolCall, result: ToolReturn): "wrong" | { readonly comman
 const isParameters = Schema.is(BashTool.Parameters, { onExcessProperty: "error" })
 
 /** Tests whether the tool takes the arguments of a call. */
-const isValid = (call: ToolCall): boolean => isParameters(CalledLine.argumentsOf(call))
+const isValid = (call: ToolCall): boolean => isParameters(TurnCalls.argumentsOf(call))
 
 /** The facts that a system prompt is made of. */
 interface Facts {
@@ -325,10 +323,10 @@ const limitsOf = ({ limits = {} }: Run, settings: Settings): Limits => ({
  *
  * @param idPrefix begins the ids of calls that the run makes itself
  */
-const runAgentRun = Effect.fnUntraced(function* (
+const carryOut = Effect.fnUntraced(function* (
   run: Run,
   settings: Settings,
-  events: EventQueueOfAgentRun,
+  events: EventQueue.EventQueue,
   idPrefix: string
 ): Effect.fn.Return<void> {
   const { model, toolset } = run
@@ -397,7 +395,7 @@ const runAgentRun = Effect.fnUntraced(function* (
         return yield* end(ending, reason)
       }
       const turn = conversation.own(asked.turn)
-      const usage = TokenUsage.of(turn.usage, model.price)
+      const usage = RunLimits.of(turn.usage, model.price)
       account.add(usage)
       if (!turn.usage.isEstimated) conversation.count(turn.usage.input)
       yield* events.emit(AgentEvent.TurnEnded({ turn: turns, text: turn.text, usage }))
@@ -522,7 +520,7 @@ export const layer: Layer.Layer<AgentLoop, never, AgentSettings> = Layer.effect(
   Effect.map(AgentSettings, (settings) => {
     let runs = 0
     return AgentLoop.of({
-      run: (run) => EventQueue.stream((events) => runAgentRun(run, settings, events, `synapse_${++runs}`))
+      run: (run) => EventQueue.stream((events) => carryOut(run, settings, events, `synapse_${++runs}`))
     })
   })
 )

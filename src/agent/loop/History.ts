@@ -6,7 +6,7 @@ import * as TextCut from "../../domain/TextCut.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import * as ResultImage from "../model/ResultImage.js"
-import type { Finished } from "../model/TurnPart.js"
+import type { Finished } from "../model/Turn.js"
 
 /** The result of a call that was cut off. */
 export const interrupted = "(interrupted before its result was known; it may or may not have run)"

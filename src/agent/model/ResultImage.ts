@@ -4,7 +4,7 @@
  * Each protocol puts them where it takes them. A LanguageModel of another provider of `@effect/ai` gets the text alone.
  */
 import * as Prompt from "@effect/ai/Prompt"
-import { objectOf, objectsOf, textOf } from "./internal/JsonValue.js"
+import { objectOf, objectsOf, textOf } from "./internal/Wire.js"
 
 /** An image; its bytes are in base64. */
 export interface ResultImage {

@@ -11,7 +11,6 @@ import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
 import * as Directories from "../../files/Directories.js"
 import * as FileLock from "../../sandbox/config/FileLock.js"
-import * as SessionId from "./internal/SessionId.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Sessions from "./Sessions.js"
 import * as Transcript from "./Transcript.js"
@@ -84,7 +83,7 @@ export const begin = <A, E, R>(
   use: (session: OpenSession) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R | FileSystem.FileSystem> =>
   Effect.gen(function* () {
-    const id = SessionId.make()
+    const id = Sessions.make()
     const time = new Date(yield* Clock.currentTimeMillis).toISOString()
     const transcript = Transcript.begin({
       type: "session",

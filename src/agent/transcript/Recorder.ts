@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as Images from "../loop/Images.js"
-import * as TokenUsage from "../loop/TokenUsage.js"
-import * as Entry from "./internal/Entry.js"
+import * as RunLimits from "../loop/RunLimits.js"
+import * as Entry from "./Entry.js"
 import type { NotKept, Writer } from "./internal/TranscriptFile.js"
 import type { OpenSession } from "./OpenSession.js"
 import type { End } from "./Transcript.js"
@@ -18,7 +18,7 @@ export interface Recorder {
   /** Keeps that the run was interrupted. */
   readonly interrupted: Effect.Effect<void>
   /** The turns and the usage of all runs of the session so far. */
-  readonly total: () => { readonly turns: number; readonly usage: TokenUsage.TokenUsage }
+  readonly total: () => { readonly turns: number; readonly usage: RunLimits.TokenUsage }
   /** True as long as all of the run was kept. */
   readonly isKept: () => boolean
 }
@@ -32,7 +32,7 @@ const mostShortened = 16 * 1024 ** 2
 const sizeOf = (messages: ReadonlyArray<Prompt.Message>): number =>
   Images.of(messages).reduce((sum, { base64 }) => sum + base64.length, 0)
 
-const written = ({ cost, ...usage }: TokenUsage.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
+const written = ({ cost, ...usage }: RunLimits.TokenUsage) => (cost === undefined ? usage : { ...usage, cost })
 
 /**
  * Makes the recorder of a run.
@@ -107,11 +107,11 @@ export const make = (
           }
           case "TurnEnded":
             turns++
-            usage = TokenUsage.add(usage, event.usage)
+            usage = RunLimits.add(usage, event.usage)
             return append({ type: "turn", turns, usage: written(usage) })
           case "Ended":
             // This one has the usage of sub-agents too.
-            usage = TokenUsage.add(transcript.usage, event.usage)
+            usage = RunLimits.add(transcript.usage, event.usage)
             return end(event)
           default:
             return Effect.void

@@ -1,13 +1,54 @@
 /** Finds and reads the sessions of agents in the directory that keeps them, a transcript each. */
+
+import * as Crypto from "node:crypto"
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as ForeignText from "../../domain/ForeignText.js"
-import * as SessionId from "./internal/SessionId.js"
+import * as Similar from "../../domain/Similar.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Transcript from "./Transcript.js"
+
+/** Letters and digits that are not taken for one another. */
+const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
+const length = 8
+
+/** Makes an id at random. */
+export const make = (): string =>
+  Array.from({ length }, () => alphabet[Crypto.randomInt(alphabet.length)] as string).join("")
+
+/** Tests whether a text is an id; no other text becomes a part of a path. */
+const is = (text: string): boolean => text.length === length && [...text].every((one) => alphabet.includes(one))
+
+/** The most ids that a message names. */
+const mostSessionId = 5
+
+/**
+ * Finds the id that a text is, or is the beginning of. On the left is the reason why there is none, with what there is.
+ *
+ * @param ids the newest first
+ */
+const findSessionId = (written: string, ids: ReadonlyArray<string>): Either.Either<string, string> => {
+  if (ids.includes(written)) return Either.right(written)
+  const shown = ForeignText.word(written)
+  const found = written === "" ? [] : ids.filter((id) => id.startsWith(written))
+  if (found.length === 1) return Either.right(found[0] as string)
+  if (found.length > 1) {
+    const more = found.length > mostSessionId ? `, and ${found.length - mostSessionId} more` : ""
+    return Either.left(
+      `${shown} is the beginning of ${found.slice(0, mostSessionId).join(", ")}${more}: write more of it.`
+    )
+  }
+  const [near] = Similar.likely(written, ids)
+  if (near !== undefined) return Either.left(`There is no session ${shown}. Is it ${near}?`)
+  return Either.left(
+    ids.length === 0
+      ? `There is no session ${shown}: there are none at all.`
+      : `There is no session ${shown}. The newest is ${ids[0]}; synapse agent list shows all.`
+  )
+}
 
 /** The error for a session that can't be found, read or gone on with. */
 export class NoSession extends Schema.TaggedError<NoSession>("synapse/NoSession")("NoSession", {
@@ -65,7 +106,7 @@ export const ids = (directory: string): Effect.Effect<ReadonlyArray<string>, NoS
       const all = names
         .slice(0, most)
         .map((name) => name.slice(0, -extension.length))
-        .filter(SessionId.is)
+        .filter(is)
       const timed = all.map((id) => [id, timeOf(pathOf(directory, id))] as const)
       return Effect.succeed(timed.sort((a, b) => b[1] - a[1]).map(([id]) => id))
     } catch (error) {
@@ -103,7 +144,7 @@ export const list = (
 /** Finds the id of a session by its beginning. */
 export const find = (directory: string, written: string): Effect.Effect<string, NoSession> =>
   Effect.flatMap(ids(directory), (all) =>
-    Effect.mapError(SessionId.find(written, all), (reason) => new NoSession({ reason }))
+    Effect.mapError(findSessionId(written, all), (reason) => new NoSession({ reason }))
   )
 
 /**

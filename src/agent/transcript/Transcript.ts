@@ -1,8 +1,8 @@
 /** A session of an agent, as its transcript tells it. */
 import type * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
-import * as TokenUsage from "../loop/TokenUsage.js"
-import * as Entry from "./internal/Entry.js"
+import * as RunLimits from "../loop/RunLimits.js"
+import * as Entry from "./Entry.js"
 
 /** The way in which a run ended. */
 export interface End {
@@ -20,7 +20,7 @@ export interface Transcript {
   readonly context: ReadonlyArray<Prompt.Message>
   /** The turns and the usage of all runs. */
   readonly turns: number
-  readonly usage: TokenUsage.TokenUsage
+  readonly usage: RunLimits.TokenUsage
   /** The provider and the model of the last run; undefined where none has begun. */
   readonly model: { readonly provider: string; readonly name: string } | undefined
   /** How the last run ended; undefined where it goes on, or was killed. */
@@ -36,7 +36,7 @@ type State = { -readonly [Key in keyof Omit<Transcript, "messages" | "context">]
   context: Array<Prompt.Message>
 }
 
-const usageOf = (usage: Extract<Entry.Entry, { readonly type: "turn" }>["usage"]): TokenUsage.TokenUsage => ({
+const usageOf = (usage: Extract<Entry.Entry, { readonly type: "turn" }>["usage"]): RunLimits.TokenUsage => ({
   cost: undefined,
   ...usage
 })
@@ -71,7 +71,7 @@ export const begin = (session: Entry.Session): Transcript => ({
   messages: [],
   context: [],
   turns: 0,
-  usage: TokenUsage.none,
+  usage: RunLimits.none,
   model: undefined,
   end: undefined,
   length: 0

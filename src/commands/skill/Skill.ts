@@ -8,9 +8,9 @@ import * as Advice from "../../domain/Advice.js"
 import { type CommandError, CommandNotFound, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ForeignText from "../../domain/ForeignText.js"
+import * as LocalSkillStore from "../../extension/skill/LocalSkillStore.js"
 import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
-import * as UnknownSkill from "../../extension/skill/UnknownSkill.js"
 import * as SkillText from "./Skill.text.js"
 
 /** The help of the commands `skill:*`. */
@@ -67,14 +67,14 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
   const asked =
     (command: string, name: string) =>
     (error: CommandError): CommandError =>
-      error._tag === "CommandNotFound" ? UnknownSkill.make(name, store.known(), command) : error
+      error._tag === "CommandNotFound" ? LocalSkillStore.unknownSkill(name, store.known(), command) : error
 
   /** Finds the tool that a name of three parts stands for. */
   const findTool = Effect.fnUntraced(function* (command: string) {
     const { name, tool } = partsOf(command)
     const skill = yield* findFor(command, name)
     const found = toolOf(skill, tool)
-    return found === undefined ? yield* UnknownSkill.tool(skill, tool, command) : { skill, tool: found }
+    return found === undefined ? yield* LocalSkillStore.unknownTool(skill, tool, command) : { skill, tool: found }
   })
 
   const program = Effect.fnUntraced(function* (
@@ -117,7 +117,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
   const unknown = Effect.fnUntraced(function* (command: string): Effect.fn.Return<never, CommandError> {
     const { name } = partsOf(command)
     const skill = yield* findFor(command, name)
-    if (!SkillScan.isUsable(skill)) return yield* UnknownSkill.unusable(skill, skill.problem ?? "")
+    if (!SkillScan.isUsable(skill)) return yield* LocalSkillStore.unusable(skill, skill.problem ?? "")
     return yield* new CommandNotFound({
       command,
       reason: `Unknown command: ${command}. There is a skill of this name.`,
@@ -161,7 +161,7 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
       const slash = skill.indexOf("/")
       if (slash >= 0) {
         const parts = [skill.slice(0, slash), skill.slice(slash + 1)] as const
-        return fileOf(name, parts, UnknownSkill.make(skill, store.known(), name))
+        return fileOf(name, parts, LocalSkillStore.unknownSkill(skill, store.known(), name))
       }
       return name === "skill:info"
         ? Effect.map(findFor(name, skill), shown)

@@ -21,17 +21,16 @@ import { Blocked, ExecutionFailed } from "../../domain/CommandError.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Directories from "../../files/Directories.js"
 import * as FailureCause from "./internal/FailureCause.js"
-import type { Gone, McpConnection as McpConnectionOfMcpConnections, Usable } from "./internal/McpConnection.js"
+import type { Gone, Usable } from "./internal/McpConnection.js"
 import * as McpConnection from "./internal/McpConnection.js"
 import * as McpSettings from "./internal/McpSettings.js"
 import * as ToolList from "./internal/ToolList.js"
 import type { McpServer } from "./McpClient.js"
 import { McpClient, type McpTool } from "./McpClient.js"
+import * as McpPlaces from "./McpConfig.js"
 import { McpConfig, type McpEntry } from "./McpConfig.js"
 import * as McpName from "./McpName.js"
-import * as McpPlaces from "./McpPlaces.js"
 import * as OwnFile from "./OwnFile.js"
-import * as ServerName from "./ServerName.js"
 
 /** The connections of all servers. */
 interface McpConnections {
@@ -41,7 +40,7 @@ interface McpConnections {
    */
   readonly use: <A, E>(
     entry: Usable,
-    use: (connection: McpConnectionOfMcpConnections) => Effect.Effect<A, E | ExecutionFailed | Gone>
+    use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
   ) => Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed>
   /** Closes the connections whose entries are not among these any more, or not as they were. */
   readonly retain: (entries: ReadonlyArray<McpEntry>) => Effect.Effect<void>
@@ -49,17 +48,17 @@ interface McpConnections {
 
 interface Slot {
   readonly fingerprint: string
-  readonly opened: Deferred.Deferred<McpConnectionOfMcpConnections, ExecutionFailed>
+  readonly opened: Deferred.Deferred<McpConnection.McpConnection, ExecutionFailed>
   /** The callers that wait for it; where the last one is interrupted, opening it is too. */
   waiting: number
-  connection: McpConnectionOfMcpConnections | undefined
+  connection: McpConnection.McpConnection | undefined
   opening: Fiber.RuntimeFiber<void> | undefined
   scope: Scope.CloseableScope | undefined
 }
 
 /** Makes connections with `open`, and closes all of them with the scope. */
 export const makeMcpConnections = (
-  open: (entry: Usable) => Effect.Effect<McpConnectionOfMcpConnections, ExecutionFailed, Scope.Scope>
+  open: (entry: Usable) => Effect.Effect<McpConnection.McpConnection, ExecutionFailed, Scope.Scope>
 ): Effect.Effect<McpConnections, never, Scope.Scope> =>
   Effect.gen(function* () {
     const own = yield* Effect.scope
@@ -140,7 +139,7 @@ export const makeMcpConnections = (
     return {
       use: <A, E>(
         entry: Usable,
-        use: (connection: McpConnectionOfMcpConnections) => Effect.Effect<A, E | ExecutionFailed | Gone>
+        use: (connection: McpConnection.McpConnection) => Effect.Effect<A, E | ExecutionFailed | Gone>
       ): Effect.Effect<A, Exclude<E, Gone> | ExecutionFailed> => {
         const once = Effect.flatMap(get(entry), use)
         const isGone = (error: E | ExecutionFailed | Gone): error is Gone =>
@@ -283,7 +282,7 @@ const prune = async (directory: string): Promise<void> => {
  *
  * @param files those that can't be read, for it may stand in one of them
  */
-export const serverUnknownMcp = (
+export const unknownServer = (
   command: string,
   name: string,
   servers: ReadonlyArray<string>,
@@ -307,7 +306,7 @@ export const serverUnknownMcp = (
   })
 
 /** Makes the error for a tool that a server does not have. */
-export const toolUnknownMcp = (
+export const unknownTool = (
   command: string,
   { server, tool }: McpName.Name,
   tools: ReadonlyArray<string>
@@ -382,9 +381,9 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
         const servers = entries.map(({ server }) => server)
         const entry = entries.find(({ server }) => server.name === name && server.isFile !== true)
         if (entry === undefined) {
-          const names = servers.filter((one) => one.isFile !== true && ServerName.refusal(one.name) === undefined)
+          const names = servers.filter((one) => one.isFile !== true && McpName.refusal(one.name) === undefined)
           const files = servers.filter(({ isFile }) => isFile === true)
-          return serverUnknownMcp(
+          return unknownServer(
             command,
             name,
             names.map(({ name }) => name),
@@ -423,7 +422,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
             if (catalog.get(entry)?.names.has(tool) !== true) {
               // It may be new.
               const { names } = yield* list(entry, connection)
-              if (!names.has(tool)) return yield* toolUnknownMcp(`mcp:${server}:${tool}`, { server, tool }, [...names])
+              if (!names.has(tool)) return yield* unknownTool(`mcp:${server}:${tool}`, { server, tool }, [...names])
             }
             return yield* connection.call(tool, args, options)
           })

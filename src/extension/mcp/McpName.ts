@@ -3,6 +3,18 @@ import * as ShellText from "../../bash/ShellText.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileFailure from "../../files/FileFailure.js"
 
+/** The most characters of a name. */
+const longestServerName = 64
+
+/** Returns the reason why a name can't be a server's; undefined for one that can. */
+export const refusal = (name: string): string | undefined => {
+  if (name === "") return "its name is empty"
+  if (name.length > longestServerName) return `its name is longer than ${longestServerName} characters`
+  if (name === "__proto__") return "its name means something else to programs"
+  if (/^[A-Za-z0-9_][\w.-]*$/.test(name)) return undefined
+  return "its name can't be part of a command: it is made of letters, digits and _ . -, and begins with no . or -"
+}
+
 /** The parts of `mcp:<server>:<tool>`; an empty one is missing. A tool's name may be any text. */
 export interface Name {
   readonly server: string

@@ -1,15 +1,141 @@
 /** One server of a file, by itself: what it is, and which of its files are to be trusted. */
 
 import * as Path from "node:path"
+import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
-import * as Expanded from "./internal/Expanded.js"
-import type { HeldFiles } from "./internal/HeldFiles.js"
 import * as Launcher from "./internal/Launcher.js"
 import type { McpServer } from "./McpClient.js"
+import * as McpName from "./McpName.js"
 import * as NamedFiles from "./NamedFiles.js"
-import * as ServerName from "./ServerName.js"
+import type { HeldFiles } from "./TrustFile.js"
+
+/** The values of variables. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+const reference = /\$\{([^{}]*)\}/g
+const known = /^([A-Za-z_]\w*)(?::-(.*))?$/s
+/** Matches what editors fill in: `${input:token}`, `${env:NAME}`. */
+const editors = /^[A-Za-z]+:(?!-)/
+
+/**
+ * Expands a text once: values are not expanded again. On the left is the reason why it can't be: a variable that is not
+ * set and has no default, which an empty one counts as. What is no variable (`${x%y}`) stays as it is written.
+ */
+export const expand = (text: string, variables: Variables): Either.Either<string, string> => {
+  let reason: string | undefined
+  const expanded = text.replace(reference, (written, inner: string) => {
+    if (editors.test(inner)) reason ??= `${written} is filled in by editors only`
+    const [, name = "", fallback] = known.exec(inner) ?? []
+    if (name === "") return written
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+    if (value !== undefined && value !== "") return value
+    if (fallback === undefined) reason ??= `the variable ${name} is ${value === "" ? "empty" : "not set"}`
+    return fallback ?? ""
+  })
+  return reason === undefined ? Either.right(expanded) : Either.left(reason)
+}
+
+/** Returns the names of the variables that a text expands. */
+export const namesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(reference)].flatMap(([, inner = ""]) => known.exec(inner)?.[1] ?? [])
+
+/** A definition whose variables are expanded; `cwd` is absolute. */
+export type Expanded = Data.TaggedEnum<{
+  Stdio: {
+    readonly command: string
+    readonly args: ReadonlyArray<string>
+    readonly env: Readonly<Record<string, string>>
+    readonly cwd: string
+  }
+  Http: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+}>
+
+/** Makes what can be started or spoken to, and takes it apart with `$match`. */
+export const Expanded = Data.taggedEnum<Expanded>()
+
+/** The places and variables that definitions are read with. */
+interface Places {
+  readonly variables: Variables
+  /** The directory that `~` stands for. */
+  readonly userHome: string
+  /** The working directory, which a relative `cwd` is relative to. */
+  readonly root: string
+}
+
+/** Collects the first reason why something can't be used. */
+class Problems {
+  first: string | undefined
+  say(at: string, reason: string): void {
+    this.first ??= `${ForeignText.word(at, 200)}: ${reason}`
+  }
+}
+
+const header = /^[!#$%&'*+.^_`|~\w-]+$/
+
+/**
+ * Expands a definition; on the left is the reason why it can't be used, which holds no value of a variable.
+ *
+ * @param directory the directory that a program is started in where the definition names none
+ */
+export const expandDefinition = (
+  definition: Definition.Definition,
+  places: Places,
+  directory: string
+): Either.Either<Expanded, string> => {
+  const problems = new Problems()
+  const text = (written: string, at: string): string =>
+    Either.match(expand(written, places.variables), {
+      onLeft: (reason) => {
+        problems.say(at, reason)
+        return ""
+      },
+      onRight: (expanded) => {
+        if (expanded.includes("\0")) problems.say(at, "it holds a NUL, which no program can be given")
+        return expanded
+      }
+    })
+  const texts = (written: Readonly<Record<string, string>>, at: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(Object.entries(written).map(([name, value]) => [name, text(value, `${at}.${name}`)]))
+
+  const expanded = Definition.Definition.$match(definition, {
+    Stdio: ({ args, command, cwd, env }): Expanded => {
+      const wrong = Object.keys(env).find((name) => !/^[^=\0]+$/.test(name))
+      if (wrong !== undefined)
+        problems.say("env", `${ForeignText.word(JSON.stringify(wrong))} can't be a variable's name`)
+      const from = cwd === undefined ? directory : text(cwd, "cwd").replace(/^~(?=\/|$)/, () => places.userHome)
+      const program = text(command, "command")
+      if (program.trim() === "") problems.say("command", "it is empty")
+      return Expanded.Stdio({
+        command: program,
+        args: args.map((word, at) => text(word, `args[${at}]`)),
+        env: texts(env, "env"),
+        cwd: Path.resolve(places.root, from)
+      })
+    },
+    Http: (written) => {
+      const url = text(written.url, "url")
+      const headers = texts(written.headers, "headers")
+      for (const [name, value] of Object.entries(headers)) {
+        if (!header.test(name))
+          problems.say("headers", `${ForeignText.word(JSON.stringify(name))} can't be a header's name`)
+        if (/[\0-\x08\n-\x1f\x7f]|[^\0-\xff]/.test(value)) {
+          problems.say(`headers.${name}`, "it holds a character that no header may hold")
+        }
+      }
+      const reason = URL.canParse(url) ? flawOf(new URL(url)) : "it is no address"
+      if (reason !== undefined) problems.say("url", reason)
+      return Expanded.Http({ url, headers })
+    }
+  })
+  return problems.first === undefined ? Either.right(expanded) : Either.left(problems.first)
+}
+
+const flawOf = ({ password, protocol, username }: URL): string | undefined => {
+  if (protocol !== "http:" && protocol !== "https:") return "it is no http or https address"
+  return username + password === "" ? undefined : "it holds a user or a password, whose place is in headers"
+}
 
 /** A file of servers. */
 export interface Origin {
@@ -18,7 +144,7 @@ export interface Origin {
 }
 
 /** The places, variables and rules that servers are read with. */
-export interface Surroundings extends Expanded.Places {
+export interface Surroundings extends Places {
   /** `$SYNAPSE_HOME`. */
   readonly home: string
   /** Tests whether sandboxed commands may write to a path, or to a link on the way to it. */
@@ -40,7 +166,7 @@ export interface Server {
   /** The keys that have no effect. */
   readonly ignored: ReadonlyArray<string>
   /** What can be started or spoken to; on the left is the reason why nothing can. */
-  readonly expanded: Either.Either<Expanded.Expanded, string>
+  readonly expanded: Either.Either<Expanded, string>
   /** The paths that its words may name and commands may write, whether or not something is there. */
   readonly paths: ReadonlyArray<string>
 }
@@ -57,9 +183,9 @@ export const make = (origin: Origin, name: string, value: unknown, around: Surro
     ignored: [],
     isDisabled: false
   }))
-  const named = ServerName.refusal(name)
+  const named = McpName.refusal(name)
   const expanded = Either.flatMap(named === undefined ? decoded : Either.left(named), (found) =>
-    Either.map(Expanded.make(found.definition, around, directoryOf(origin, around)), (program) => {
+    Either.map(expandDefinition(found.definition, around, directoryOf(origin, around)), (program) => {
       if (program._tag !== "Stdio" || found.definition._tag !== "Stdio" || found.definition.cwd !== undefined)
         return program
       return { ...program, ...Launcher.locate(program, directoryOf({ source: "home" }, around), around.isWritable) }

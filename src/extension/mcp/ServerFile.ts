@@ -1,13 +1,77 @@
 /** The files that list MCP servers: that of the working directory, and that of `$SYNAPSE_HOME`. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as JsonText from "../../domain/JsonText.js"
 import { serversFile } from "../../sandbox/config/PolicyBuilder.js"
 import * as ConfigFile from "./ConfigFile.js"
 import * as OwnFile from "./OwnFile.js"
+
+/** The file to change. */
+export interface Target {
+  readonly path: string
+  readonly isHome: boolean
+}
+
+/**
+ * The content of a file that was changed, as SHA-256: what was read and edited, undefined where there was no file, and
+ * what was written in its place.
+ */
+export interface Change {
+  readonly before: string | undefined
+  readonly after: string
+}
+
+/** Yields undefined where there was nothing to change. */
+type Edited = Effect.Effect<Change | undefined, ConfigFile.NotWritten, FileSystem.FileSystem>
+
+const change = (
+  target: Target,
+  editsFor: (servers: ReadonlyMap<string, unknown>) => Either.Either<ReadonlyArray<JsonText.Edit>, string>
+): Edited =>
+  Effect.suspend(() => {
+    // The file is read more than once; what counts is the reading that was edited and written.
+    let before: string | undefined
+    let after = ""
+    const read = () => {
+      const found = readBytes(target.path, target.isHome)
+      before = found._tag === "Content" ? found.sha256 : undefined
+      return found
+    }
+    const written = ConfigFile.update(target.path, read, (text = "{}\n") =>
+      Either.flatMap(parse(text), (servers) =>
+        Either.flatMap(editsFor(servers), (edits) => {
+          if (edits.length === 0) return Either.right(undefined)
+          const changed = JsonText.edit(text, edits)
+          after = OwnFile.hash(changed)
+          return Either.map(parse(changed), () => changed)
+        })
+      )
+    )
+    return Effect.map(written, (isWritten) => (isWritten ? { before, after } : undefined))
+  })
+
+/** Adds servers. Fails for a name that is taken, except with `isForced`, which replaces what it has. */
+export const add = (
+  target: Target,
+  added: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  isForced = false
+): Edited =>
+  change(target, (servers) => {
+    const taken = [...added.keys()].find((name) => servers.has(name))
+    if (taken !== undefined && !isForced) return Either.left(`it has a server ${taken} already (--force replaces it)`)
+    return Either.right([...added].map(([name, value]) => JsonText.Edit.Set({ path: ["mcpServers", name], value })))
+  })
+
+/** Removes a server. Returns undefined where the file has none of that name. */
+export const remove = (target: Target, name: string): Edited =>
+  change(target, (servers) =>
+    Either.right(servers.has(name) ? [JsonText.Edit.Remove({ path: ["mcpServers", name] })] : [])
+  )
 
 /**
  * The content of a file: the servers as they are written, by name, and the hash of the bytes that they were read from.

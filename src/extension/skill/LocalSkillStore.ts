@@ -3,15 +3,64 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
+import * as UnknownCommand from "../../command/UnknownCommand.js"
+import * as Advice from "../../domain/Advice.js"
+import type { CommandError, CommandNotFound } from "../../domain/CommandError.js"
+import { ExecutionFailed } from "../../domain/CommandError.js"
+import * as ForeignText from "../../domain/ForeignText.js"
+import * as Similar from "../../domain/Similar.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import { SessionSettings } from "../../session/SessionSettings.js"
 import type * as FrontMatter from "./FrontMatter.js"
-import * as Interpreter from "./internal/Interpreter.js"
 import * as SkillFile from "./SkillFile.js"
 import * as SkillScan from "./SkillScan.js"
+import type { Skill } from "./SkillStore.js"
 import { SkillStore } from "./SkillStore.js"
-import * as UnknownSkill from "./UnknownSkill.js"
+
+/**
+ * Makes the error for a skill that does not exist, which names the nearest.
+ *
+ * @param command the command that named it
+ */
+export const unknownSkill = (name: string, skills: ReadonlyArray<Skill>, command = `skill:${name}`): CommandNotFound =>
+  UnknownCommand.make({
+    command,
+    kind: "skill",
+    name,
+    known: skills.filter(SkillScan.isUsable).map((skill) => skill.name),
+    advice: adviceOn(name, command, skills)
+  })
+
+/** The commands on all skills. */
+const own = ["list", "info", "load"]
+
+const adviceOn = (name: string, command: string, skills: ReadonlyArray<Skill>): ReadonlyArray<Advice.Advice> => {
+  const [meant] = command === `skill:${name}` ? Similar.likely(name, own) : []
+  if (meant !== undefined) return [Advice.line`Did you mean ${Advice.typed(`skill:${meant}`)}?`]
+  return skills.length === 0 ? [] : [Advice.line`${Advice.run("skill:list")} tells what each is for.`]
+}
+
+/** Makes the error for a skill that is there, and can't be used. */
+export const unusable = ({ name }: Skill, why: string): ExecutionFailed =>
+  new ExecutionFailed({ kind: "io", reason: `${name}: ${ForeignText.line(why, 300)}.` })
+
+/**
+ * Makes the error for a tool that a skill does not have, which names the nearest; of a skill that can't be used, it tells
+ * the reason.
+ */
+export const unknownTool = (skill: Skill, name: string, command: string): CommandError =>
+  SkillScan.isUsable(skill)
+    ? UnknownCommand.make({
+        command,
+        kind: "skill tool",
+        kinds: `tools of ${skill.name}`,
+        name,
+        known: skill.tools.map((tool) => tool.name),
+        toWord: (name) => `skill:${skill.name}:${name}`,
+        advice: [Advice.line`${Advice.run(`skill:load ${skill.name}`)} prints its instructions.`]
+      })
+    : unusable(skill, skill.problem ?? "")
 
 /** The directories of skills, below the working directory, of the project. */
 export const projectDirectories: ReadonlyArray<string> = [".agents/skills", ".claude/skills"]
@@ -63,7 +112,7 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
     })
     const find = Effect.fn("SkillStore.find")(function* (name: string) {
       const skill = scan.one(name, yield* parsing)
-      return skill ?? (yield* UnknownSkill.make(name, yield* list))
+      return skill ?? (yield* unknownSkill(name, yield* list))
     })
 
     return SkillStore.of({
@@ -73,10 +122,10 @@ export const layer: Layer.Layer<SkillStore, never, SandboxSettings | SessionSett
         const skill = yield* find(name)
         const text = scan.instructions(skill)
         if (Either.isRight(text)) return { skill, text: text.right }
-        return yield* UnknownSkill.unusable(skill, text.left)
+        return yield* unusable(skill, text.left)
       }),
       program: ({ directory }, { path }, args) =>
-        Interpreter.programOf(path, SkillFile.realOf(directory) ?? directory, args),
+        SkillScan.programOf(path, SkillFile.realOf(directory) ?? directory, args),
       known: () => {
         if (performance.now() >= next) {
           next = Number.POSITIVE_INFINITY

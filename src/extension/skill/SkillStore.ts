@@ -7,8 +7,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Program } from "../../command/CommandHandler.js"
+import * as UnknownCommand from "../../command/UnknownCommand.js"
 import type { CommandError } from "../../domain/CommandError.js"
-import * as UnknownSkill from "./UnknownSkill.js"
 
 /**
  * A skill, from the front matter of its `SKILL.md`. All texts are its author's: who shows them makes control characters
@@ -93,7 +93,7 @@ export class SkillStore extends Context.Tag("synapse/SkillStore")<
  */
 export const layerNone: Layer.Layer<SkillStore> = Layer.sync(SkillStore, () => {
   const none: ReadonlyArray<Skill> = []
-  const unknown = (name: string) => Effect.suspend(() => UnknownSkill.make(name, none))
+  const unknown = (name: string) => UnknownCommand.make({ command: `skill:${name}`, kind: "skill", name, known: [] })
   return SkillStore.of({
     list: Effect.succeed(none),
     find: unknown,

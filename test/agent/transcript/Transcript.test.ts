@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
-import * as Entry from "../../../src/agent/transcript/internal/Entry.js"
+import * as Entry from "../../../src/agent/transcript/Entry.js"
 import * as Transcript from "../../../src/agent/transcript/Transcript.js"
 
 const session: Entry.Session = {

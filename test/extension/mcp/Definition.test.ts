@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Definition from "../../../src/extension/mcp/Definition.js"
-import * as Expanded from "../../../src/extension/mcp/internal/Expanded.js"
-import * as ServerName from "../../../src/extension/mcp/ServerName.js"
+import * as McpName from "../../../src/extension/mcp/McpName.js"
+import * as Server from "../../../src/extension/mcp/Server.js"
 
 const decode = (value: unknown) => Either.merge(Definition.decode(value))
 
@@ -141,7 +141,7 @@ describe("the definition of a server", () => {
         if (Either.isLeft(decoded)) return
         const { definition } = decoded.right
         Definition.target(definition)
-        Expanded.make(definition, places, "/d")
+        Server.expandDefinition(definition, places, "/d")
         assert.deepStrictEqual(
           Either.getOrThrow(Definition.decode(Definition.encode(definition))).definition,
           definition
@@ -155,13 +155,15 @@ describe("what a definition expands to", () => {
   const places = { variables: { T: "tok", BAD: "a\nb", U: "é" }, userHome: "/u", root: "/r" }
   const make = (value: unknown) =>
     Either.merge(
-      Either.flatMap(Definition.decode(value), ({ definition }) => Expanded.make(definition, places, "/home/mcp"))
+      Either.flatMap(Definition.decode(value), ({ definition }) =>
+        Server.expandDefinition(definition, places, "/home/mcp")
+      )
     )
 
   it("has its variables everywhere, and an absolute directory", () => {
     assert.deepStrictEqual(
       make({ command: "${T}", args: ["${T}"], env: { A: "${T}" }, cwd: "~/${T}" }),
-      Expanded.Expanded.Stdio({ command: "tok", args: ["tok"], env: { A: "tok" }, cwd: "/u/tok" })
+      Server.Expanded.Stdio({ command: "tok", args: ["tok"], env: { A: "tok" }, cwd: "/u/tok" })
     )
     assert.deepStrictEqual(
       [undefined, ".", "sub", "/abs", "~", "~x"]
@@ -171,7 +173,7 @@ describe("what a definition expands to", () => {
     )
     assert.deepStrictEqual(
       make({ url: "http://h/${T}", headers: { Authorization: "Bearer ${T}" } }),
-      Expanded.Expanded.Http({ url: "http://h/tok", headers: { Authorization: "Bearer tok" } })
+      Server.Expanded.Http({ url: "http://h/tok", headers: { Authorization: "Bearer tok" } })
     )
   })
 
@@ -206,7 +208,7 @@ describe("what a definition expands to", () => {
 describe("the name of a server", () => {
   it("can be part of a command", () => {
     for (const name of ["gh", "a.b", "A_1-x", "_x", "constructor", "x".repeat(64)]) {
-      assert.strictEqual(ServerName.refusal(name), undefined, name)
+      assert.strictEqual(McpName.refusal(name), undefined, name)
     }
     for (const name of [
       "",
@@ -222,7 +224,7 @@ describe("the name of a server", () => {
       "é",
       "x".repeat(65)
     ]) {
-      assert.isString(ServerName.refusal(name), name)
+      assert.isString(McpName.refusal(name), name)
     }
   })
 })

@@ -2,12 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import { Definition } from "../../../src/extension/mcp/Definition.js"
-import * as ForeignFiles from "../../../src/extension/mcp/ForeignFiles.js"
 import * as Import from "../../../src/extension/mcp/Import.js"
-import * as Foreign from "../../../src/extension/mcp/internal/Foreign.js"
 
-const parse = async (text: string, format: Foreign.Format) => {
-  const parsed = await Foreign.parse(text, format, "/work")
+const parse = async (text: string, format: Import.Format) => {
+  const parsed = await Import.parse(text, format, "/work")
   return Either.isLeft(parsed)
     ? parsed.left
     : Object.fromEntries([...parsed.right].map(([name, server]) => [name, Either.merge(server)]))
@@ -44,7 +42,7 @@ describe("the servers of other programs", () => {
   })
 
   it("are told by their names, whatever these mean to programs", async () => {
-    const servers = await Foreign.parse('{"mcpServers": {"__proto__": {"command": "x"}}}', "mcpServers", "/work")
+    const servers = await Import.parse('{"mcpServers": {"__proto__": {"command": "x"}}}', "mcpServers", "/work")
     assert.deepStrictEqual(
       [...Either.getOrThrow(servers)],
       [["__proto__", Either.left("its name means something else to programs")]]
@@ -114,7 +112,7 @@ describe("the servers of other programs", () => {
     assert.strictEqual(await parse("{", "mcpServers"), "it is no JSON")
     assert.strictEqual(await parse("", "vscode"), "it is no JSON")
     assert.strictEqual(await parse("[", "codex"), "it is no TOML")
-    const formats = FastCheck.constantFrom<Foreign.Format>("mcpServers", "claude", "vscode", "codex")
+    const formats = FastCheck.constantFrom<Import.Format>("mcpServers", "claude", "vscode", "codex")
     await FastCheck.assert(
       FastCheck.asyncProperty(FastCheck.oneof(FastCheck.json(), FastCheck.string()), formats, async (text, format) => {
         await parse(text, format)
@@ -125,7 +123,7 @@ describe("the servers of other programs", () => {
 })
 
 describe("what is taken over", () => {
-  const file = ForeignFiles.named("/other/.cursor/mcp.json", "/work")
+  const file = Import.namedForeignFiles("/other/.cursor/mcp.json", "/work")
   const found = (servers: Record<string, unknown>, from = file) => ({
     file: from,
     servers: new Map(Object.entries(servers).map(([name, value]) => [name, Either.right(value as Definition)]))
@@ -154,7 +152,7 @@ describe("what is taken over", () => {
 
   it("is read by the file's name", () => {
     const named = (path: string) => {
-      const { format, isProjects } = ForeignFiles.named(path, "/work")
+      const { format, isProjects } = Import.namedForeignFiles(path, "/work")
       return `${format}${isProjects ? " of the project" : ""}`
     }
     assert.deepStrictEqual(

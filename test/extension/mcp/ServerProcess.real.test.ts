@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Servers from "../../support/mcp/Servers.js"
 import * as Temporary from "../../support/Temporary.js"
 
-const built = path.resolve(import.meta.dirname, "../../../dist/extension/mcp/ServerProcess.js")
+const built = path.resolve(import.meta.dirname, "../../../dist/extension/mcp/internal/ServerProcess.js")
 
 /** A program that starts a server which ignores its end, and then what that one starts; it prints both. */
 const program = (server: string) => `

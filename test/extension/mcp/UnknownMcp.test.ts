@@ -4,11 +4,11 @@ import * as LiveMcpClient from "../../../src/extension/mcp/LiveMcpClient.js"
 const places = { home: "/home/u/.synapse", root: "/work" }
 
 const unknownTool = (tool: string, tools: ReadonlyArray<string>) =>
-  LiveMcpClient.toolUnknownMcp(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
+  LiveMcpClient.unknownTool(`mcp:fs:${tool}`, { server: "fs", tool }, tools)
 
 describe("UnknownMcp", () => {
   it("S17 names the whole identifier, and how to see what there is", () => {
-    const error = LiveMcpClient.serverUnknownMcp("mcp:nope:list", "nope", ["files", "github"], places)
+    const error = LiveMcpClient.unknownServer("mcp:nope:list", "nope", ["files", "github"], places)
     assert.strictEqual(error.command, "mcp:nope:list")
     assert.strictEqual(
       error.message,
@@ -18,13 +18,13 @@ describe("UnknownMcp", () => {
 
   it("names the call at the nearest server", () => {
     const of = (command: string, name: string) =>
-      LiveMcpClient.serverUnknownMcp(command, name, ["files", "github"], places).reason
+      LiveMcpClient.unknownServer(command, name, ["files", "github"], places).reason
     assert.strictEqual(
       of("mcp:githib:list", "githib"),
       "Unknown MCP server: githib (in mcp:githib:list). Did you mean mcp:github:list?"
     )
     const help = (servers: ReadonlyArray<string>) =>
-      LiveMcpClient.serverUnknownMcp("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
+      LiveMcpClient.unknownServer("mcp:githib:list", "githib", servers, places).message.split("\n").slice(1)
     assert.deepStrictEqual(help(["files", "github"]), ['Bash(command="mcp:github:list --help") shows how to use it.'])
     assert.deepStrictEqual(help(["files", "githab", "github"]), [])
     assert.strictEqual(of("mcp:git", "git"), "Unknown MCP server: git (in mcp:git). Did you mean mcp:github?")
@@ -32,7 +32,7 @@ describe("UnknownMcp", () => {
 
   it("says where servers are configured, where there are none", () => {
     assert.strictEqual(
-      LiveMcpClient.serverUnknownMcp("mcp:a:b", "a", [], places).message,
+      LiveMcpClient.unknownServer("mcp:a:b", "a", [], places).message,
       'Unknown MCP server: a (in mcp:a:b).\nNo MCP server is configured: the user names them in /work/mcp_servers.json or /home/u/.synapse/mcp/mcp_servers.json.\nOnce it is there, Bash(command="mcp:a:b --help") shows how to use it.'
     )
   })
@@ -46,7 +46,7 @@ describe("UnknownMcp", () => {
       isFile: true
     } as const
     assert.match(
-      LiveMcpClient.serverUnknownMcp("mcp:a:b", "a", ["files"], places, [file]).message,
+      LiveMcpClient.unknownServer("mcp:a:b", "a", ["files"], places, [file]).message,
       /\n\/work\/mcp_servers\.json can't be used: it is no JSON\.$/
     )
   })

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
-import * as Variables from "../../../src/extension/mcp/Variables.js"
+import * as Server from "../../../src/extension/mcp/Server.js"
 
-const expand = (text: string, variables: Variables.Variables = { A: "1", EMPTY: "", TEXT: "${A}" }) =>
-  Either.merge(Either.mapLeft(Variables.expand(text, variables), (reason) => `LEFT ${reason}`))
+const expand = (text: string, variables: Server.Variables = { A: "1", EMPTY: "", TEXT: "${A}" }) =>
+  Either.merge(Either.mapLeft(Server.expand(text, variables), (reason) => `LEFT ${reason}`))
 
 const name = FastCheck.stringMatching(/^[A-Za-z_]\w{0,8}$/)
 
@@ -39,7 +39,7 @@ describe("the variables of a server's entry", () => {
       FastCheck.property(name, FastCheck.string({ minLength: 1 }), FastCheck.string(), (name, value, around) => {
         const text = around.replaceAll("$", "")
         assert.strictEqual(expand(`${text}\${${name}}${text}`, { [name]: value }), `${text}${value}${text}`)
-        assert.deepStrictEqual(Variables.namesIn(`${text}\${${name}:-x}`), [name])
+        assert.deepStrictEqual(Server.namesIn(`${text}\${${name}:-x}`), [name])
         assert.include(expand(`${text}\${${name}}`, Object.create({ [name]: value })), "LEFT")
       })
     )

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as OwnFile from "../../../src/extension/mcp/OwnFile.js"
-import * as ServerEdit from "../../../src/extension/mcp/ServerEdit.js"
+import * as ServerFile from "../../../src/extension/mcp/ServerFile.js"
 import * as TrustFile from "../../../src/extension/mcp/TrustFile.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
@@ -108,26 +108,26 @@ describe("the list of what is trusted", () => {
 })
 
 describe("a change of a list of servers", () => {
-  const edit = (effect: ReturnType<typeof ServerEdit.remove>) => Effect.provide(effect, NodeFileSystem.layer)
+  const edit = (effect: ReturnType<typeof ServerFile.remove>) => Effect.provide(effect, NodeFileSystem.layer)
 
   it.scopedLive("leaves everything else as it is written", () =>
     Effect.gen(function* () {
       const directory = yield* Directory.make
       const target = { path: `${directory}/mcp/mcp_servers.json`, isHome: true }
       const value = { url: "https://e" }
-      assert.isDefined(yield* edit(ServerEdit.add(target, new Map([["a", value]]))))
+      assert.isDefined(yield* edit(ServerFile.add(target, new Map([["a", value]]))))
       const text =
         '{\n\t"other":  1e400,\n\t"mcpServers": {\n\t\t"x": {"command": "c",   "args":[]},\n\t\t"y": {}\n\t}\n}\n'
       Fs.writeFileSync(target.path, text)
-      yield* edit(ServerEdit.add(target, new Map([["a", value]])))
-      assert.match((yield* Effect.flip(edit(ServerEdit.add(target, new Map([["a", value]]))))).message, /already/)
-      yield* edit(ServerEdit.add(target, new Map([["a", { url: "https://f" }]]), true))
+      yield* edit(ServerFile.add(target, new Map([["a", value]])))
+      assert.match((yield* Effect.flip(edit(ServerFile.add(target, new Map([["a", value]]))))).message, /already/)
+      yield* edit(ServerFile.add(target, new Map([["a", { url: "https://f" }]]), true))
       const changed = Fs.readFileSync(target.path, "utf8")
       assert.include(changed, '"other":  1e400')
       assert.include(changed, '{"command": "c",   "args":[]}')
       assert.deepStrictEqual(JSON.parse(changed).mcpServers.a, { url: "https://f" })
-      assert.isDefined(yield* edit(ServerEdit.remove(target, "a")))
-      assert.isUndefined(yield* edit(ServerEdit.remove(target, "a")))
+      assert.isDefined(yield* edit(ServerFile.remove(target, "a")))
+      assert.isUndefined(yield* edit(ServerFile.remove(target, "a")))
       assert.deepStrictEqual(JSON.parse(Fs.readFileSync(target.path, "utf8")), JSON.parse(text))
     })
   )

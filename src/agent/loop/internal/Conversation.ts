@@ -8,11 +8,11 @@ import * as TextCut from "../../../domain/TextCut.js"
 import type { ToolDefinition } from "../../../toolset/Tool.js"
 import type { Toolset } from "../../../toolset/Toolset.js"
 import * as ResultImage from "../../model/ResultImage.js"
-import type { Finished } from "../../model/TurnPart.js"
+import type { Finished } from "../../model/Turn.js"
 import * as History from "../History.js"
 import * as Images from "../Images.js"
-import * as CalledLine from "./CalledLine.js"
 import type { Done } from "./TurnCalls.js"
+import * as TurnCalls from "./TurnCalls.js"
 
 /** A token has some four bytes; what a provider counts changes that within these bounds. */
 const bytesPerToken = 4
@@ -444,7 +444,7 @@ const commandsOf = (messages: ReadonlyArray<Prompt.Message>): ReadonlyMap<string
     messages.flatMap((message) =>
       History.callsOf(message).map(({ id, name, params }): [string, string] => [
         id,
-        CalledLine.of({ id, name, arguments: JSON.stringify(params) ?? "" })?.text ?? ""
+        TurnCalls.of({ id, name, arguments: JSON.stringify(params) ?? "" })?.text ?? ""
       ])
     )
   )

@@ -1,16 +1,41 @@
 /** Runs the tool calls of a turn. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as CommandLine from "../../../bash/CommandLine.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
 import * as CommandListener from "../../../domain/CommandListener.js"
 import type { ToolCall } from "../../../domain/ToolCall.js"
+import * as BashArguments from "../../../toolset/BashArguments.js"
 import * as ToolReturn from "../../../toolset/ToolReturn.js"
 import type { Toolset } from "../../../toolset/Toolset.js"
-import type { Finished } from "../../model/TurnPart.js"
+import type { Finished } from "../../model/Turn.js"
 import { AgentEvent } from "../AgentEvent.js"
 import * as History from "../History.js"
-import * as CalledLine from "./CalledLine.js"
 import type { EventQueue } from "./EventQueue.js"
+
+/** The most characters of arguments that are looked into. */
+const longest = 1_000_000
+
+/**
+ * Returns the arguments of a call of the tool Bash in the form of its parameters; undefined where they are no JSON.
+ */
+export const argumentsOf = (call: ToolCall): unknown => {
+  if (call.name !== "Bash" || call.arguments.length > longest) return undefined
+  try {
+    return BashArguments.prepare(JSON.parse(call.arguments))
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the command line of a call of the tool Bash; undefined where its arguments hold none, or a restart. */
+export const of = (call: ToolCall): CommandLine.CommandLine | undefined => {
+  const given = argumentsOf(call)
+  if (!Predicate.isReadonlyRecord(given) || given["restart"] === true) return undefined
+  const { command } = given
+  return typeof command === "string" ? CommandLine.parse(command) : undefined
+}
 
 const task = /^task:./
 
@@ -19,7 +44,7 @@ const task = /^task:./
  * to expand or to carry out.
  */
 export const isTask = (call: ToolCall): boolean => {
-  const line = CalledLine.of(call)
+  const line = of(call)
   return line !== undefined && task.test(line.name) && line.assignments.length === 0 && line.literal
 }
 

@@ -5,10 +5,9 @@ import type * as Response from "@effect/ai/Response"
 import * as AiTool from "@effect/ai/Tool"
 import * as Redacted from "effect/Redacted"
 import * as ResultImage from "../ResultImage.js"
-import * as CallWriter from "./CallWriter.js"
 import type { Endpoint } from "./Endpoint.js"
-import { countOf, type Json, objectOf, objectsOf, textOf } from "./JsonValue.js"
 import * as Wire from "./Wire.js"
+import { countOf, type Json, objectOf, objectsOf, textOf } from "./Wire.js"
 
 type Block = Record<string, unknown>
 
@@ -158,7 +157,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
 
 const reader = (ask: Wire.Ask): Wire.Reader => {
   const isJson = ask.responseFormat.type === "json"
-  const calls = CallWriter.make(new Set(ask.tools.map(({ name }) => name)))
+  const calls = Wire.make(new Set(ask.tools.map(({ name }) => name)))
   /** The open blocks: their type, and the text that stood in their beginning. */
   const open = new Map<number, { readonly type: string; readonly input: string }>()
   let usage: Json = {}

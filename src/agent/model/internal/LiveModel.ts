@@ -12,15 +12,14 @@ import * as ForeignText from "../../../domain/ForeignText.js"
 import type { ModelError } from "../ModelError.js"
 import * as ResultImage from "../ResultImage.js"
 import * as AnthropicWire from "./AnthropicWire.js"
-import * as CallWriter from "./CallWriter.js"
 import type { Endpoint, Kind } from "./Endpoint.js"
 import * as Exchange from "./Exchange.js"
-import type { Json } from "./JsonValue.js"
-import { countOf, objectOf, objectsOf, textOf } from "./JsonValue.js"
 import * as Refusal from "./Refusal.js"
 import * as ResponsesWire from "./ResponsesWire.js"
 import * as Retry from "./Retry.js"
+import type { Json } from "./Wire.js"
 import * as Wire from "./Wire.js"
+import { countOf, objectOf, objectsOf, textOf } from "./Wire.js"
 
 const contentOf = (message: Prompt.UserMessage): unknown => {
   if (message.content.every((part) => part.type === "text")) return message.content.map(({ text }) => text).join("\n")
@@ -102,7 +101,7 @@ const reasons: Readonly<Record<string, Response.FinishReason>> = {
 }
 
 const reader = (ask: Wire.Ask): Wire.Reader => {
-  const calls = CallWriter.make(new Set(ask.tools.map(({ name }) => name)))
+  const calls = Wire.make(new Set(ask.tools.map(({ name }) => name)))
   /** The calls whose name has not come yet, and the last one, which further parts belong to. */
   const waiting = new Map<number, { id: string; text: string }>()
   const started = new Set<number>()
@@ -197,7 +196,7 @@ const reader = (ask: Wire.Ask): Wire.Reader => {
 }
 
 /** The protocol of chat completions. */
-const wireChatWire: Wire.Wire = {
+const chatWire: Wire.Wire = {
   path: "/chat/completions",
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${Redacted.value(key)}` }),
   body: (ask, endpoint) => {
@@ -266,7 +265,7 @@ const fromParts = (
 const wires: Readonly<Record<Kind, Wire.Wire>> = {
   anthropic: AnthropicWire.wire,
   openai: ResponsesWire.wire,
-  compatible: wireChatWire
+  compatible: chatWire
 }
 
 /** Makes the LanguageModel of an endpoint. Its stream fails where an answer has no end of its own. */

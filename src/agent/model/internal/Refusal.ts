@@ -2,7 +2,7 @@
 import * as ForeignText from "../../../domain/ForeignText.js"
 import { type Kind, kindOf, ModelError } from "../ModelError.js"
 import * as Endpoint from "./Endpoint.js"
-import { objectOf, textOf } from "./JsonValue.js"
+import { objectOf, textOf } from "./Wire.js"
 
 /** The most characters of a provider's own words. */
 const mostForeign = 400

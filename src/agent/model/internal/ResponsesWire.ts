@@ -3,10 +3,9 @@ import type * as Prompt from "@effect/ai/Prompt"
 import * as AiTool from "@effect/ai/Tool"
 import * as Redacted from "effect/Redacted"
 import * as ResultImage from "../ResultImage.js"
-import * as CallWriter from "./CallWriter.js"
 import type { Endpoint } from "./Endpoint.js"
-import { countOf, type Json, objectOf, objectsOf, textOf } from "./JsonValue.js"
 import * as Wire from "./Wire.js"
+import { countOf, type Json, objectOf, objectsOf, textOf } from "./Wire.js"
 
 /** Models that think: what they thought is taken back only in the encrypted form, which has to be asked for. */
 const thinks = /^(?:o\d|gpt-[5-9](?!.*chat)|codex)/
@@ -115,7 +114,7 @@ const bodyOf = (ask: Wire.Ask, endpoint: Endpoint): object => {
 }
 
 const reader = (ask: Wire.Ask): Wire.Reader => {
-  const calls = CallWriter.make(new Set(ask.tools.map(({ name }) => name)))
+  const calls = Wire.make(new Set(ask.tools.map(({ name }) => name)))
   /** The items that something was said of, so that their whole form, which comes again at the end, is not said twice. */
   const said = new Set<string>()
   const done = new Set<number>()

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as OwnFile from "../../../extension/mcp/OwnFile.js"
 import * as RegularFile from "../../../files/RegularFile.js"
-import * as Entry from "./Entry.js"
+import * as Entry from "../Entry.js"
 
 /** The most bytes of a transcript; a writer stops there. */
 export const largest = 64 * 1024 * 1024

@@ -10,12 +10,11 @@ import { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as Timeout from "../../../domain/Timeout.js"
 import * as Version from "../../../domain/Version.js"
 import type { McpCallOptions, McpOutput, McpTool } from "../McpClient.js"
+import type * as McpConfig from "../McpConfig.js"
 import type { McpEntry } from "../McpConfig.js"
-import type * as McpPlaces from "../McpPlaces.js"
 import * as FailureCause from "./FailureCause.js"
 import type { Settings } from "./McpSettings.js"
 import { variables } from "./McpSettings.js"
-import * as StartFailure from "./StartFailure.js"
 import * as ToolList from "./ToolList.js"
 import * as Wire from "./Wire.js"
 
@@ -107,13 +106,13 @@ const unchecked: Client.jsonSchemaValidator = {
  */
 export const open = (
   entry: Usable,
-  places: McpPlaces.Places,
+  places: McpConfig.Places,
   settings: Settings
 ): Effect.Effect<McpConnection, ExecutionFailed, Scope.Scope> =>
   Effect.gen(function* () {
     const library = yield* Effect.tryPromise({
       try: () => import("@modelcontextprotocol/client"),
-      catch: StartFailure.noClient
+      catch: FailureCause.noClient
     })
     const server = entry.server.name
     const wire = entry._tag === "Stdio" ? yield* Wire.stdio(entry, places) : yield* Wire.http(library, entry, places)
@@ -150,7 +149,7 @@ export const open = (
     }).pipe(
       Effect.timeoutFail({
         duration: settings.connectTimeout,
-        onTimeout: () => StartFailure.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
+        onTimeout: () => FailureCause.connectTimedOut(server, settings.connectTimeout, wire.lastWords())
       })
     )
 

@@ -6,12 +6,11 @@ import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../../../domain/CommandError.js"
 import * as Slices from "../../../domain/Slices.js"
 import type { McpEntry } from "../McpConfig.js"
+import * as McpConfig from "../McpConfig.js"
 import * as McpEnvironment from "../McpEnvironment.js"
-import * as McpPlaces from "../McpPlaces.js"
 import * as NamedFiles from "../NamedFiles.js"
 import * as FailureCause from "./FailureCause.js"
 import * as ServerProcess from "./ServerProcess.js"
-import * as StartFailure from "./StartFailure.js"
 
 /** Reads messages out of chunks of bytes. */
 export interface MessageReader {
@@ -405,17 +404,17 @@ export interface Wire {
 /** Makes the wire to a program, which is found here and started by the client. */
 export const stdio = (
   entry: McpEntry & { readonly _tag: "Stdio" },
-  places: McpPlaces.Places
+  places: McpConfig.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.suspend(() => {
     const environment = McpEnvironment.make(entry.env, places.root)
     if (!fs.existsSync(entry.cwd)) {
-      return StartFailure.notStarted(entry, places, `there is no directory ${entry.cwd}`)
+      return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }
     const found = McpEnvironment.find(entry.command, entry.cwd, environment)
-    if (found === undefined) return StartFailure.notStarted(entry, places, `there is no program ${entry.command}`)
+    if (found === undefined) return FailureCause.notStarted(entry, places, `there is no program ${entry.command}`)
     if (found.isWithheld) {
-      return StartFailure.notStarted(
+      return FailureCause.notStarted(
         entry,
         places,
         `${entry.command} is ${found.program}, in the working directory, where any command can put one: give its path as "command"`
@@ -423,15 +422,15 @@ export const stdio = (
     }
     const change = entry.named === undefined ? undefined : NamedFiles.changeOf(entry.named, found.program)
     if (change !== undefined) {
-      return StartFailure.notStarted(entry, places, `${change}; ${McpPlaces.howToTrust(places.root)}`)
+      return FailureCause.notStarted(entry, places, `${change}; ${McpConfig.howToTrust(places.root)}`)
     }
     const transport = makeStdioTransport({ ...entry, program: found.program, environment: environment.variables })
     return Effect.succeed({
       transport,
       notReady: (cause) =>
         isSystemError(cause) && transport.ending() === undefined
-          ? StartFailure.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
-          : StartFailure.notReady(entry, places, transport.ending(), cause, transport.lastWords()),
+          ? FailureCause.notStarted(entry, places, `${found.program} in ${entry.cwd}: ${cause.message}`, cause)
+          : FailureCause.notReady(entry, places, transport.ending(), cause, transport.lastWords()),
       isUnsent: (cause) => cause instanceof NotSent,
       isRefusal: () => false,
       ending: transport.ending,
@@ -443,16 +442,16 @@ export const stdio = (
 export const http = (
   library: typeof Client,
   entry: McpEntry & { readonly _tag: "Http" },
-  places: McpPlaces.Places
+  places: McpConfig.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.map(
     Effect.try({
       try: () => make(library, entry.url, entry.headers),
-      catch: (cause) => StartFailure.notReached(entry, places, cause, undefined)
+      catch: (cause) => FailureCause.notReached(entry, places, cause, undefined)
     }),
     (transport) => ({
       transport,
-      notReady: (cause) => StartFailure.notReached(entry, places, cause, transport.challenge()),
+      notReady: (cause) => FailureCause.notReached(entry, places, cause, transport.challenge()),
       // A server that was started anew does not know the session any more, and says so with either of these.
       isUnsent: (cause) =>
         isRefusedConnection(cause) || (transport.sessionId !== undefined && [400, 404].includes(statusOf(cause))),
