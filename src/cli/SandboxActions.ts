@@ -14,12 +14,11 @@ import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
 import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
 import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
-import * as Remedy from "../sandbox/denial/Remedy.js"
+import * as Explanation from "../sandbox/denial/Explanation.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import { isWithin as isWithinOfOwnTemporary } from "../sandbox/policy/HostPath.js"
-import * as HostRights from "../sandbox/policy/HostRights.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
@@ -142,7 +141,7 @@ const ofAllowed = (
     if (!roots.some((path) => isWithin(real, path)))
       return denied(`${root} is not there: it can be written once it is`, rule)
   }
-  return HostRights.allow(real, access) ? {} : denied(byRights)
+  return HostPath.hasRights(real, access) ? {} : denied(byRights)
 }
 
 /**
@@ -295,7 +294,7 @@ export const allow = (given: { readonly path: string }) =>
     const { userHome } = yield* SandboxSettings.SandboxSettings
     const held = `${userHome}/`.startsWith(`${path}/`)
       ? `${path === userHome ? "all of your home" : "your home, with all that is in it,"} and what your own shells start`
-      : Remedy.isWide(RealPath.follow(path).real, path)
+      : Explanation.isWide(RealPath.follow(path).real, path)
         ? "a directory that holds much else"
         : undefined
     if (held !== undefined) yield* print("stderr", `synapse: that is ${held}: a narrower place is safer`)

@@ -21,14 +21,12 @@ import { ShellBridge } from "../session/ShellBridge.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as Attribution from "./denial/Attribution.js"
+import * as CommandWords from "./denial/CommandWords.js"
 import type { Denial } from "./denial/Denial.js"
 import { unixSockets } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
-import * as Fetching from "./denial/Fetching.js"
-import * as GitRemedy from "./denial/GitRemedy.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
-import * as Resolver from "./denial/Resolver.js"
 import * as RunningSandbox from "./internal/RunningSandbox.js"
 import * as UnsandboxedProvider from "./internal/UnsandboxedProvider.js"
 import { SandboxPlatform } from "./platform/SandboxPlatform.js"
@@ -128,7 +126,7 @@ const isAsked = ({ exitCode, pipeline }: CommandResult.CommandResult): boolean =
 const isOfNetwork = (command: string, result: CommandResult.CommandResult): boolean =>
   isAsked(result) ||
   [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
-  Fetching.programIn(command) !== undefined
+  CommandWords.programIn(command) !== undefined
 
 const offlineOf = ({ how, rule }: Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
   rule === unixSockets ? "socket" : how === "verified-text" ? "named" : "counted"
@@ -239,7 +237,7 @@ const makeLocalSandboxBackend = (
         stderr: result.stderr,
         stdout: result.stdout,
         merged,
-        resolvesLocally: Resolver.isLocal,
+        resolvesLocally: Attribution.isLocal,
         masks: running.masks(),
         // What the counters show is of no matter to a command that succeeded as a whole and says nothing of it.
         traffic: isOfNetwork(command, result) ? running.network()?.settle() : undefined
@@ -250,7 +248,7 @@ const makeLocalSandboxBackend = (
           const denial = Attribution.causeOf(denials, result)
           if (denial !== undefined) {
             passing.note(denial)
-            const rest = denial.access === "read" ? GitRemedy.find(command, result.stderr) : undefined
+            const rest = denial.access === "read" ? PassingDenial.gitRemedy(command, result.stderr) : undefined
             const facts = blocked(denial, Attribution.othersOf(denials, denial))
             if (rest === undefined) return { ...result, ...facts }
             return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest}` }

@@ -10,9 +10,8 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import { type Denial, nameOf } from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
-import * as Remedy from "./denial/Remedy.js"
 import type { Answer, PermissionRequest } from "./permission/Permission.js"
-import * as FileIdentity from "./policy/FileIdentity.js"
+import * as HostPath from "./policy/HostPath.js"
 import * as Name from "./policy/Name.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
 import type { Rule } from "./policy/SandboxPolicy.js"
@@ -61,7 +60,7 @@ export interface Door {
 const mostPromises = 100
 
 /** Makes a grant one for what is there now. */
-const asIs = (grant: Grant): Grant => ({ ...grant, identity: FileIdentity.of(grant.resource) })
+const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf(grant.resource) })
 
 /**
  * Returns the right that has to be given; undefined where there is none. What does not exist can't be allowed: to make
@@ -70,7 +69,7 @@ const asIs = (grant: Grant): Grant => ({ ...grant, identity: FileIdentity.of(gra
 const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
   if (access === "network") return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
-  const remedy = Remedy.find(resource, policy?.cwd ?? "/")
+  const remedy = Explanation.find(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined
   const { isThere, path } = remedy
   if (isThere) return asIs({ access, resource: path })

@@ -38,7 +38,7 @@ export interface Grant {
   readonly access: "read" | "write"
   /** True for a file that is missing, and made before it is given. */
   readonly isNew?: true
-  /** The identity (`FileIdentity`) of the file that was asked for: no other is given. */
+  /** The identity (`HostPath.identityOf`) of the file that was asked for: no other is given. */
   readonly identity?: string | undefined
 }
 

@@ -27,7 +27,7 @@ import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
-import * as GitRemedy from "../sandbox/denial/GitRemedy.js"
+import * as PassingDenial from "../sandbox/denial/PassingDenial.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
@@ -156,7 +156,7 @@ export class Denials {
     }
     const ran = text.includes(`\n${notRunDenials}`) ? ` ${notRunDenials}` : ""
     const lines = text.split("\n")
-    const others = lines.filter((line) => line.startsWith(Explanation.also) || GitRemedy.isRemedy(line))
+    const others = lines.filter((line) => line.startsWith(Explanation.also) || PassingDenial.isRemedy(line))
     const asked = lines.find((line) => !this.advised.has(line) && Explanation.requestIn(line) !== undefined)
     if (asked !== undefined) this.advised.add(asked)
     const what = `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`

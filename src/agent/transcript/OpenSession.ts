@@ -10,7 +10,7 @@ import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Version from "../../domain/Version.js"
 import * as Directories from "../../files/Directories.js"
-import * as FileLock from "../../sandbox/config/FileLock.js"
+import * as AtomicFile from "../../sandbox/config/AtomicFile.js"
 import * as TranscriptFile from "./internal/TranscriptFile.js"
 import * as Sessions from "./Sessions.js"
 import * as Transcript from "./Transcript.js"
@@ -32,7 +32,7 @@ const silence = 180_000
 
 const lockOf = (directory: string, id: string): string => Path.join(directory, `.${id}.lock`)
 
-const waitingFor = (path: string): FileLock.Waiting => ({
+const waitingFor = (path: string): AtomicFile.Waiting => ({
   patience,
   isForeignStale: Effect.map(Clock.currentTimeMillis, (now) => now - Sessions.timeOf(path) > silence)
 })
@@ -42,7 +42,7 @@ export const runner = (
   directory: string,
   id: string
 ): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
-  FileLock.holder(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id)))
+  AtomicFile.holder(lockOf(directory, id), waitingFor(Sessions.pathOf(directory, id)))
 
 /** Runs an effect while no other process runs the session. On the left is the reason why it was not run. */
 const exclusively = <A, E, R>(
@@ -52,13 +52,13 @@ const exclusively = <A, E, R>(
 ): Effect.Effect<Either.Either<A, string>, E, R | FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const waiting = waitingFor(Sessions.pathOf(directory, id))
-    const ran = yield* Effect.either(FileLock.withLock(lockOf(directory, id), waiting)(Effect.either(use)))
+    const ran = yield* Effect.either(AtomicFile.withLock(lockOf(directory, id), waiting)(Effect.either(use)))
     if (Either.isLeft(ran)) return Either.left(reasonOf(id, ran.left))
     // An error of the effect's own.
     return Either.right(yield* ran.right)
   })
 
-const reasonOf = (id: string, error: FileLock.Locked | PlatformError): string =>
+const reasonOf = (id: string, error: AtomicFile.Locked | PlatformError): string =>
   error._tag === "Locked" && error.pid !== undefined
     ? `The session ${id} is run by process ${error.pid}: wait for it, or end it.`
     : `The session ${id} can't be locked: ${error.message}`

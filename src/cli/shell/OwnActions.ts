@@ -7,7 +7,7 @@ import * as Quote from "../../bash/Quote.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import { TodoStore } from "../../extension/TodoStore.js"
-import * as Remedy from "../../sandbox/denial/Remedy.js"
+import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as PathEntry from "../../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -59,13 +59,13 @@ const wordOf = (written: string): string => {
 
 /** Returns what is to be done instead where a path is missing. */
 const whereMissing = (path: string, cwd: string): string => {
-  const remedy = Remedy.find(path, cwd)
+  const remedy = Explanation.find(path, cwd)
   const only = "only what exists can be allowed."
   if (remedy === undefined) return only
   return remedy.isThere ? `${only} Name its directory.` : `${only}\n${PersonWords.outside(remedy.path)}`
 }
 
-const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Remedy.isWide(real, cwd)
+const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
 
 const allow = (house: ShellHouse.ShellHouse, rest: string) =>
   Effect.gen(function* () {

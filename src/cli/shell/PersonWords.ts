@@ -3,7 +3,7 @@
  */
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
-import * as Remedy from "../../sandbox/denial/Remedy.js"
+import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as Negotiation from "../../sandbox/Negotiation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import type { ToolReturn } from "../../toolset/ToolReturn.js"
@@ -32,7 +32,7 @@ export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: st
   const denied = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
   const what = error === "Blocked" ? `${denied}\nNothing was run.` : denied
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  const remedy = Remedy.find(blockedResource, cwd)
+  const remedy = Explanation.find(blockedResource, cwd)
   if (remedy === undefined) return what
   // Within the shell, the question makes a file; commands could make nothing else there.
   if (!remedy.isThere && allow === "/allow") return `${what}\n${outside(remedy.path)}`

@@ -8,9 +8,8 @@ import * as Layer from "effect/Layer"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as FileStamp from "../../files/FileStamp.js"
 import { PolicyBuilder } from "../../sandbox/config/PolicyBuilder.js"
-import { SandboxConfig } from "../../sandbox/config/SandboxConfig.js"
+import { fileName, SandboxConfig } from "../../sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
-import * as SandboxStore from "../../sandbox/config/SandboxStore.js"
 import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
@@ -270,7 +269,7 @@ const make = Effect.fnUntraced(function* (looseness: () => TrustFile.HeldFiles |
   const session = yield* SessionSettings
   const policies = yield* PolicyBuilder
   const root = Path.resolve(session.cwd ?? process.cwd())
-  const sandboxFile = Path.join(settings.home, SandboxStore.fileName)
+  const sandboxFile = Path.join(settings.home, fileName)
   const places = {
     variables: { ...settings.variables, ...session.environment },
     userHome: settings.userHome,

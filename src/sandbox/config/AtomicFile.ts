@@ -2,13 +2,199 @@
  * Replaces a file as a whole, one change at a time: a reader always finds the old text or the new one, even after the
  * machine has failed, and no change overwrites another.
  */
+
+import * as Crypto from "node:crypto"
+import * as Os from "node:os"
 import * as Path from "node:path"
 import type { PlatformError } from "@effect/platform/Error"
+import * as PlatformErrorOfFileLock from "@effect/platform/Error"
 import * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
-import * as FileLock from "./FileLock.js"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+
+/**
+ * The error for a lock that a running process holds for too long, or whose place is taken by something that is no lock.
+ */
+export class Locked extends Schema.TaggedError<Locked>("synapse/Locked")("Locked", {
+  path: Schema.String,
+  reason: Schema.String,
+  /** The process that holds the lock; where undefined, its place is taken by something else. */
+  pid: Schema.optionalWith(Schema.Number, { exact: true })
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The way in which a lock is waited for; by default, as for a change that takes milliseconds. */
+export interface Waiting {
+  /** Milliseconds to wait for a running process; 10000 by default. */
+  readonly patience?: number
+  /**
+   * Tells whether the lock of a process on another machine, or in another container, is abandoned; by default, one that
+   * was taken more than ten seconds ago is.
+   */
+  readonly isForeignStale?: Effect.Effect<boolean>
+}
+
+/** Milliseconds between two attempts: a random number from this one to its double. */
+const pause = 5
+/**
+ * Milliseconds to wait for a lock; also the time after which the lock of a process on another machine counts as
+ * abandoned.
+ */
+const patience = 10_000
+
+/** The owner of a lock. Process ids are compared only within one `space`: a machine, and on Linux its PID namespace. */
+const Owner = Schema.parseJson(
+  Schema.Struct({
+    pid: Schema.Number,
+    /**
+     * The start time of the process, so that a later process with the same id is not taken for it; empty where it is
+     * not known.
+     */
+    began: Schema.String,
+    space: Schema.String,
+    /** The time at which the lock was taken, in milliseconds since 1970. */
+    since: Schema.Number,
+    /** A random id, different for each lock. */
+    nonce: Schema.String
+  })
+)
+type Owner = typeof Owner.Type
+
+/**
+ * Reads the start time of a process: field 22 of `/proc/<pid>/stat`; empty for one that has ended, though its parent has
+ * not heard of it. The fields before are skipped up to the last parenthesis, for the program's name may hold anything.
+ */
+const beginOf = (files: FileSystem.FileSystem, pid: number): Effect.Effect<string> =>
+  files.readFileString(`/proc/${pid}/stat`).pipe(
+    Effect.map((stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ")),
+    Effect.map((fields) => (/^[ZX]$/.test(fields[0] ?? "") ? "" : (fields[19] ?? ""))),
+    Effect.orElseSucceed(() => "")
+  )
+
+const spaceOf = (files: FileSystem.FileSystem): Effect.Effect<string> =>
+  files.readLink("/proc/self/ns/pid").pipe(
+    Effect.orElseSucceed(() => ""),
+    Effect.map((namespace) => `${Os.hostname()} ${namespace}`)
+  )
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+const is = (reason: PlatformErrorOfFileLock.SystemErrorReason) => (error: PlatformErrorOfFileLock.PlatformError) =>
+  error instanceof PlatformErrorOfFileLock.SystemError && error.reason === reason
+
+/** Reads the owner of the lock; none where the lock has just been released. */
+const ownerOf = (files: FileSystem.FileSystem, path: string) =>
+  files.readLink(path).pipe(
+    Effect.map(Option.some),
+    Effect.catchIf(is("NotFound"), () => Effect.succeedNone),
+    Effect.mapError(
+      (error) => new Locked({ path, reason: `${path} is in the way, which is no lock: ${error.message}` })
+    )
+  )
+
+const make = Effect.fnUntraced(function* (files: FileSystem.FileSystem, waiting: Waiting) {
+  const space = yield* spaceOf(files)
+  const began = yield* beginOf(files, process.pid)
+
+  const isStale = Effect.fnUntraced(function* (owner: Owner) {
+    if (owner.space !== space) {
+      return yield* waiting.isForeignStale ?? Effect.map(Clock.currentTimeMillis, (now) => now - owner.since > patience)
+    }
+    if (!isRunning(owner.pid)) return true
+    return owner.began !== "" && (yield* beginOf(files, owner.pid)) !== owner.began
+  })
+
+  /** Tries to take the lock; returns its content, or undefined where another owner has it. */
+  const attempt = Effect.fnUntraced(function* (path: string) {
+    const since = yield* Clock.currentTimeMillis
+    const content = JSON.stringify({ pid: process.pid, began, space, since, nonce: Crypto.randomUUID() })
+    const made = yield* files.symlink(content, path).pipe(
+      Effect.as(true),
+      Effect.catchIf(is("AlreadyExists"), () => Effect.succeed(false))
+    )
+    return made ? content : undefined
+  })
+
+  const release = (path: string, content: string) =>
+    Effect.flatMap(Effect.option(files.readLink(path)), (found) =>
+      Option.contains(found, content) ? Effect.ignore(files.remove(path)) : Effect.void
+    )
+
+  /**
+   * Removes the lock of a dead process, while holding another lock named after the nonce of the dead one. So no two
+   * processes do it at once, and none removes a lock that was taken in between.
+   */
+  const remove = (
+    path: string,
+    stale: string,
+    nonce: string
+  ): Effect.Effect<void, Locked | PlatformErrorOfFileLock.PlatformError> =>
+    hold(
+      `${path}.${nonce}`,
+      Effect.flatMap(ownerOf(files, path), (found) =>
+        Option.contains(found, stale) ? Effect.ignore(files.remove(path)) : Effect.void
+      )
+    )
+
+  const hold = <A, E, R>(path: string, use: Effect.Effect<A, E, R>) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const end = (yield* Clock.currentTimeMillis) + (waiting.patience ?? patience)
+        for (;;) {
+          const content = yield* attempt(path)
+          if (content !== undefined) return yield* Effect.ensuring(restore(use), release(path, content))
+          const found = yield* ownerOf(files, path)
+          if (Option.isNone(found)) continue
+          const owner = yield* Schema.decode(Owner)(found.value).pipe(
+            Effect.mapError(() => new Locked({ path, reason: `${path} is in the way, which is no lock: remove it` }))
+          )
+          if (yield* isStale(owner)) yield* remove(path, found.value, owner.nonce)
+          else if ((yield* Clock.currentTimeMillis) > end) {
+            const reason = `process ${owner.pid} has held ${path} for too long`
+            return yield* new Locked({ path, reason, pid: owner.pid })
+          } else yield* restore(Effect.flatMap(Random.nextRange(pause, 2 * pause), Effect.sleep))
+        }
+      })
+    )
+  /** Returns the process that holds the lock; undefined where there is no lock, or an abandoned one. */
+  const holder = Effect.fnUntraced(function* (path: string) {
+    const found = yield* Effect.option(files.readLink(path))
+    const owner = yield* Effect.option(Effect.flatMap(found, Schema.decode(Owner)))
+    return Option.isSome(owner) && !(yield* isStale(owner.value)) ? owner.value.pid : undefined
+  })
+
+  return { hold, holder }
+})
+
+/** Returns the process that holds the lock at `path`, for who only wants to know; undefined where none does. */
+export const holder = (
+  path: string,
+  waiting: Waiting = {}
+): Effect.Effect<number | undefined, never, FileSystem.FileSystem> =>
+  Effect.flatMap(FileSystem.FileSystem, (files) => Effect.flatMap(make(files, waiting), ({ holder }) => holder(path)))
+
+/** Runs an effect while holding the lock at `path`. Fails with Locked after waiting for a running process. */
+export const withLock =
+  (path: string, waiting: Waiting = {}) =>
+  <A, E, R>(
+    use: Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E | Locked | PlatformErrorOfFileLock.PlatformError, R | FileSystem.FileSystem> =>
+    Effect.flatMap(FileSystem.FileSystem, (files) =>
+      Effect.flatMap(make(files, waiting), ({ hold }) => hold(path, use))
+    )
 
 /** The mode of a file that was not there before. */
 const ownerOnly = 0o600
@@ -61,9 +247,9 @@ const replace = (path: string, text: string): Effect.Effect<void, PlatformError,
 export const update = <E, R>(
   path: string,
   change: Effect.Effect<Option.Option<string>, E, R>
-): Effect.Effect<boolean, E | FileLock.Locked | PlatformError, R | FileSystem.FileSystem> =>
+): Effect.Effect<boolean, E | Locked | PlatformError, R | FileSystem.FileSystem> =>
   change.pipe(
     Effect.tap(Option.match({ onNone: () => Effect.void, onSome: (text) => replace(path, text) })),
     Effect.map(Option.isSome),
-    FileLock.withLock(`${path}.lock`)
+    withLock(`${path}.lock`)
   )

@@ -1,6 +1,6 @@
 /**
  * Builds the policy of a directory from the built-in rules, `sandbox.json`, the settings and this session. Each adds
- * rules; none removes any.
+ * rules and removes none. If two rules are for one path, the first counts.
  *
  * @since 0.1.0
  */
@@ -12,13 +12,15 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as ShellEnvironment from "../../session/ShellEnvironment.js"
 import * as HostPath from "../policy/HostPath.js"
+import * as PathEntry from "../policy/PathEntry.js"
 import * as PathGlob from "../policy/PathGlob.js"
-import * as PolicyMerge from "../policy/PolicyMerge.js"
+import * as PathRule from "../policy/PathRule.js"
+import * as PolicyDecision from "../policy/PolicyDecision.js"
 import * as RealPath from "../policy/RealPath.js"
-import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import type { Rule, RuleSource, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import { SandboxConfig } from "./SandboxConfig.js"
 import { SandboxConfigError } from "./SandboxConfigError.js"
-import type { SandboxFile } from "./SandboxFile.js"
+import type { List, SandboxFile } from "./SandboxFile.js"
 import { SandboxSettings, type Settings } from "./SandboxSettings.js"
 import * as TrustedFiles from "./TrustedFiles.js"
 import * as WrittenPlaces from "./WrittenPlaces.js"
@@ -111,18 +113,205 @@ const builtIn = (home: string, homes: ReadonlyArray<string>): ReadonlyArray<stri
 export const toolCacheOf = (home: string, cwd: string): string =>
   Path.join(home, "tool-cache", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
 
-/** Returns what the settings, or else the file, switch on besides the lists. */
-const switchesOf = (
-  cwd: string,
-  { policy }: SandboxFile,
-  { home, toolCache = policy.toolCache ?? true, unixSockets = policy.unixSockets ?? false }: Settings
-): Pick<SandboxPolicy, "toolCache" | "unixSockets"> => ({
-  ...(unixSockets ? { unixSockets } : undefined),
-  ...(toolCache ? { toolCache: PolicyMerge.exact(toolCacheOf(home, RealPath.follow(cwd).real), "cache") } : undefined)
-})
+const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow): Rule => {
+  const real = rule.kind === "glob" ? RealPath.followPattern(rule.path) : follow(rule.path).real
+  return real === rule.path ? rule : { ...rule, real }
+}
 
-/** Returns whether the sandbox can keep a path read-only: on Linux, only a path that exists. */
-const canHold = (path: string): boolean => process.platform === "darwin" || !HostPath.isMissing(path)
+/** Makes a rule for one path, in which no character has a special meaning. */
+const exact = (path: string, source: RuleSource, follow?: typeof RealPath.follow): Rule =>
+  withReal({ pattern: path, path: Path.resolve(path), kind: "path", source }, follow)
+
+const realOf = (rule: Rule): string => rule.real ?? rule.path
+
+/** Keeps the first of the rules for each path. */
+const distinct = (rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> => {
+  const seen = new Set<string>()
+  return rules.filter(({ kind, path }) => seen.size < seen.add(`${kind} ${path}`).size)
+}
+
+const correct = "Nothing runs until that entry is corrected or taken away."
+
+/** What one build knows: the settings, and how each path resolved, so that a path that is swapped is not read twice. */
+class Build {
+  readonly follow = RealPath.once()
+
+  constructor(
+    readonly cwd: string,
+    readonly file: string,
+    readonly settings: Settings
+  ) {}
+
+  /** Finds a link on the way to a path that commands of an earlier session may have made. */
+  private doubt(path: string): { readonly reason: string; readonly real: string } | undefined {
+    const found = WrittenPlaces.doubt(this.settings.home, path, this.follow(path))
+    return found && { reason: WrittenPlaces.describe(found), real: found.real }
+  }
+
+  /** Returns why a rule can't be on the whitelist. */
+  private refusal(rule: Rule): string | undefined {
+    const unwritable = PathEntry.unwritable(realOf(rule))
+    if (unwritable !== undefined) return unwritable
+    // After a path was written into the file, a command may have put a link there. Links in the root are the system's own.
+    const { links, real } = this.follow(rule.path)
+    const link = rule.source === "file" ? links.find((one) => Path.dirname(one) !== "/") : undefined
+    const found =
+      rule.source === "file"
+        ? link && { reason: `${link} is a symbolic link, and leads to ${real}`, real }
+        : this.doubt(rule.path)
+    return found && `${found.reason}: if that is what is meant, allow ${found.real}`
+  }
+
+  private parse(entry: string, list: List, source: RuleSource): Either.Either<ReadonlyArray<Rule>, string> {
+    const { userHome, variables } = this.settings
+    return Either.flatMap(PathEntry.parse(entry, { cwd: this.cwd, userHome, variables }, list), (meanings) => {
+      const rules = meanings.map((meaning) => withReal({ pattern: entry, ...meaning, source }, this.follow))
+      // An entry of the whitelist has one meaning.
+      const [first] = rules
+      const reason = list === "whitelist" && first !== undefined ? this.refusal(first) : undefined
+      return reason === undefined ? Either.right(rules) : Either.left(reason)
+    })
+  }
+
+  /** Parses the entries that a source adds to a list. */
+  rules(
+    list: List,
+    entries: ReadonlyArray<string> = [],
+    source: RuleSource,
+    origin: string,
+    prefix = ""
+  ): Either.Either<ReadonlyArray<Rule>, SandboxConfigError> {
+    return Either.map(
+      Either.all(
+        entries.map((entry, at) =>
+          Either.mapLeft(
+            this.parse(entry, list, source),
+            (why) =>
+              new SandboxConfigError({
+                origin,
+                path: `${prefix}${list}[${at}]`,
+                reason: `${JSON.stringify(entry)} can't be on the ${list}: ${why}`,
+                remedy: correct
+              })
+          )
+        )
+      ),
+      (all) => all.flat()
+    )
+  }
+
+  /** The working directory and the temporary directory, which every policy allows. */
+  places(): readonly [ReadonlyArray<Rule>, ReadonlyArray<Rule>] {
+    const cwd = exact(this.cwd, "cwd", this.follow)
+    // It may be the user's own in `/run`.
+    const temporary = exact(this.settings.temporary, "tmp", this.follow)
+    return [
+      PathEntry.unwritable(realOf(cwd)) === undefined ? [cwd] : [],
+      PathEntry.isKernels(realOf(temporary)) ? [] : [temporary]
+    ]
+  }
+
+  /** Returns what stays read-only, whatever the lists say. */
+  readonly(whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> {
+    const { home, program } = this.settings
+    const servers = Path.join(this.cwd, serversFile)
+    // On Linux, only a path that exists can be kept read-only.
+    const canHold = process.platform === "darwin" || !HostPath.isMissing(servers)
+    const rules = [home, ...program, ...(canHold ? [servers] : [])].map((path) => exact(path, "own"))
+    const config = exact(this.file, "own")
+    // The file lies in the home directory, unless it is a link to somewhere else.
+    const isElsewhere = PathRule.make(rules).find(realOf(config)) === undefined
+    return distinct([...rules, ...(isElsewhere ? [config] : []), ...this.trusted(whitelist)])
+  }
+
+  /**
+   * Makes rules for the trusted files that a whitelist allows. A path that holds a whole place of the whitelist is left
+   * out, since nothing could be written there any more.
+   */
+  private trusted(whitelist: ReadonlyArray<Rule>): ReadonlyArray<Rule> {
+    const trusted = TrustedFiles.read(this.settings.home).flatMap(TrustedFiles.placesOf)
+    if (trusted.length === 0) return []
+    const allowed = PathRule.make(whitelist)
+    return trusted
+      .filter((path) => allowed.find(path) !== undefined)
+      .filter((path) => !whitelist.some((rule) => HostPath.isWithin(realOf(rule), path)))
+      .map((path) => exact(path, "trust"))
+  }
+
+  /** Returns the path by which the user's shell has entered the directory, if it is not its real one. */
+  private entered(): string | undefined {
+    const { PWD: path } = this.settings.variables
+    return path !== undefined && path !== this.cwd && Path.isAbsolute(path) && this.follow(path).real === this.cwd
+      ? path
+      : undefined
+  }
+
+  /** Objects to a directory that is reached by a link which may be a command's. */
+  private objectionToLinks(): SandboxConfigError | undefined {
+    const places = [
+      [this.cwd, "name it: --cwd "],
+      [this.entered(), "enter it by that name: cd "],
+      [this.settings.temporary, "name it: TMPDIR="]
+    ] as const
+    for (const [origin, remedy] of places) {
+      const found = origin === undefined ? undefined : this.doubt(origin)
+      if (origin === undefined || found === undefined) continue
+      const { real, reason } = found
+      return new SandboxConfigError({
+        origin,
+        path: "",
+        reason,
+        remedy: `If ${real} is what is meant, ${remedy}${real}`
+      })
+    }
+    return undefined
+  }
+
+  /** Returns why no sandbox may start under the policy. */
+  objection(policy: SandboxPolicy): SandboxConfigError | undefined {
+    const led = this.objectionToLinks()
+    if (led !== undefined) return led
+    const decision = PolicyDecision.make(policy)
+    const loose = [this.file, this.settings.home]
+      .flatMap((path) => RealPath.follow(path).links)
+      .find((link) => decision.decide(link, "write").allowed)
+    if (loose !== undefined) {
+      return new SandboxConfigError({
+        origin: this.file,
+        path: "",
+        reason: `it is reached by the link ${loose}, which commands may write: they could lead it elsewhere`,
+        remedy: "Put the link where they may not, or do without it."
+      })
+    }
+    const verdict = decision.explain(policy.cwd, "/", "read")
+    if (verdict.allowed) return undefined
+    return new SandboxConfigError({
+      origin: policy.cwd,
+      path: "",
+      reason: `a sandbox can't start in this directory: rule ${verdict.rule.pattern} is ${verdict.reason}`,
+      remedy: "Start in another one."
+    })
+  }
+}
+
+/** Checks the names of variables that are let through, by their origins. */
+const variablesOf = (
+  lists: Readonly<Record<string, ReadonlyArray<string>>>
+): Either.Either<ReadonlyArray<string>, SandboxConfigError> => {
+  for (const [origin, names] of Object.entries(lists)) {
+    for (const [at, name] of names.entries()) {
+      const reason = ShellEnvironment.refusal(name)
+      if (reason !== undefined) {
+        return Either.left(new SandboxConfigError({ origin, path: `env[${at}]`, reason, remedy: correct }))
+      }
+    }
+  }
+  return Either.right([...new Set(Object.values(lists).flat())])
+}
+
+const granted = (paths: ReadonlyArray<string>): ReadonlyArray<Rule> =>
+  // A path that leads elsewhere since it was allowed is left out.
+  paths.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
 
 /**
  * Merges the built-in rules, `sandbox.json`, the settings, the session's rules and the files that the user trusts into a
@@ -138,69 +327,40 @@ export const merge = (
   config: SandboxFile,
   settings: Settings,
   runtime: RuntimeRules = {}
-): Either.Either<SandboxPolicy, SandboxConfigError> => {
-  const directory = Path.resolve(cwd)
-  const follow = RealPath.once()
-  const { home, homes, program, temporary, userHome, variables } = settings
-  const parts: PolicyMerge.Parts = {
-    expansion: { cwd: directory, userHome, variables },
-    layers: [
-      { source: "default", origin: "the defaults", prefix: "", blacklist: builtIn(home, homes) },
-      { source: "file", origin: file, prefix: "policy.filesystem.", ...config.policy.filesystem },
-      { source: "user", origin: "the settings", prefix: "", ...listsOf(settings) },
-      { source: "runtime", origin: "this session", prefix: "", ...listsOf(runtime) }
-    ],
-    granted: runtime.granted ?? [],
-    temporary,
-    file,
-    home,
-    own: [...program, ...[Path.join(directory, serversFile)].filter(canHold)],
-    trusted: TrustedFiles.read(home).flatMap(TrustedFiles.placesOf),
-    entered: enteredBy(directory, variables, follow),
-    follow,
-    doubt: (path) => {
-      const found = WrittenPlaces.doubt(home, path, follow(path))
-      return found && { reason: WrittenPlaces.describe(found), real: found.real }
+): Either.Either<SandboxPolicy, SandboxConfigError> =>
+  Either.gen(function* () {
+    const { home, homes, toolCache = config.policy.toolCache ?? true } = settings
+    const { unixSockets = config.policy.unixSockets ?? false } = settings
+    const build = new Build(Path.resolve(cwd), file, settings)
+    const listed = (list: List, builtIn: ReadonlyArray<string>) =>
+      Either.map(
+        Either.all([
+          build.rules(list, builtIn, "default", "the defaults"),
+          build.rules(list, config.policy.filesystem[list], "file", file, "policy.filesystem."),
+          build.rules(list, settings[list], "user", "the settings"),
+          build.rules(list, runtime[list], "runtime", "this session")
+        ]),
+        (all) => all.flat()
+      )
+    const [own, temporary] = build.places()
+    const whitelist = distinct([...own, ...(yield* listed("whitelist", [])), ...temporary])
+    const blacklist = distinct(yield* listed("blacklist", builtIn(home, homes)))
+    const environment = yield* variablesOf({ [file]: config.env, "the settings": settings.env })
+    const read = granted(runtime.granted ?? [])
+    const policy: SandboxPolicy = {
+      cwd: build.cwd,
+      whitelist,
+      blacklist,
+      readonly: build.readonly(whitelist),
+      ...(read.length === 0 ? undefined : { granted: read }),
+      allowNetwork: false,
+      ...(unixSockets ? { unixSockets } : undefined),
+      ...(toolCache ? { toolCache: exact(toolCacheOf(home, RealPath.follow(build.cwd).real), "cache") } : undefined),
+      ...(environment.length === 0 ? undefined : { environment })
     }
-  }
-  return Either.mapLeft(
-    Either.flatMap(PolicyMerge.merge(parts), (policy) =>
-      Either.map(variablesOf({ [file]: config.env, "the settings": settings.env }), (environment) => ({
-        ...policy,
-        ...switchesOf(directory, config, settings),
-        ...(environment.length === 0 ? undefined : { environment })
-      }))
-    ),
-    (objection) => new SandboxConfigError(objection)
-  )
-}
-
-/** Returns the path by which the user's shell has entered a directory, where it is another than its real one. */
-const enteredBy = (
-  directory: string,
-  { PWD: path }: Settings["variables"],
-  follow: typeof RealPath.follow
-): string | undefined =>
-  path !== undefined && path !== directory && Path.isAbsolute(path) && follow(path).real === directory
-    ? path
-    : undefined
-
-/** Checks the names of variables that are let through, by their origins. */
-const variablesOf = (
-  lists: Readonly<Record<string, ReadonlyArray<string>>>
-): Either.Either<ReadonlyArray<string>, PolicyMerge.Objection> => {
-  for (const [origin, names] of Object.entries(lists)) {
-    for (const [at, name] of names.entries()) {
-      const reason = ShellEnvironment.refusal(name)
-      if (reason === undefined) continue
-      const remedy = "Nothing runs until that entry is corrected or taken away."
-      return Either.left({ origin, path: `env[${at}]`, reason, remedy })
-    }
-  }
-  return Either.right([...new Set(Object.values(lists).flat())])
-}
-
-const listsOf = ({ blacklist, whitelist }: RuntimeRules) => ({ blacklist, whitelist })
+    const objection = build.objection(policy)
+    return objection === undefined ? policy : yield* Either.left(objection)
+  })
 
 /**
  * A layer which builds policies from `sandbox.json` and the settings.
@@ -222,14 +382,12 @@ export const layer: Layer.Layer<PolicyBuilder, never, SandboxConfig | SandboxSet
   })
 )
 
-/** Adds exact paths that were allowed during the session, but for one that leads elsewhere since then. */
-const withRuntime = (policy: SandboxPolicy, { granted = [], whitelist = [] }: RuntimeRules): SandboxPolicy => {
-  const rulesOf = (paths: ReadonlyArray<string>) =>
-    paths.map((path) => PolicyMerge.exact(path, "runtime")).filter(({ real }) => real === undefined)
-  const read = [...(policy.granted ?? []), ...rulesOf(granted)]
+/** Adds exact paths that were allowed during the session. */
+const withRuntime = (policy: SandboxPolicy, { granted: paths = [], whitelist = [] }: RuntimeRules): SandboxPolicy => {
+  const read = [...(policy.granted ?? []), ...granted(paths)]
   return {
     ...policy,
-    whitelist: [...policy.whitelist, ...rulesOf(whitelist.map(PathGlob.unescape))],
+    whitelist: [...policy.whitelist, ...granted(whitelist.map(PathGlob.unescape))],
     ...(read.length === 0 ? undefined : { granted: read })
   }
 }

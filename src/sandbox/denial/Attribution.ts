@@ -5,6 +5,8 @@
  * A message alone proves no denial: a file that the user could not read or write without the sandbox either is not
  * reported.
  */
+
+import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
@@ -15,11 +17,9 @@ import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
-import * as Fetching from "./Fetching.js"
-import * as CommandPaths from "./internal/CommandPaths.js"
 import * as FileDenial from "./internal/FileDenial.js"
-import { type Mention, mentionsIn } from "./internal/Mention.js"
 import {
   hostsIn,
   isAgents,
@@ -27,13 +27,29 @@ import {
   isWrite,
   type KernelRefusal,
   longestMessage,
+  type Mention,
+  mentionsIn,
   mentionsRefusal,
   type Refused,
   refusalIn,
   saysUnreachable,
   saysUnresolved
-} from "./internal/Wording.js"
-import * as WorkTree from "./internal/WorkTree.js"
+} from "./internal/Message.js"
+
+const server = /^[ \t]*nameserver[ \t]+(\S+)/gm
+const loopback = /^(?:127\.|::1$)/
+
+/**
+ * Tests whether the configuration of the system's resolver names no server beyond this machine. A look-up in a sandbox
+ * then ends on the sandbox's own loopback, where nothing is counted.
+ */
+export const isLocal = (file = "/etc/resolv.conf"): boolean => {
+  try {
+    return [...Fs.readFileSync(file, "utf8").matchAll(server)].every(([, address = ""]) => loopback.test(address))
+  } catch {
+    return true
+  }
+}
 
 /** Matches a message that is quoted as a whole, with the program that says it: `'cat: .env: …`, `+ cat: .env: …`. */
 const quoted = /(?:^\s*[-+<>|#*E]\s+|(?<!\w)["'`“‘])(?:[\w.+-]*\/)*[\w.+-]+: [^"'`“”‘’]*$/
@@ -157,7 +173,7 @@ function* findNetworkDenial(attempt: Attempt): Steps<ReadonlyArray<Denial.Denial
   const { command, inReport, resolvesLocally, traffic } = attempt
   const { perhaps = 0, surely = 0 } = traffic ?? {}
   const isCounted = surely + perhaps > 0
-  const silent = attempt.stderr.trim() === "" ? Fetching.hostIn(command) : undefined
+  const silent = attempt.stderr.trim() === "" ? CommandWords.hostIn(command) : undefined
   if (!isCounted && silent === undefined && !saysUnresolved(attempt.stderr)) return []
   const stderr = attempt.stderr
     .split("\n")
@@ -345,8 +361,8 @@ function* ofFiles(
     if (refused.refusal === "access" && warning.test(line) && !isWrite("access", refused.before)) continue
     if (isQuoted(outcome.command, line, refused, inReport)) continue
     if (++seen > mostLines || found.size >= mostDenials || performance.now() > until) break
-    const isGits = WorkTree.isSpokenOf(line, outcome.command)
-    if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: WorkTree.around(outcome) })
+    const isGits = CommandWords.isSpokenOf(line, outcome.command)
+    if (isGits) ofGit ??= verifyFrom({ ...outcome, directories: CommandWords.around(outcome) })
     const denial = yield* ofLine(outcome.command, lines, at, refused, (isGits ? ofGit : undefined) ?? verify)
     if (denial !== undefined) found.set(`${denial.access} ${denial.resource}`, denial)
     yield
@@ -376,7 +392,7 @@ function* ofLine(
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
   const other =
     refusal === "readonly"
-      ? yield* look(within(CommandPaths.directories(command), own))
+      ? yield* look(within(CommandWords.workingDirectories(command), own))
       : // The message may name what was moved, and not what could not be replaced.
         refusal === "busy"
         ? yield* inCommand(command, refusal, look)
@@ -433,7 +449,7 @@ function* inCommand(
   refusal: KernelRefusal,
   look: (mentions: ReadonlyArray<Mention>) => Slices.Steps<Denial.Denial | undefined>
 ): Slices.Steps<Denial.Denial | undefined> {
-  const paths = CommandPaths.all(command)
+  const paths = CommandWords.all(command)
   if (refusal !== "readonly") return yield* look(Array.from(paths, (path) => ({ path, sure: true })))
   // Most paths can't be written anyway: the words tell the file only where there is just one such path.
   const found: Array<Denial.Denial> = []

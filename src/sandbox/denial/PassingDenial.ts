@@ -8,12 +8,47 @@ import * as Path from "node:path"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
 import * as Explanation from "./Explanation.js"
-import * as Fetching from "./Fetching.js"
-import * as GitRemedy from "./GitRemedy.js"
-import * as Wording from "./internal/Wording.js"
-import * as WorkTree from "./internal/WorkTree.js"
+import * as Message from "./internal/Message.js"
+
+/** Matches the files that git could not read, which it names from the top of the working tree. */
+const unread = /^(?:error: unable to index file '([^'\n]*)'|fatal: (?:cannot hash|Unable to process path) (.+))$/gm
+
+/** The end of a command. */
+const end = String.raw`(?=\s*(?:$|[;&|\n)]|\d?[<>]))`
+
+/** The commands that can leave files out, each with what does so, and what that does. */
+const forms: ReadonlyArray<readonly [written: RegExp, does: string, form?: string]> = [
+  [new RegExp(String.raw`\bgit add (?:-A|--all|-u|--update|\.)${end}`), "adds"],
+  // By patches, it asks; nobody is there to answer.
+  [new RegExp(String.raw`\bgit add (?:-p|--patch)${end}`), "adds", "git add -u"],
+  [/\bgit commit(?: -[qvs]+| --[\w-]+)*? (?:-[qvs]*a[a-z]*|--all)(?=\s|$)/, "adds", "git add -u"],
+  [new RegExp(String.raw`\bgit diff(?: --(?:stat|name-only|name-status|shortstat|color|word-diff))?${end}`), "shows"],
+  [new RegExp(String.raw`\bgit stash(?: push)?${end}`), "stashes", "git stash push"]
+]
+
+/** Matches names that have one meaning only in a pathspec and in quotes. */
+const plain = /^[\w.@%+,=/-]+$/
+
+/** The most files that are named. */
+const mostExcluded = 5
+
+/** Returns the sentence on the command that does the rest; undefined where it is not certain. */
+export const gitRemedy = (command: string, stderr: string): string | undefined => {
+  const names = [...new Set(Array.from(stderr.matchAll(unread), ([, indexed, hashed]) => indexed ?? hashed ?? ""))]
+  if (names.length === 0 || names.length > mostExcluded || !names.every((name) => plain.test(name))) return undefined
+  const [does, form, ...others] = forms.flatMap(([written, does, form]) => {
+    const found = written.exec(command)?.[0]
+    return found === undefined ? [] : [does, form ?? found]
+  })
+  if (does === undefined || others.length > 0) return undefined
+  return `${[form, "--", ...names.map((name) => `':!/${name}'`)].join(" ")} ${does} the rest.`
+}
+
+/** Tests whether a line is such a sentence. */
+export const isRemedy = (line: string): boolean => /^git .* (?:adds|shows|stashes) the rest\.$/.test(line)
 
 /** Matches how git refuses to go on while there are changes. */
 const refusal =
@@ -30,7 +65,7 @@ export const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.tes
  * or the index does not tell.
  */
 export const find = (failed: Failed): Mask | undefined => {
-  for (const top of WorkTree.tops(failed)) {
+  for (const top of CommandWords.tops(failed)) {
     const masks = failed.masks.filter(({ kind, path }) => kind === "file" && path.startsWith(`${top}/`))
     const index = masks.length === 0 ? undefined : read(Path.posix.join(top, ".git/index"))
     const mask = index === undefined ? undefined : masks.find(({ path }) => holds(index, path.slice(top.length + 1)))
@@ -99,13 +134,13 @@ export const isLikely = (
   { merged, stderr }: { readonly merged: string; readonly stderr: string }
 ): boolean =>
   [stderr, merged.slice(-mostExamined)].some(
-    (text) => text !== "" && (Wording.mentionsRefusal(text) || isOffline(text))
+    (text) => text !== "" && (Message.mentionsRefusal(text) || isOffline(text))
   ) ||
   tellsChanges(command) ||
-  Fetching.programIn(command) !== undefined
+  CommandWords.programIn(command) !== undefined
 
 /** Tests whether a text says that a host was not reached. */
-export const isOffline = (stderr: string): boolean => Wording.saysUnresolved(stderr) || Wording.saysUnreachable(stderr)
+export const isOffline = (stderr: string): boolean => Message.saysUnresolved(stderr) || Message.saysUnreachable(stderr)
 
 /** Tests whether a denial is of the network, and no message names a host. */
 const isNameless = ({ how, resource, rule }: Denial.Denial): boolean => {
@@ -147,7 +182,7 @@ export class PassingDenials {
     )
     if (denial !== undefined) {
       for (const each of [denial, ...others]) this.told.add(keyOf(each))
-      const rest = GitRemedy.find(passed.command, passed.stderr)
+      const rest = gitRemedy(passed.command, passed.stderr)
       const request = Explanation.request([denial, ...others], passed.policy)
       const isNew = request !== undefined && !this.told.has(request)
       if (isNew) this.told.add(request)
@@ -170,7 +205,7 @@ export class PassingDenials {
   private offline({ command, denials, isPipeline }: Passed): string | undefined {
     const denial = isPipeline ? undefined : denials.find(isNameless)
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
-    const program = Fetching.programIn(command)
+    const program = CommandWords.programIn(command)
     if (program === undefined && denial.how !== "verified-text") return undefined
     this.told.add(keyOf(denial))
     return `${beginnings.offline}, which ${program ?? "the command"} tried to reach.`

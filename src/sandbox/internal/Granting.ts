@@ -10,7 +10,7 @@ import { type CommandError, ExecutionFailed, type InvalidUsage } from "../../dom
 import type { SandboxConfig } from "../config/SandboxConfig.js"
 import * as WrittenPlaces from "../config/WrittenPlaces.js"
 import type * as Negotiation from "../Negotiation.js"
-import * as FileIdentity from "../policy/FileIdentity.js"
+import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as RealPath from "../policy/RealPath.js"
 import { type Grant, type SandboxBackend, type SandboxTurn, withGrants } from "../SandboxBackend.js"
@@ -101,7 +101,7 @@ const anew = "A new shell was started, and variables, functions and background j
 
 /** Tests whether something else has come to the place of what was asked for. */
 const isAnother = ({ identity, resource }: Grant): boolean =>
-  identity === undefined ? RealPath.follow(resource).real !== resource : FileIdentity.of(resource) !== identity
+  identity === undefined ? RealPath.follow(resource).real !== resource : HostPath.identityOf(resource) !== identity
 
 /** Makes the functions which give grants. */
 export const make = ({ config, current, directory, grants, home, planner }: GrantingDoor): Granting => {

@@ -2,7 +2,7 @@
  * The grants that a person gives during a session. They hold until it ends, in every sandbox that is made from then on.
  */
 import type { RuntimeRules } from "../config/PolicyBuilder.js"
-import * as FileIdentity from "../policy/FileIdentity.js"
+import * as HostPath from "../policy/HostPath.js"
 import * as PathGlob from "../policy/PathGlob.js"
 import type { Grant } from "../SandboxBackend.js"
 
@@ -20,7 +20,7 @@ export class RuntimeGrants implements RuntimeRules {
   add({ access, identity, resource }: Grant, running: object | undefined): () => void {
     if (running !== undefined) this.outdated.add(running)
     if (access === "read") {
-      const known = identity ?? FileIdentity.of(resource)
+      const known = identity ?? HostPath.identityOf(resource)
       if (known !== undefined) this.readable.set(resource, known)
       return () => {}
     }
@@ -39,7 +39,7 @@ export class RuntimeGrants implements RuntimeRules {
 
   /** The paths that may be read and are still what was allowed. */
   get granted(): ReadonlyArray<string> {
-    return [...this.readable].flatMap(([path, identity]) => (FileIdentity.of(path) === identity ? [path] : []))
+    return [...this.readable].flatMap(([path, identity]) => (HostPath.identityOf(path) === identity ? [path] : []))
   }
 
   /** Tests whether grants were added since a sandbox was made. */

@@ -143,11 +143,11 @@ export interface LiveSandbox {
    */
   readonly watch: (options: WatchOptions) => Effect.Effect<MaskWatch, never, Scope.Scope>
   readonly addMasks: (masks: ReadonlyArray<Pick<Mask, "path" | "kind">>) => Effect.Effect<void, ExecutionFailed>
-  /** Lets a path be read; fails where something else than that (`FileIdentity`) is there. */
+  /** Lets a path be read; fails where something else than that (`HostPath.identityOf`) is there. */
   readonly removeMask: (path: string, identity?: string) => Effect.Effect<void, ExecutionFailed>
   /**
    * Makes a path writable, and all below it that is not masked; returns the masks that had to be added below it. Fails where
-   * something else than that (`FileIdentity`) is there.
+   * something else than that (`HostPath.identityOf`) is there.
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>

@@ -9,7 +9,7 @@ const longest = 4095
 /** Tests whether a path is longer than any that a system takes. */
 export const isTooLong = (path: string): boolean => path.length > longest
 
-/** Tests whether a path surely does not exist: false also where the user may not look. */
+/** Tests whether a path surely does not exist. Returns false where the user may not look. */
 export const isMissing = (path: string): boolean => {
   try {
     return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false }) === undefined
@@ -19,48 +19,83 @@ export const isMissing = (path: string): boolean => {
   }
 }
 
+/** Returns what a look at a path says, or false if the look fails. */
+const orFalse = (look: () => boolean): boolean => {
+  try {
+    return look()
+  } catch {
+    return false
+  }
+}
+
 /**
  * Tests whether a path is a symbolic link, without following it.
  *
  * @param path absolute, or relative to the directory
  */
-export const isLink = (path: string, directory: string): boolean => {
-  try {
-    return Fs.lstatSync(BytePath.toHost(path.startsWith("/") ? path : `${directory}/${path}`)).isSymbolicLink()
-  } catch {
-    return false
-  }
-}
+export const isLink = (path: string, directory: string): boolean =>
+  orFalse(() => Fs.lstatSync(BytePath.toHost(path.startsWith("/") ? path : `${directory}/${path}`)).isSymbolicLink())
 
 /** Tests whether a path is a directory, or a link to one. */
-export const isDirectory = (path: string): boolean => {
-  try {
-    return Fs.statSync(BytePath.toHost(path)).isDirectory()
-  } catch {
-    return false
-  }
-}
-
-/**
- * Tests whether the user could write to a path without a sandbox: to the file itself, or in the nearest directory above
- * it that exists.
- */
-export const isWritable = (path: string): boolean => {
-  if (!isMissing(path) && mayAccess(path, Fs.constants.W_OK)) return true
-  let directory = Path.posix.dirname(path)
-  while (directory !== "/" && isMissing(directory)) directory = Path.posix.dirname(directory)
-  return mayAccess(directory, Fs.constants.W_OK | Fs.constants.X_OK)
-}
-
-const mayAccess = (path: string, mode: number): boolean => {
-  try {
-    Fs.accessSync(BytePath.toHost(path), mode)
-    return true
-  } catch {
-    return false
-  }
-}
+export const isDirectory = (path: string): boolean => orFalse(() => Fs.statSync(BytePath.toHost(path)).isDirectory())
 
 /** Tests whether a path is the directory itself or lies in it. */
 export const isWithin = (path: string, directory: string): boolean =>
   path === directory || directory === "/" || path.startsWith(`${directory}/`)
+
+const nearestDirectory = (path: string): string => {
+  let directory = Path.posix.dirname(path)
+  while (directory !== "/" && isMissing(directory)) directory = Path.posix.dirname(directory)
+  return directory
+}
+
+const accessible = (path: string, mode: number): boolean =>
+  orFalse(() => Fs.accessSync(BytePath.toHost(path), mode) === undefined)
+
+/** Tests whether the user could write a path without a sandbox: the file itself, or a new one in the nearest directory. */
+export const isWritable = (path: string): boolean =>
+  (!isMissing(path) && accessible(path, Fs.constants.W_OK)) ||
+  accessible(nearestDirectory(path), Fs.constants.W_OK | Fs.constants.X_OK)
+
+const bits = { read: Fs.constants.R_OK, write: Fs.constants.W_OK, enter: Fs.constants.X_OK } as const
+
+/** Tests a right by a file's mode, as the kernel does for a process without root's powers. */
+const hasByMode = ({ gid, mode, uid }: Fs.Stats, right: keyof typeof bits): boolean => {
+  const isOwner = uid === process.geteuid?.()
+  const isOfGroup = gid === process.getegid?.() || process.getgroups?.().includes(gid) === true
+  return (mode & (bits[right] << (isOwner ? 6 : isOfGroup ? 3 : 0))) !== 0
+}
+
+/** Tests a right to a file. For root the mode decides, since the system grants root everything. */
+const has = (path: string, right: keyof typeof bits): boolean =>
+  accessible(path, bits[right]) &&
+  (process.geteuid?.() !== 0 || orFalse(() => hasByMode(Fs.statSync(BytePath.toHost(path)), right)))
+
+/**
+ * Tests whether modes let commands read or write a path, which have none of root's powers. A missing path can be read, and
+ * can be written if the nearest directory can.
+ *
+ * @param path a real path
+ */
+export const hasRights = (path: string, access: "read" | "write"): boolean => {
+  for (let at = nearestDirectory(path); ; at = Path.posix.dirname(at)) {
+    if (!has(at, "enter")) return false
+    if (at === "/") break
+  }
+  if (!isMissing(path)) return has(path, access)
+  return access === "read" || has(nearestDirectory(path), "write")
+}
+
+/**
+ * Returns a word for the file or directory at a real path that no other file has, or `missing`. Returns undefined if a link
+ * leads to it, or if it can't be looked at.
+ */
+export const identityOf = (path: string): string | undefined => {
+  try {
+    if (BytePath.realPath(path) !== path) return undefined
+    const { dev, ino } = Fs.lstatSync(BytePath.toHost(path), { bigint: true })
+    return `${dev}:${ino}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : undefined
+  }
+}

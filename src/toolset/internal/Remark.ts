@@ -10,7 +10,7 @@ import * as SignalName from "../../bash/SignalName.js"
 import * as Hint from "../../command/Hint.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
-import * as Fetching from "../../sandbox/denial/Fetching.js"
+import * as CommandWords from "../../sandbox/denial/CommandWords.js"
 import * as Culprit from "./Culprit.js"
 import * as CurlyQuotes from "./CurlyQuotes.js"
 import * as ExtensionName from "./ExtensionName.js"
@@ -211,7 +211,9 @@ const causeOf = (
   if (offline === "socket") return ": the sandbox refuses unix sockets"
   const isCounted = offline === "counted" && !own.test(text)
   if (offline === "named" || (isCounted && saysUnreached(first.name, first.code))) return ": the sandbox has no network"
-  return isCounted && Fetching.programs.has(first.name ?? "") ? "; it tried the network, and the sandbox has none" : ""
+  return isCounted && CommandWords.programs.has(first.name ?? "")
+    ? "; it tried the network, and the sandbox has none"
+    : ""
 }
 
 /** Tests whether the pipeline is all that the text runs, but `cd`: then what was refused was refused to it. */

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/TestClock"
-import * as FileLock from "../../../src/sandbox/config/FileLock.js"
+import * as AtomicFile from "../../../src/sandbox/config/AtomicFile.js"
 import * as Directory from "../../support/sandbox/Directory.js"
 
 const began = (pid: number | "self") =>
@@ -24,7 +24,7 @@ const put = (path: string, owner: object) =>
   )
 
 const held = <A, E>(path: string, use: Effect.Effect<A, E>) =>
-  Effect.provide(FileLock.withLock(path)(use), NodeFileSystem.layer)
+  Effect.provide(AtomicFile.withLock(path)(use), NodeFileSystem.layer)
 
 /** The id of a process that is no more. */
 const deadPid = () => Number(execFileSync("/bin/sh", ["-c", "echo $$"], { encoding: "utf8" }))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as GitRemedy from "../../../src/sandbox/denial/GitRemedy.js"
+import * as PassingDenial from "../../../src/sandbox/denial/PassingDenial.js"
 
 const stopped = {
   "error: unable to index file 'a/.env'\n": "':!/a/.env'",
@@ -24,9 +24,9 @@ describe("what git can do with all but a hidden file", () => {
       ["git rebase main", undefined]
     ] as const) {
       it(`${command}: ${excluded}`, () => {
-        const found = GitRemedy.find(command, stderr)
+        const found = PassingDenial.gitRemedy(command, stderr)
         assert.strictEqual(found, remedy?.replace("@", excluded))
-        assert.isTrue(found === undefined || GitRemedy.isRemedy(found))
+        assert.isTrue(found === undefined || PassingDenial.isRemedy(found))
       })
     }
   }

@@ -1,6 +1,6 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import * as HostRights from "../../../src/sandbox/policy/HostRights.js"
+import * as HostPath from "../../../src/sandbox/policy/HostPath.js"
 import * as Temporary from "../../support/Temporary.js"
 
 describe("the rights of files", () => {
@@ -12,7 +12,7 @@ describe("the rights of files", () => {
         Fs.chmodSync(`${directory}/${name}`, mode)
         return `${directory}/${name}`
       }
-      const rights = (path: string) => [HostRights.allow(path, "read"), HostRights.allow(path, "write")]
+      const rights = (path: string) => [HostPath.hasRights(path, "read"), HostPath.hasRights(path, "write")]
       assert.deepStrictEqual(rights(file("open", 0o600)), [true, true])
       assert.deepStrictEqual(rights(file("read", 0o477)), [true, false])
       assert.deepStrictEqual(rights(file("none", 0o077)), [false, false])

@@ -5,10 +5,9 @@ import type { Mask } from "../../platform/SandboxPlatform.js"
 import * as HostPath from "../../policy/HostPath.js"
 import { describeSource, type PolicyDecision } from "../../policy/PolicyDecision.js"
 import * as RealPath from "../../policy/RealPath.js"
+import * as CommandWords from "../CommandWords.js"
 import * as Denial from "../Denial.js"
-import * as CommandPaths from "./CommandPaths.js"
-import type { Mention } from "./Mention.js"
-import type { KernelRefusal } from "./Wording.js"
+import type { KernelRefusal, Mention } from "./Message.js"
 
 /** The directories and the masks that a command ran with. */
 export interface Surroundings {
@@ -81,7 +80,7 @@ export const make = (
 
   let written: ReadonlySet<string> | undefined
   const isWritten = (path: string): boolean => {
-    written ??= new Set(CommandPaths.all(command))
+    written ??= new Set(CommandWords.all(command))
     return written.has(path)
   }
 

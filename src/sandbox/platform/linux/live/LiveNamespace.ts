@@ -10,7 +10,6 @@ import * as Directories from "../../../../files/Directories.js"
 import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
-import * as FileIdentity from "../../../policy/FileIdentity.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import { isWithin as isWithinOfMountChange } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -37,7 +36,7 @@ interface Options {
   readonly what: string
   /** The real path that the change is about. */
   readonly path: string
-  /** The identity (`FileIdentity`) that the path must have; any, where it is not given. */
+  /** The identity (`HostPath.identityOf`) that the path must have; any, where it is not given. */
   readonly identity?: string | undefined
   /** A place of this process's own through which binds go. */
   readonly stage: string
@@ -81,7 +80,7 @@ export const run = (
       if (stopped === undefined) return failMountChange(`${what}: the processes of the sandbox can't be stopped for it`)
       return Effect.gen(function* () {
         if (realPath(path) !== path) return yield* failMountChange(`${what}: it is not there, or a link`)
-        if (identity !== undefined && FileIdentity.of(path) !== identity)
+        if (identity !== undefined && HostPath.identityOf(path) !== identity)
           return yield* failMountChange(`${what}: something else is there by now`)
         const before = mounts()
         const changed: Either.Either<void, ExecutionFailed> = yield* Effect.either(change)
@@ -134,7 +133,7 @@ const find = (pid: number): number | undefined =>
 const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(isConfined)
 
 /**
- * Returns the identity (`FileIdentity`) of the directory that the first shell in the sandbox is in, before any command has
+ * Returns the identity (`HostPath.identityOf`) of the directory that the first shell in the sandbox is in, before any command has
  * run; undefined where that can't be seen.
  */
 const shellDirectory = (inner: number): string | undefined => {

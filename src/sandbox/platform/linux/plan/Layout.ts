@@ -1,7 +1,6 @@
 /** Resolves a policy into the parts of a sandbox: real paths, as the file system has them now. */
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
-import * as FileIdentity from "../../../policy/FileIdentity.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
@@ -21,7 +20,7 @@ interface Opening {
 /** The parts of a sandbox, as real paths. */
 export interface Layout extends WriteRoots.WriteRoots {
   readonly cwd: string
-  /** The identity (`FileIdentity`) of that directory, where it can be written: the shell has to be in this one. */
+  /** The identity (`HostPath.identityOf`) of that directory, where it can be written: the shell has to be in this one. */
   readonly identity?: string | undefined
   /** The masks; masked directories that have an opening are not among them. */
   readonly masks: ReadonlyArray<Mask>
@@ -136,7 +135,7 @@ export const make = async (
   return {
     cwd: policy.cwd,
     ...(flaws.length === 0 ? undefined : { flaw: flaws[0] as string }),
-    identity: roots.some((root) => isWithin(directory, root)) ? (FileIdentity.of(directory) ?? "moved") : undefined,
+    identity: roots.some((root) => isWithin(directory, root)) ? (HostPath.identityOf(directory) ?? "moved") : undefined,
     roots,
     readonly,
     refused: writable.refused,

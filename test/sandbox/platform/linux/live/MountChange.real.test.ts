@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as LiveNamespace from "../../../../../src/sandbox/platform/linux/live/LiveNamespace.js"
 import type * as MountTable from "../../../../../src/sandbox/platform/linux/plan/MountTable.js"
-import * as FileIdentity from "../../../../../src/sandbox/policy/FileIdentity.js"
+import * as HostPath from "../../../../../src/sandbox/policy/HostPath.js"
 import * as Temporary from "../../../../support/Temporary.js"
 
 const mask = (point: string): MountTable.Mount => ({ device: "0:1", root: "/mask", point, isWritable: false })
@@ -16,7 +16,7 @@ const change = (
   path: string,
   before: ReadonlyArray<MountTable.Mount>,
   after: ReadonlyArray<MountTable.Mount>,
-  identity = FileIdentity.of(path)
+  identity = HostPath.identityOf(path)
 ) =>
   Effect.gen(function* () {
     const child = ChildProcess.spawn("sleep", ["60"])

@@ -3,9 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layout from "../../../../../src/sandbox/platform/linux/plan/Layout.js"
 import * as Unworkable from "../../../../../src/sandbox/platform/linux/plan/Unworkable.js"
-import * as PolicyMerge from "../../../../../src/sandbox/policy/PolicyMerge.js"
-import type { RuleSource, SandboxPolicy } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
+import type { Rule, RuleSource, SandboxPolicy } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
 import * as Directory from "../../../../support/sandbox/Directory.js"
+
+const exact = (path: string, source: RuleSource): Rule => ({ pattern: path, path, kind: "path", source })
 
 const flawOf = (
   source: RuleSource,
@@ -20,7 +21,7 @@ const flawOf = (
       const cwd = source === "cwd" ? place : `${directory}/other`
       const policy: SandboxPolicy = {
         ...{ cwd, blacklist: [], readonly: [], allowNetwork: false },
-        whitelist: [PolicyMerge.exact(cwd, "cwd"), PolicyMerge.exact(place, source)]
+        whitelist: [exact(cwd, "cwd"), exact(place, source)]
       }
       change(place)
       const layout = yield* Effect.promise(() => Layout.make(policy, `${directory}/sessions/session`))

@@ -1,0 +1,125 @@
+/**
+ * Finds the working trees of git that a command may have worked in: git names files from the top of one, wherever it runs.
+ */
+import * as Path from "node:path"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as HostPath from "../policy/HostPath.js"
+import { isLocal } from "./internal/Message.js"
+
+/**
+ * Programs that fetch what they are for: where such a one tried the network in vain, and failed, a model has to know it.
+ */
+export const programs: ReadonlySet<string> = new Set(
+  "apt apt-get bundle cargo composer conda gem git go gradle mvn npm npx pip pip3 pnpm poetry uv yarn".split(" ")
+)
+
+/** Programs that reach the address they are given, and may be told to say nothing of it. */
+const reaching = new Set(["curl", "wget"])
+const address = /^[a-z][a-z\d+.-]*:\/\/(?:[^\s/@]*@)?(\[[\da-f:.]+\]|[^\s/:?#]+)/i
+
+/** What a program fetches for, as its first word. */
+const fetches = new Set(
+  "add ci clone create download fetch get i info install pull push search show sync update upgrade view".split(" ")
+)
+
+/** Matches the texts that may name such a program. */
+const mayName = new RegExp(`(?:^|[^\\w.-])(?:${[...programs, ...reaching].join("|")})[ \\t]`)
+
+/** The most characters of a command that are read. */
+const mostExamined = 10_000
+
+const wordsOf = (command: string): ReadonlyArray<string> =>
+  CommandLine.parse(command).tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
+
+const nameOf = (word: string): string => word.slice(word.lastIndexOf("/") + 1)
+
+/**
+ * Returns the host that `curl` or `wget` was to reach, where the command's words name it, and it is not this machine.
+ */
+export const hostIn = (command: string): string | undefined => {
+  const words = wordsOf(command)
+  if (!words.some((word) => reaching.has(nameOf(word)))) return undefined
+  return words.map((word) => address.exec(word)?.[1]).find((host) => host !== undefined && !isLocal(host))
+}
+
+/** Returns the program that is to fetch something: `pip` of `pip install x | tail -n 3; echo done`. */
+export const programIn = (command: string): string | undefined => {
+  if (command.length > mostExamined || !mayName.test(command)) return undefined
+  const words = wordsOf(command)
+  const at = words.findIndex((word, at) => programs.has(nameOf(word)) && fetches.has(words[at + 1] ?? ""))
+  if (at >= 0) return nameOf(words[at] ?? "")
+  return hostIn(command) === undefined ? undefined : words.map(nameOf).find((name) => reaching.has(name))
+}
+
+/** The most words of the command that are looked up for a message without a name. */
+const mostPaths = 1000
+const url = /\b[a-z][a-z\d+.-]{0,30}:\/\/\S*/gi
+const pathCharacters = /[\w.~/@%+,-]+/g
+
+/** Returns the words of a text that look like paths: with a slash or a dot, behind which there is no `~`. */
+const pathsIn = (text: string): ReadonlyArray<string> =>
+  (text.replace(url, " ").match(pathCharacters) ?? []).flatMap((word) => {
+    const last = Math.max(word.lastIndexOf("/"), word.lastIndexOf("."))
+    const end = last < 0 ? -1 : word.indexOf("~", last)
+    return last < 0 ? [] : [end < 0 ? word : word.slice(0, end)]
+  })
+
+/** Returns the words of a command, and those that look like paths in quoted code and here-documents. */
+export const all = (command: string): ReadonlyArray<string> => {
+  const paths = new Set<string>()
+  for (const token of CommandLine.parse(command).tokens) {
+    const text = token._tag === "Word" ? token.value : token._tag === "HereDocument" ? token.body : ""
+    for (const path of [text, ...pathsIn(text)]) if (path !== "" && paths.size < mostPaths) paths.add(path)
+  }
+  return [...paths]
+}
+
+/** Matches the options that name the directory that a program works in, and those that hold it. */
+const option = /^(?:-C|-d|--directory|--cd|--prefix)$/
+const holding = /^(?:--directory|--cd|--prefix)=(.+)$|^-C(.+)$/
+
+/** Returns the directories that a command's options make a program work in: `tar -C DIR`, `unzip -d DIR`. */
+export const workingDirectories = (command: string): ReadonlyArray<string> => {
+  const words = CommandLine.parse(command).tokens.flatMap((token) => (token._tag === "Word" ? [token.value] : []))
+  return words.flatMap((word, at) => {
+    const held = holding.exec(word)
+    const found = held?.[1] ?? held?.[2] ?? (option.test(words[at - 1] ?? "") ? word : undefined)
+    return found === undefined ? [] : [found]
+  })
+}
+
+/** Matches how git itself begins a message, which names no program. The bound keeps a long line linear. */
+const said = /^(?:error|fatal|warning): .{0,4096}$/
+
+/** Matches the commands of git that name files as they were given to them. */
+const asGiven = /\bgit\b[^|;&\n]{0,200}?(?:\s(?:hash-object|apply|archive|bundle|config)\b|\s--no-index\b)/
+
+/** Tests whether git may have said a line, of a file that it names from the top of the working tree. */
+export const isSpokenOf = (line: string, command: string): boolean =>
+  said.test(line) && /\bgit\b/.test(command) && !asGiven.test(command)
+
+/** The command, and the directories that it may have worked in. */
+export interface Place {
+  readonly command: string
+  readonly directories: ReadonlyArray<string>
+}
+
+/** Returns the tops of the working trees that a command may have worked in. */
+export const tops = ({ command, directories }: Place): ReadonlyArray<string> => {
+  const named = workingDirectories(command).map((path) => Path.posix.resolve(directories[0] ?? "/", path))
+  return [...new Set([...named, ...directories].flatMap((directory) => topOf(directory) ?? []))]
+}
+
+/**
+ * Returns the directories that names in git's messages may be relative to: the tops of the working trees, and then those
+ * of the command.
+ */
+export const around = (place: Place): ReadonlyArray<string> => [...new Set([...tops(place), ...place.directories])]
+
+/** Returns the top of the working tree that a directory lies in. */
+const topOf = (directory: string): string | undefined => {
+  for (let path = directory; ; path = Path.posix.dirname(path)) {
+    if (!HostPath.isMissing(Path.posix.join(path, ".git"))) return path
+    if (path === "/" || path === ".") return undefined
+  }
+}
