@@ -80,7 +80,7 @@ type Floor =
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">
-): Layer.Layer<SandboxManager.SandboxManager, ConfigError> =>
+): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError> =>
   Layer.scopedContext(
     Effect.gen(function* () {
       const floor = yield* Deferred.make<Context.Context<Floor>>()

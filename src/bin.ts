@@ -5,7 +5,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as AppSandbox from "./AppSandbox.js"
 import type { MakeHouse, MakeShell } from "./cli/Invocation.js"
+import * as Program from "./cli/Program.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
 import * as Version from "./domain/Version.js"
@@ -20,8 +22,8 @@ const signals = [
   ...(["SIGABRT", "SIGXCPU", "SIGIO", "SIGPWR", "SIGSTKFLT"] as const)
 ]
 
-/** Loads Synapse when a subcommand needs it. */
-const house: MakeHouse = (settings, sandbox, permission) =>
+/** Makes the whole app, which is loaded only then. */
+const layer: MakeHouse = (settings, sandbox, permission) =>
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./Synapse.js")),
@@ -30,17 +32,9 @@ const house: MakeHouse = (settings, sandbox, permission) =>
   )
 
 const shell: MakeShell = (settings, sandbox, permission) =>
-  Layer.unwrapEffect(
-    Effect.map(
-      Effect.promise(() => import("./AppSandbox.js")),
-      ({ layerShell }) => layerShell(settings, permission === undefined ? { sandbox } : { sandbox, permission })
-    )
-  )
+  AppSandbox.layerShell(settings, permission === undefined ? { sandbox } : { sandbox, permission })
 
-const program = Effect.flatMap(
-  Effect.promise(() => import("./cli/Program.js")),
-  (cli) => cli.run(process.argv.slice(2), { layer: house, shell })
-)
+const program = Effect.suspend(() => Program.run(process.argv.slice(2), { layer, shell }))
 
 /** Prints to stderr at once; where nobody can hear it, nothing is said. */
 const say = (...lines: ReadonlyArray<string>): void => {

@@ -43,7 +43,7 @@ exports.load = (entry, kind) => {
   /** @type {Map<string, { exports: unknown }>} */
   const loaded = new Map()
   /** @type {(file: string) => Buffer | undefined} */
-  let cached = (file) => read(`${__dirname}/${file}.${node}.cache`)
+  let cached = (file) => read(`${__dirname}/${kind}-${file}.${node}.cache`)
   /** @type {Array<{ readonly file: string, readonly script: vm.Script }>} */
   const uncached = []
 
@@ -68,7 +68,7 @@ exports.load = (entry, kind) => {
     const source = `(function (exports, require, module, __filename) {${fs.readFileSync(filename, "latin1")}\n})`
     const cachedData = cached(file)
     // node does not know `cacheFile`: it tells the build's recorder where to write.
-    const options = { filename, cachedData, cacheFile: `${filename}.${node}.cache` }
+    const options = { filename, cachedData, cacheFile: `${__dirname}/${kind}-${file}.${node}.cache` }
     const script = new vm.Script(source, options)
     if (cachedData === undefined || script.cachedDataRejected === true) uncached.push({ file, script })
     script.runInThisContext()(module.exports, requireFrom, module, filename)

@@ -11,20 +11,22 @@ const face = path.join(root, "dist/bin/promise.cjs")
 const recorder = path.join(import.meta.dirname, "recorder.cjs")
 // The user's own cache is none of the build's business.
 const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: "1" }
+const call = '{"id":"1","name":"Bash","arguments":{"command":"echo out"}}\n'
 const promise = `require(${JSON.stringify(face)}).make().then(async (synapse) => {
   await synapse.handle({ id: "1", name: "Bash", arguments: { command: "echo out; echo err >&2; false" } })
   await synapse.dispose()
 })`
 
-for (const args of [
-  [program, "--help"],
-  [program, "tools"],
-  [program, "exec", "true"],
-  [program, "exec", "echo out; echo err >&2; false"],
-  ["-e", promise]
+for (const [input, ...args] of [
+  ["", program, "--help"],
+  ["", program, "tools"],
+  ["", program, "exec", "--no-sandbox", "true"],
+  ["", program, "exec", "echo out; echo err >&2; false"],
+  [call, program, "call"],
+  ["", "-e", promise]
 ]) {
   const { error, signal } = spawnSync(process.execPath, ["--require", recorder, ...args], {
-    input: "",
+    input,
     timeout: 60_000,
     env
   })

@@ -10,8 +10,5 @@ if (process.argv.length === 3 && process.argv[2] === "--version") {
   }
 } else {
   const [, , word] = process.argv
-  require("./loader.cjs").load(
-    "%MAIN%",
-    word === "exec" || word === "call" ? "run" : word === "shell" ? "shell" : "main"
-  )
+  require("./loader.cjs").load("%MAIN%", word === "exec" || word === "call" || word === "shell" ? word : "main")
 }

@@ -34,7 +34,6 @@ export const exec = (
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
     const house = yield* House
-    yield* WithoutSandbox.tell(given)
     const stdio = yield* Stdio
     const cwd = yield* Effect.orElseSucceed(
       Effect.map(Effect.suspend(WorkingDirectory.current), (here) =>
@@ -56,8 +55,11 @@ export const exec = (
     const timeout = Option.getOrUndefined(given.timeout)
     const running =
       !json && PlainCommand.isPlain(command)
-        ? Effect.provide(runPlain(command, timeout, cwd, tasks), house.shell(...settings, permission))
-        : Effect.flatMap(loadToolRun, ({ handle }) =>
+        ? Effect.provide(
+            Effect.zipRight(WithoutSandbox.tellOf(given), runPlain(command, timeout, cwd, tasks)),
+            house.shell(...settings, permission)
+          )
+        : Effect.flatMap(Effect.zipRight(WithoutSandbox.tell(given), loadToolRun), ({ handle }) =>
             handle(
               // In the call too, since a command of ours takes the time that it needs by default.
               { id: "exec", name: "Bash", arguments: JSON.stringify({ command, timeout }) },

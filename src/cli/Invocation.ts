@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { CommandRegistry } from "../command/CommandRegistry.js"
 import type { McpClient } from "../extension/mcp/McpClient.js"
 import type { TodoStore } from "../extension/TodoStore.js"
+import type { SandboxConfig } from "../sandbox/config/SandboxConfig.js"
 import type * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import type { Permission } from "../sandbox/permission/Permission.js"
 import type { SandboxManager } from "../sandbox/SandboxManager.js"
@@ -46,7 +47,7 @@ export type MakeHouse = (
 ) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
 /** Makes the shell alone, which loads the commands of Synapse when one is called. */
-export type MakeShell = (...settings: Parameters<MakeHouse>) => Layer.Layer<SandboxManager, ConfigError>
+export type MakeShell = (...settings: Parameters<MakeHouse>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
 
 /** Makes the house that a subcommand runs in. */
 export class House extends Context.Tag("synapse/House")<

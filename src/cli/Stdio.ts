@@ -75,6 +75,7 @@ export const layerNode: Layer.Layer<Stdio> = Layer.sync(Stdio, () => {
         return false
       }
     },
-    isTerminal: (name) => process[name].isTTY === true
+    // Accessing the streams would make them, which takes a millisecond or two.
+    isTerminal: (name) => Tty.isatty(name === "stdout" ? 1 : 2)
   })
 })

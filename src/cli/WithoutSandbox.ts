@@ -10,20 +10,22 @@ import { print } from "./Answer.js"
 import type * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
-const layer = SandboxConfig.layer.pipe(
-  Layer.provide(SandboxSettings.layerFromEnv()),
-  Layer.provide(NodeFileSystem.layer)
-)
+type Given = Pick<SessionOptions.Given, "noSandbox">
 
 /** Prints one line to stderr where `sandbox.json` switches the sandbox off. */
-export const tell = ({
-  noSandbox
-}: Pick<SessionOptions.Given, "noSandbox">): Effect.Effect<void, ConfigError, Stdio> =>
+export const tellOf = ({ noSandbox }: Given): Effect.Effect<void, never, SandboxConfig.SandboxConfig | Stdio> =>
   noSandbox
     ? Effect.void
-    : Effect.gen(function* () {
-        const { file, peek } = yield* SandboxConfig.SandboxConfig
+    : Effect.flatMap(SandboxConfig.SandboxConfig, ({ file, peek }) => {
         const config = peek()
-        if (Either.isLeft(config) || config.right.enabled) return
-        yield* print("stderr", `synapse: commands run without a sandbox: ${file} switches it off`)
-      }).pipe(Effect.provide(layer))
+        return Either.isLeft(config) || config.right.enabled
+          ? Effect.void
+          : print("stderr", `synapse: commands run without a sandbox: ${file} switches it off`)
+      })
+
+/** Does the same, and reads the file itself. */
+export const tell = (given: Given): Effect.Effect<void, ConfigError, Stdio> =>
+  Effect.provide(
+    tellOf(given),
+    SandboxConfig.layer.pipe(Layer.provide(SandboxSettings.layerFromEnv()), Layer.provide(NodeFileSystem.layer))
+  )

@@ -7,7 +7,8 @@ import * as Runtime from "effect/Runtime"
 import { House, type MakeHouse } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
-import type * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
+import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../../../src/sandbox/config/SandboxSettings.js"
 import type { Settings } from "../../../src/session/SessionSettings.js"
 import * as TestSynapse from "../../../src/TestSynapse.js"
 
@@ -64,7 +65,8 @@ export const runBy = (
       sandbox = givenSandbox
       return TestSynapse.layer(script)
     }
-    const house = House.of({ layer: make, shell: make })
+    const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
+    const house = House.of({ layer: make, shell: (...given) => Layer.merge(make(...given), config) })
     const exitCode = yield* Effect.provide(
       by(args),
       Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(House, house))
