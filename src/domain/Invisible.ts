@@ -13,8 +13,6 @@ const seen = [
   "(?<=\\p{sc=Han})[\\u{e0100}-\\u{e01ef}]"
 ].join("|")
 
-/** Made only where a text has such characters: to compile it takes a millisecond. */
-let invisible: RegExp | undefined
 const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
 
 /**
@@ -24,7 +22,8 @@ const any = /[\p{DI}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]/u
 export const replace = (text: string, by: (character: string) => string): string => {
   // A text of ASCII has none.
   if (!/[^\0-\x7f]/.test(text) || !any.test(text)) return text
-  invisible ??= new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
+  // To compile it takes a millisecond, and few texts have such characters.
+  const invisible = new RegExp(`(${seen})|[\\p{DI}\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\ufff9-\\ufffb]`, "gu")
   return text.replace(invisible, (character: string, isSeen: string | undefined) =>
     isSeen === undefined ? by(character) : character
   )
