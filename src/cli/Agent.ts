@@ -52,6 +52,7 @@ export const agent = Command.make(
       Options.withDescription("Go on with the newest session of this directory.")
     ),
     json: json.pipe(Options.withDescription("Print every step as a line of JSON, in place of the answer.")),
+    quiet: Options.boolean("quiet").pipe(Options.withDescription("Print no steps on stderr.")),
     ...ProgramOptions.session,
     prompt: Args.text({ name: "prompt" }).pipe(
       Args.withDescription(

@@ -178,6 +178,8 @@ export interface Given extends SessionOptions.Given {
   /** True to go on with the session of this directory that was written last. */
   readonly continues: boolean
   readonly json: boolean
+  /** True to tell nothing of the steps. */
+  readonly quiet: boolean
 }
 
 /** What the model is asked where a session is gone on with and nobody says how. */
@@ -213,8 +215,8 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
   Effect.gen(function* () {
     const { isTerminal, write } = yield* Stdio
     const stdio = yield* Effect.context<Stdio>()
-    const isWatched = isTerminal("stderr")
-    const renderer = isWatched && !given.json ? yield* Rendering.make : undefined
+    // Where stderr is no terminal, the steps are static lines.
+    const renderer = given.json || given.quiet ? undefined : yield* Rendering.make
     const { id, transcript } = session
     const recorder = yield* Recorder.make(session, (error) => {
       const text = `synapse: the session can't be kept, and can't be resumed from here on: ${error.message}`
@@ -293,7 +295,8 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     if (told.reason !== undefined) yield* print("stderr", `synapse: ${ForeignText.line(told.reason, 2000)}`)
     const { turns, usage } = recorder.total()
     if (code !== 0) yield* hint
-    else if (isWatched) yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
+    else if (isTerminal("stderr") && !given.quiet)
+      yield* print("stderr", `Session ${id}: ${AgentText.usage(turns, usage)}`)
     return code
   }).pipe(Effect.scoped)
 

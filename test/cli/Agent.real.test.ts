@@ -15,12 +15,12 @@ const idOf = ({ ids }: Place): string => {
 }
 
 describe("synapse agent", () => {
-  it("prints the answer alone, and keeps the session", () =>
+  it("prints the answer on stdout and static lines of its steps on stderr, and keeps the session", () =>
     using([bash("echo one > f; cat f"), ModelServer.text("It is ", "done\x1b[2J.")], async (place) => {
       assert.deepStrictEqual(await place.agent("write f"), {
         exitCode: 0,
         stdout: "It is done\\u001b[2J.\n",
-        stderr: ""
+        stderr: "• Bash(echo one > f; cat f)\n  └─ one\n"
       })
       assert.strictEqual(fs.readFileSync(path.join(place.cwd, "f"), "utf8"), "one\n")
       const id = idOf(place)
@@ -65,7 +65,7 @@ describe("synapse agent", () => {
         assert.deepStrictEqual(await agent("go"), {
           exitCode: 0,
           stdout: "Done.\n",
-          stderr: "synapse: trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
+          stderr: "• trying again in 1 s: anthropic can't answer now (529: busy\\u001b[2J)\n"
         })
     ))
 
@@ -178,7 +178,7 @@ describe("synapse agent", () => {
     using([bash("echo one"), ModelServer.text("done")], async (place) => {
       fs.mkdirSync(place.home)
       fs.writeFileSync(path.join(place.home, "sessions"), "")
-      const { exitCode, stderr, stdout } = await place.agent("go")
+      const { exitCode, stderr, stdout } = await place.agent("--quiet", "go")
       assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
       assert.match(stderr, /^synapse: the session can't be kept, and can't be resumed from here on: [^\n]+\n$/)
     }))
@@ -201,7 +201,11 @@ describe("synapse agent", () => {
         const id = idOf(place)
         assert.deepStrictEqual(
           { exitCode, stdout, stderr },
-          { exitCode: 130, stdout: "I begin.\n", stderr: `synapse: go on with: synapse agent --resume ${id}\n` }
+          {
+            exitCode: 130,
+            stdout: "I begin.\n",
+            stderr: `I begin.\n• Bash(sleep 86301)\n✗ Bash(sleep 86301) FAILED (interrupted)\nsynapse: go on with: synapse agent --resume ${id}\n`
+          }
         )
         assert.isFalse(isRunning("sleep", "86301"))
         assert.include((await place.about("list")).stdout, "  interrupted ")

@@ -29,14 +29,18 @@ describe("the session of synapse agent", () => {
           fs.mkdirSync(sessions, { recursive: true, mode: 0o700 })
           execFileSync("mount", ["-t", "tmpfs", "-o", "size=24k,mode=0700", "tmpfs", sessions])
           try {
-            const { exitCode, stderr, stdout } = await place.agent("go")
+            const { exitCode, stderr, stdout } = await place.agent("--quiet", "go")
             assert.deepStrictEqual([exitCode, stdout], [0, "done\n"])
             assert.match(stderr, /^synapse: the session can't be kept, [^\n]+: the disk is full\n$/)
             const text = fs.readFileSync(path.join(sessions, `${place.ids()[0]}.jsonl`), "utf8")
             assert.isTrue(text.endsWith("\n"))
             assert.isAbove(place.lines().length, 3)
             execFileSync("mount", ["-o", "remount,size=4m", sessions])
-            assert.deepStrictEqual(await place.agent("--continue"), { exitCode: 0, stdout: "done\n", stderr: "" })
+            assert.deepStrictEqual(await place.agent("--quiet", "--continue"), {
+              exitCode: 0,
+              stdout: "done\n",
+              stderr: ""
+            })
             assertNothingDangles(place.server)
           } finally {
             execFileSync("umount", ["-l", sessions])
