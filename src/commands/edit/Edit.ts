@@ -1,8 +1,8 @@
 /** `edit <file> <old> <new>`: replaces a text in a file, byte for byte; `edit --patch`: applies a patch. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
+import * as ShellText from "../../bash/ShellText.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
@@ -28,65 +28,47 @@ const most = 3
 const longest = 160
 const lead = 40
 
-/** A match in a file, with the bytes around it. */
-interface Place {
-  readonly bytes: Uint8Array
-  /** The index of the match in the bytes. */
-  readonly start: number
-  readonly length: number
-}
-
 /** Tests whether the line of a match ends in CRLF, or the one before it, where it is the last. */
-const isCrlfEditShown = ({ bytes, length, start }: Place): boolean => {
-  const next = bytes.indexOf(0x0a, start + length)
-  const end = next < 0 ? bytes.subarray(0, start).lastIndexOf(0x0a) : next
-  return end > 0 && bytes[end - 1] === 0x0d
+const isInCrlf = (bytes: Uint8Array, start: number, end: number): boolean => {
+  const next = bytes.indexOf(0x0a, end)
+  const at = next < 0 ? bytes.subarray(0, start).lastIndexOf(0x0a) : next
+  return at > 0 && bytes[at - 1] === 0x0d
 }
 
 /**
  * Writes the diff: a line before it where there is room, the lines that were taken away, and those that were put in; of more
- * lines than three, the last tells how many are not shown. It is empty where the match is not held.
+ * lines than three, the last tells how many are not shown.
  *
  * @param all true where all matches are replaced, on its last line too
  */
-const diff = (place: Place, replacement: Uint8Array, all: boolean): string => {
-  const { bytes, length, start } = place
-  if (start + length > bytes.length) return ""
-  const pattern = bytes.subarray(start, start + length)
-  const lineStart = bytes.subarray(0, start).lastIndexOf(0x0a) + 1
-  const [last] = pattern.subarray(-1)
-  // Further matches in the rest of the line, which is shown only where they are seen there.
-  const isCut = all && (length > margin / 2 || pattern.subarray(0, -1).includes(0x0a))
-  const next = isCut || last === 0x0a ? start + length : bytes.indexOf(0x0a, start + length) + 1
-  const lineEnd = next === 0 ? bytes.length : next
-  const before = bytes.subarray(lineStart, start)
-  const rest = bytes.subarray(start + length, lineEnd)
-  const after = all ? replaced(rest, pattern, replacement) : rest
-  const old = linesOf(bytes.subarray(lineStart, lineEnd))
-  const current = linesOf(before, replacement, after)
-  let [from, oldEnd, end] = [0, old.length, current.length]
-  while (from < oldEnd && from < end && old[from] === current[from]) from++
-  while (oldEnd > from && end > from && old[oldEnd - 1] === current[end - 1]) {
-    oldEnd--
-    end--
+const diff = (bytes: Buffer, start: number, old: Uint8Array, replacement: Uint8Array, all: boolean): string => {
+  const from = Math.max(0, start - margin)
+  const end = start + old.length
+  const [head, match, tail, put] = [
+    bytes.subarray(from, start),
+    bytes.subarray(start, end),
+    bytes.subarray(end, end + margin),
+    Buffer.from(replacement)
+  ].map((part) => part.toString("latin1")) as [string, string, string, string]
+  const lineStart = head.lastIndexOf("\n") + 1
+  // Further matches in the rest of the line are shown only where they are seen there.
+  const isCut = match.endsWith("\n") || (all && (match.includes("\n") || match.length > margin / 2))
+  const rest = isCut ? "" : tail.slice(0, tail.indexOf("\n") + 1 || tail.length)
+  const before = head.slice(lineStart)
+  const current = linesOf(before + match + rest)
+  const next = linesOf(before + put + (all ? rest.replaceAll(match, () => put) : rest))
+  let [same, currentEnd, nextEnd] = [0, current.length, next.length]
+  while (same < currentEnd && same < nextEnd && current[same] === next[same]) same++
+  while (currentEnd > same && nextEnd > same && current[currentEnd - 1] === next[nextEnd - 1]) {
+    currentEnd--
+    nextEnd--
   }
-  const [removed, added] = [old.slice(from, oldEnd), current.slice(from, end)]
-  const context = from > 0 ? old[from - 1] : linesOf(bytes.subarray(0, lineStart)).at(-1)
+  const [removed, added] = [current.slice(same, currentEnd), next.slice(same, nextEnd)]
+  const context = same > 0 ? current[same - 1] : linesOf(head.slice(0, lineStart)).at(-1)
   const rows = rowsOf(removed, added)
   if (rows.length < most && context !== undefined && context.trim() !== "") rows.unshift([" ", context])
   const shift = commonStart(removed[0] ?? "", added[0] ?? "")
   return rows.map(([kind, line]) => `${kind}${kind === "…" ? line : cut(line, shift)}\n`).join("")
-}
-
-/** Replaces a text in the rest of a line; its beginning is enough, for a long line is cut. */
-const replaced = (rest: Uint8Array, pattern: Uint8Array, replacement: Uint8Array): Uint8Array => {
-  const [text, old, current] = [rest, pattern, replacement.subarray(0, margin)].map((bytes) =>
-    Buffer.from(bytes).toString("latin1")
-  ) as [string, string, string]
-  return Buffer.from(
-    text.slice(0, margin).replaceAll(old, () => current),
-    "latin1"
-  )
 }
 
 type Row = readonly [kind: " " | "-" | "+" | "…", line: string]
@@ -108,12 +90,9 @@ const rowsOf = (removed: ReadonlyArray<string>, added: ReadonlyArray<string>): A
 
 const counted = (count: number): string => `${count} more ${count === 1 ? "line" : "lines"}`
 
-/** The most bytes of a text whose lines are compared; the beginning of a longer one is shown as what was changed. */
-const mostCompared = 256 * 1024
-
-const linesOf = (...parts: ReadonlyArray<Uint8Array>): ReadonlyArray<string> => {
-  const text = new TextDecoder().decode(Buffer.concat(parts).subarray(0, mostCompared))
-  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""))
+/** Splits a text, of one character for each byte, into lines without their ends. */
+const linesOf = (text: string): ReadonlyArray<string> => {
+  const lines = new TextDecoder().decode(Buffer.from(text, "latin1")).split(/\r?\n/)
   if (lines.at(-1) === "") lines.pop()
   return lines
 }
@@ -134,73 +113,24 @@ const cut = (line: string, shift: number): string => {
 /** The number of bytes at the beginning that tell whether a file is text. */
 const examined = 8 * 1024
 
-/**
- * The most bytes of a file that are held in memory: a longer file is read twice, once to find the text, and once to
- * write the file anew; and only so much of it is searched for what comes near to a text that it does not hold.
- */
-const mostHeld = 64 * 1024 ** 2
+/** The most bytes of a file, which is held in memory. */
+const mostHeld = 256 * 1024 ** 2
+/** The most bytes of it that are searched for what comes near to a text that it does not hold. */
+const mostSearched = 64 * 1024 ** 2
 
-/** The beginning of a file, as it is read. */
-class Head {
-  isWhole = true
-  readonly chunks: Array<Uint8Array> = []
-  size = 0
+/** Names the kind of a file that is no text; single bytes that are none may stand in a text. */
+const binaryKind = (bytes: Buffer): string | undefined => {
+  const head = bytes.subarray(0, examined)
+  const type = FileType.of(head)
+  return type?.name ?? (BinaryText.find(head.toString()) === undefined ? undefined : "binary file")
+}
 
-  push(chunk: Uint8Array): void {
-    const room = mostHeld - this.size
-    if (chunk.length > room) this.isWhole = false
-    if (room <= 0) return
-    const part = chunk.subarray(0, room)
-    // A chunk may be a small part of a large buffer.
-    this.chunks.push(part.length * 2 < part.buffer.byteLength ? new Uint8Array(part) : part)
-    this.size += Math.min(chunk.length, room)
-  }
-
-  /** The kind of the file where it is no text; single bytes that are none may stand in a text. */
-  get binary(): string | undefined {
-    const bytes = this.around(0, examined).bytes
-    const type = FileType.of(bytes)
-    return type?.name ?? (BinaryText.find(Buffer.from(bytes).toString()) === undefined ? undefined : "binary file")
-  }
-
-  /** True where the file begins as UTF-16 text does, in which no text of another encoding is found. */
-  get isUtf16(): boolean {
-    const [first = new Uint8Array()] = this.chunks
-    return FileType.of(first)?.name === FileType.utf16
-  }
-
-  /** Returns a match with some of the bytes around it, where these are held. */
-  around(start: number, length: number): Place {
-    const from = Math.max(0, start - margin)
-    const end = Math.min(start + length + margin, this.size)
-    const bytes = Buffer.alloc(Math.max(0, end - from))
-    let at = 0
-    for (const chunk of this.chunks) {
-      if (at >= end) break
-      if (at + chunk.length > from) {
-        bytes.set(chunk.subarray(Math.max(0, from - at), end - at), Math.max(0, at - from))
-      }
-      at += chunk.length
-    }
-    return { bytes, start: start - from, length }
-  }
-
-  /** Reports what comes near to a text. */
-  *nearest(old: string): Slices.Steps<string> {
-    const bytes = Buffer.allocUnsafeSlow(this.size)
-    let end = 0
-    let rested = 0
-    for (const chunk of this.chunks.splice(0)) {
-      bytes.set(chunk, end)
-      end += chunk.length
-      if (end - rested < Matches.stride) continue
-      rested = end
-      yield
-    }
-    if (this.isWhole) return yield* Nearest.steps(bytes, old)
-    const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1 || end)
-    return `In its first ${mostHeld / 1024 ** 2} MiB, which alone were searched for what comes near:\n${yield* Nearest.steps(whole, old)}`
-  }
+/** Reports what comes near to a text. */
+function* nearest(bytes: Buffer, old: string): Slices.Steps<string> {
+  if (FileType.of(bytes)?.name === FileType.utf16) return utf16
+  if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
+  const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
+  return `In its first ${mostSearched / 1024 ** 2} MiB, which alone were searched for what comes near:\n${report}`
 }
 
 /** The long help of the `edit` command. */
@@ -406,89 +336,54 @@ const replace = Effect.fnUntraced(function* (
   { all, old, replacement }: Change
 ) {
   const slices = new Slices.Slices()
-  const head = new Head()
-  const first = new Matches.Occurrences(yield* slices.run(Matches.prepare(old)))
-  yield* Stream.runForEach(read(files, file), (chunk) => {
-    head.push(chunk)
-    return slices.run(first.push(chunk))
-  })
-  const chunks = () => (head.isWhole ? Stream.fromIterable(head.chunks) : read(files, file))
-  const isLf = old.includes("\n") && !old.includes("\r")
-  const found = first.count === 0 && isLf ? yield* withCrlf(old, chunks(), slices) : first
-  const path = FileFailure.printable(file)
-  const binary = found.count === 0 ? undefined : head.binary
-  if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
-  if (found.count === 0) {
-    const nearest = head.isUtf16 ? utf16 : yield* slices.run(head.nearest(old))
-    const isNone = nearest === Nearest.none
-    const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
-    const stderr = isNone ? what : `${what}${nearest}\n`
-    return CommandResult.make({ stderr, exitCode: ExitCode.failure })
+  const bytes = yield* held(files, file)
+  const search = (text: string) => {
+    const pattern = ShellText.encode(text)
+    return Effect.map(slices.run(Matches.find(bytes, pattern)), (found) => ({ ...found, pattern }))
   }
-  const { pattern } = found
-  const place = head.around(found.first, pattern.bytes.length)
-  const isCrlf = found !== first || (!old.includes("\n") && isCrlfEditShown(place))
-  const bytes = yield* slices.run(Matches.encode(isCrlf ? toCrlf(replacement) : replacement))
-  const growth = bytes.length * (all ? found.count : 1)
+  const exact = yield* search(old)
+  const isLf = exact.count === 0 && old.includes("\n") && !old.includes("\r")
+  const found = isLf ? yield* search(toCrlf(old)) : exact
+  const { first, pattern } = found
+  const path = FileFailure.printable(file)
+  if (found.count === 0) {
+    const near = yield* slices.run(nearest(bytes, old))
+    const isNone = near === Nearest.none
+    const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
+    return CommandResult.make({ stderr: isNone ? what : `${what}${near}\n`, exitCode: ExitCode.failure })
+  }
+  const binary = binaryKind(bytes)
+  if (binary !== undefined) return yield* FileFailure.make("edit", file, `${binary}, unchanged: edit is for text`)
+  const isCrlf = found !== exact || (!old.includes("\n") && isInCrlf(bytes, first, first + pattern.length))
+  const put = ShellText.encode(isCrlf ? toCrlf(replacement) : replacement)
+  const packets = () => Matches.replaced(bytes, pattern, put, all)
+  const size = bytes.length + put.length * (all ? found.count : 1)
   const content =
-    head.isWhole && head.size + growth <= short
-      ? whole(head.chunks, new Matches.Replacer(pattern, bytes, all, short))
-      : streamed(
-          head.isWhole ? chunks() : again(files, file, found, slices),
-          new Matches.Replacer(pattern, bytes, all),
-          slices
-        )
+    size > short ? slices.stream(packets) : Buffer.concat([...packets()].filter((packet) => packet !== undefined))
   yield* files.write(file, content)
-  return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(place, bytes, all)}` })
+  return CommandResult.make({ stdout: `${said(path, found, all)}\n${diff(bytes, first, pattern, put, all)}` })
 })
 
 /** The most bytes of a new content that is made at once, and takes no time. */
 const short = 16 * 1024
 
-const whole = (chunks: ReadonlyArray<Uint8Array>, replacer: Matches.Replacer): Uint8Array => {
-  const packets = [...chunks.flatMap((chunk) => [...replacer.push(chunk)]), ...replacer.end()]
-  return Buffer.concat(packets.filter(Predicate.isNotUndefined))
-}
-
-const streamed = <E>(
-  chunks: Stream.Stream<Uint8Array, E>,
-  replacer: Matches.Replacer,
-  slices: Slices.Slices
-): Stream.Stream<Uint8Array, E> =>
-  Stream.concat(
-    Stream.flatMap(chunks, (chunk) => slices.stream(() => replacer.push(chunk))),
-    slices.stream(() => replacer.end())
-  )
-
 const toCrlf = (text: string): string => text.replace(/\r?\n/g, "\r\n")
-
-/** Finds a text in a file with its line ends as CRLF. */
-const withCrlf = Effect.fnUntraced(function* <E>(
-  old: string,
-  chunks: Stream.Stream<Uint8Array, E>,
-  slices: Slices.Slices
-) {
-  const found = new Matches.Occurrences(yield* slices.run(Matches.prepare(toCrlf(old))))
-  yield* Stream.runForEach(chunks, (chunk) => slices.run(found.push(chunk)))
-  return found
-})
 
 /** Reads a file, which has to be a regular one: an edit that waits for a pipe would keep its turn. */
 const read = (files: CommandCall["files"], file: string) => files.read(file, { regular: true })
 
-/** Reads a file once more; at its end, fails where it is another than it was. */
-const again = (files: CommandCall["files"], file: string, before: Matches.Occurrences, slices: Slices.Slices) => {
-  const now = new Matches.Occurrences(before.pattern)
-  const isSame = Effect.suspend(() =>
-    now.isLike(before)
-      ? Effect.void
-      : FileFailure.make("edit", file, "it was changed meanwhile, and is left as it is now; edit it again")
-  )
-  return Stream.concat(
-    Stream.tap(read(files, file), (chunk) => slices.run(now.push(chunk))),
-    Stream.execute(isSame)
-  )
-}
+const held = (files: CommandCall["files"], file: string) =>
+  Effect.suspend(() => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return Stream.runForEach(read(files, file), (chunk) => {
+      size += chunk.length
+      chunks.push(chunk)
+      return size > mostHeld
+        ? FileFailure.make("edit", file, `more than ${mostHeld / 1024 ** 2} MiB, unchanged: use sed`)
+        : Effect.void
+    }).pipe(Effect.map(() => Buffer.concat(chunks)))
+  })
 
 /** The most lines that are named of those that `--all` changed. */
 const mostChanged = 3
@@ -507,7 +402,7 @@ const changed = (lines: ReadonlyArray<number>, count: number): string => {
 /** The most lines with further matches that are named. */
 const mostNamed = 10
 
-const said = (path: string, { count, lines }: Matches.Occurrences, all: boolean): string => {
+const said = (path: string, { count, lines }: Matches.Found, all: boolean): string => {
   const [line, ...others] = lines
   if (count > 1 && all) return `Replaced ${count} occurrences in ${path} (${changed(lines, count)})`
   const done = `Replaced 1 occurrence in ${path} (line ${line})`
