@@ -126,7 +126,7 @@ const binaryKind = (bytes: Buffer): string | undefined => {
 }
 
 /** Reports what comes near to a text. */
-function* nearest(bytes: Buffer, old: string): Slices.Steps<string> {
+function* nearest(bytes: Buffer, old: Uint8Array): Slices.Steps<string> {
   if (FileType.of(bytes)?.name === FileType.utf16) return utf16
   if (bytes.length <= mostSearched) return yield* Nearest.steps(bytes, old)
   const report = yield* Nearest.steps(bytes.subarray(0, mostSearched), old)
@@ -347,7 +347,7 @@ const replace = Effect.fnUntraced(function* (
   const { first, pattern } = found
   const path = FileFailure.printable(file)
   if (found.count === 0) {
-    const near = yield* slices.run(nearest(bytes, old))
+    const near = yield* slices.run(nearest(bytes, exact.pattern))
     const isNone = near === Nearest.none
     const what = `edit: ${path}: the old text was not found${isNone ? ", nor a line like it" : ""}; the file is unchanged\n`
     return CommandResult.make({ stderr: isNone ? what : `${what}${near}\n`, exitCode: ExitCode.failure })

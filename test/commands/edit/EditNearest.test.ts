@@ -3,7 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Nearest from "../../../src/commands/edit/internal/Edit.nearest.js"
 import * as Slices from "../../../src/domain/Slices.js"
 
-const report = (content: string, old: string) => Slices.now(Nearest.steps(Buffer.from(content), old))
+const report = (content: string, old: string) => Slices.now(Nearest.steps(Buffer.from(content), Buffer.from(old)))
 
 const code = `import a from "a"
 
@@ -20,12 +20,12 @@ describe("edit, where the old text is not found", () => {
   it("shows the line of which only the end differs, and what is missing there", () => {
     const file = "return xy\nreturn x\n}\nlet c = call(1, 2)\nlet d = 1;\nlet d = 1\n"
     const cases: ReadonlyArray<readonly [old: string, report: string]> = [
-      ["return x;", "Line 2 ends where <old> goes on: ;\n     2\treturn x"],
-      ["let c = call(1, 2);", "Line 4 ends where <old> goes on: ;\n     4\tlet c = call(1, 2)"],
-      ["let d = 1,", "Line 6 ends where <old> goes on: ,\n     6\tlet d = 1"],
+      ["return x;", "Line 2 ends where the old text goes on: ;\n     2\treturn x"],
+      ["let c = call(1, 2);", "Line 4 ends where the old text goes on: ;\n     4\tlet c = call(1, 2)"],
+      ["let d = 1,", "Line 6 ends where the old text goes on: ,\n     6\tlet d = 1"],
       [
         "return x\n}\nlet c = call(1, 2),\nlet",
-        "From line 2 on <old> matches (white space and case aside), until line 4 ends where <old> goes on: ,\n     4\tlet c = call(1, 2)"
+        "From line 2 on the old text matches (white space and case aside), until line 4 ends where the old text goes on: ,\n     4\tlet c = call(1, 2)"
       ]
     ]
     for (const [old, expected] of cases) assert.strictEqual(report(file, old), expected)
@@ -36,7 +36,7 @@ describe("edit, where the old text is not found", () => {
       [
         code,
         "    return first + second",
-        "Line 4 matches but for: indentation (tabs in the file, spaces in <old>)\n     4\t\treturn first + second"
+        "Line 4 matches but for: indentation (tabs in the file, spaces in the old text)\n     4\t\treturn first + second"
       ],
       ["x\n  y\n", "    y", "Line 2 matches but for: indentation\n     2\t  y"],
       [
@@ -44,19 +44,27 @@ describe("edit, where the old text is not found", () => {
         "a\nb",
         "Lines 1-2 match but for: blanks at the end of a line (in the file)\n     1\ta  \n     2\tb"
       ],
-      ["a\nb\n", "a \nb", "Lines 1-2 match but for: blanks at the end of a line (in <old>)\n     1\ta\n     2\tb"],
-      ["ab\n", "ab ", "Line 1 matches but for: blanks at the end of a line (in <old>)\n     1\tab"],
+      [
+        "a\nb\n",
+        "a \nb",
+        "Lines 1-2 match but for: blanks at the end of a line (in the old text)\n     1\ta\n     2\tb"
+      ],
+      ["ab\n", "ab ", "Line 1 matches but for: blanks at the end of a line (in the old text)\n     1\tab"],
       [
         "a\r\nb\r\n",
         "a\nb\n",
-        "Lines 1-2 match but for: line ends (CRLF in the file, LF in <old>)\n     1\ta\n     2\tb"
+        "Lines 1-2 match but for: line ends (CRLF in the file, LF in the old text)\n     1\ta\n     2\tb"
       ],
-      ["a\nb\n", "a\r\nb", "Lines 1-2 match but for: line ends (LF in the file, CRLF in <old>)\n     1\ta\n     2\tb"],
+      [
+        "a\nb\n",
+        "a\r\nb",
+        "Lines 1-2 match but for: line ends (LF in the file, CRLF in the old text)\n     1\ta\n     2\tb"
+      ],
       ["a = 1\n", "a=1", "Line 1 matches but for: blanks within a line\n     1\ta = 1"],
       [
         "a\tb\n",
         "a b",
-        "Line 1 matches but for: blanks within a line (tabs in the file, spaces in <old>)\n     1\ta\tb"
+        "Line 1 matches but for: blanks within a line (tabs in the file, spaces in the old text)\n     1\ta\tb"
       ],
       ["f(a,\n  b)\n", "f(a, b)", "Lines 1-2 match but for: line breaks\n     1\tf(a,\n     2\t  b)"],
       [
@@ -69,7 +77,7 @@ describe("edit, where the old text is not found", () => {
       [
         "if (a) {\r\n\tB()  \r\n}\r\n",
         "if (a) {\n    b()\n}\n",
-        "Lines 1-3 match but for: line ends (CRLF in the file, LF in <old>); indentation (tabs in the file, spaces in <old>); blanks at the end of a line (in the file); the case of letters\n     1\tif (a) {\n     2\t\tB()  \n     3\t}"
+        "Lines 1-3 match but for: line ends (CRLF in the file, LF in the old text); indentation (tabs in the file, spaces in the old text); blanks at the end of a line (in the file); the case of letters\n     1\tif (a) {\n     2\t\tB()  \n     3\t}"
       ]
     ]
     for (const [content, old, expected] of cases) assert.strictEqual(report(content, old), expected)
@@ -85,38 +93,38 @@ describe("edit, where the old text is not found", () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`)
     const many = report(`${lines.join("\n")}\n`, lines.join(" \n"))
     assert.strictEqual(many.split("\n").length, 8)
-    assert.match(many, /^Lines 1-20 match but for: blanks at the end of a line \(in <old>\)\n/)
+    assert.match(many, /^Lines 1-20 match but for: blanks at the end of a line \(in the old text\)\n/)
     assert.match(many, /\n {6}\t\.\.\.$/)
   })
 
   it("sees line numbers of read and escapes in the old text", () => {
     assert.strictEqual(
       report(code, "     4\t\treturn first + second\n     5\t}"),
-      "<old> has the line numbers that read shows; without them, it is at line 4:\n     4\t\treturn first + second\n     5\t}"
+      "The old text has the line numbers that read shows; without them, it is at line 4:\n     4\t\treturn first + second\n     5\t}"
     )
     assert.strictEqual(
       report(code, "second) {\\n\\treturn first - "),
-      "<old> has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), it is at line 7:\n     7\tfunction sub(first, second) {\n     8\t\treturn first - second"
+      "The old text has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), it is at line 7:\n     7\tfunction sub(first, second) {\n     8\t\treturn first - second"
     )
     assert.strictEqual(
       report(code, 'from \\"a\\"'),
-      `<old> has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), it is at line 1:\n     1\timport a from "a"`
+      `The old text has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), it is at line 1:\n     1\timport a from "a"`
     )
   })
 
   it("shows where the file goes on otherwise", () => {
     assert.strictEqual(
       report(code, "function add(first, second) {\n  return first * second\n}\n"),
-      "From line 3 on <old> matches (white space and case aside), until line 4:\n     4\t\treturn first + second\nwhere <old> has:\n      \t  return first * second"
+      "From line 3 on the old text matches (white space and case aside), until line 4:\n     4\t\treturn first + second\nwhere the old text has:\n      \t  return first * second"
     )
     assert.strictEqual(
       report("start\nmiddle", "start\nmiddle\nend\n"),
-      "From line 1 on <old> matches (white space and case aside), until the file ends; <old> goes on: end"
+      "From line 1 on the old text matches (white space and case aside), until the file ends; the old text goes on: end"
     )
     const long = `${"x".repeat(5000)}const needle = 1;${"y".repeat(5000)}`
     assert.strictEqual(
       report(long, "const needle = 2;"),
-      `From line 1 on <old> matches (white space and case aside), until line 1:\n     1\t...${"x".repeat(85)}const needle = 1;${"y".repeat(198)}...\nwhere <old> has:\n      \tconst needle = 2;`
+      `From line 1 on the old text matches (white space and case aside), until line 1:\n     1\t...${"x".repeat(85)}const needle = 1;${"y".repeat(198)}...\nwhere the old text has:\n      \tconst needle = 2;`
     )
   })
 

@@ -115,17 +115,17 @@ describe("edit --patch", () => {
       const head = "edit: f: no file was changed: the hunk (line 7 of the patch) does not fit: "
       assert.strictEqual(
         yield* said(" def f(one):", "-    return one", "+    return 2"),
-        `${head}nearest is line 3, with 1 of its 2 lines; line 4 differs in indentation or blanks:\nfile:\t\treturn one\nhunk:\t    return one`
+        `${head}Lines 3-4 match but for: indentation (tabs in the file, spaces in the old text)\n     3\tdef f(one):\n     4\t\treturn one`
       )
       assert.strictEqual(
         yield* said(" def f(one):", "-\treturn two", "+x"),
-        `${head}nearest is line 3, with 1 of its 2 lines; line 4 differs:\nfile:\t\treturn one\nhunk:\t\treturn two`
+        `${head}From line 3 on the old text matches (white space and case aside), until line 4:\n     4\t\treturn one\nwhere the old text has:\n      \t\treturn two`
       )
       assert.strictEqual(
         yield* said(" print(f(1))", "-end", "+x"),
-        `${head}nearest is line 6, with 1 of its 2 lines; the file ends before\nhunk:\tend`
+        `${head}From line 6 on the old text matches (white space and case aside), until the file ends; the old text goes on: end`
       )
-      assert.strictEqual(yield* said("-nothing like it", "+x"), `${head}none of its lines is in the file`)
+      assert.strictEqual(yield* said("-nothing like it", "+x"), `${head}No line of the file is like it.`)
       const second = envelope("*** Update File: f", "@@", "-print(f(1))", "+x", "@@", "-import x", "+y")
       assert.strictEqual(
         yield* refused(files, second),
@@ -301,7 +301,7 @@ describe("edit --patch", () => {
         [
           "edit: a: no file was changed: hunk 1 of 3 (line 3 of the patch) is applied already: its new text is at line 1",
           "a: hunk 2 of 3 (line 7 of the patch) is applied already: its new text is at line 2",
-          "b: the hunk (line 15 of the patch) does not fit: none of its lines is in the file",
+          "b: the hunk (line 15 of the patch) does not fit: No line of the file is like it.",
           "n: No such file or directory"
         ].join("\n")
       )

@@ -2,7 +2,6 @@
  * Reports the parts of a file that come nearest to a text that it does not hold: parts that differ only in white space
  * or case, the longest beginning of the text, or the most similar lines. It takes time proportional to the file, in slices.
  */
-import * as ShellText from "../../../bash/ShellText.js"
 import type { Steps } from "../../../domain/Slices.js"
 import * as Newlines from "../../../files/Newlines.js"
 import { prefixTable, stride } from "./Edit.matches.js"
@@ -112,8 +111,8 @@ const tabs = (there: string, own: string): string =>
   either(
     there.includes("\t"),
     own.includes("\t"),
-    " (tabs in the file, spaces in <old>)",
-    " (spaces in the file, tabs in <old>)"
+    " (tabs in the file, spaces in the old text)",
+    " (spaces in the file, tabs in the old text)"
   )
 
 interface Difference {
@@ -132,8 +131,8 @@ const differences: ReadonlyArray<Difference> = [
       either(
         there.includes("\r\n"),
         own.includes("\r\n"),
-        " (CRLF in the file, LF in <old>)",
-        " (LF in the file, CRLF in <old>)"
+        " (CRLF in the file, LF in the old text)",
+        " (LF in the file, CRLF in the old text)"
       )
   },
   {
@@ -147,7 +146,7 @@ const differences: ReadonlyArray<Difference> = [
     plain: (text) => text.replace(/(?<=\S)[ \t]+(?=\r?\n|$)/g, ""),
     side: (there, own) => {
       const ends = /[ \t]\r?$/m
-      return either(ends.test(there), ends.test(own), " (in the file)", " (in <old>)")
+      return either(ends.test(there), ends.test(own), " (in the file)", " (in the old text)")
     }
   },
   { name: "the number of empty lines", plain: (text) => text.replace(/\n(?:[ \t]*\r?\n)+/g, "\n") },
@@ -176,15 +175,14 @@ const shownLines = 6
 const shownBytes = 200
 
 /** Writes the report in a few lines, the last without a newline. */
-export function* steps(bytes: Uint8Array, old: string): Steps<string> {
+export function* steps(bytes: Uint8Array, text: Uint8Array): Steps<string> {
   if (bytes.length === 0) return "The file is empty."
-  const text = ShellText.encode(old)
   const found = yield* search(bytes, text, places)
   if (found.matches.length > 0) {
     // Matches within one line look the same.
     return [...new Set(found.matches.map((match) => matching(bytes, match, text)))].join("\n")
   }
-  return (yield* misread(bytes, old)) ?? beginningLike(bytes, text, found) ?? (yield* linesLike(bytes, old))
+  return (yield* misread(bytes, text)) ?? beginningLike(bytes, text, found) ?? (yield* linesLike(bytes, text))
 }
 
 const matching = (bytes: Uint8Array, match: Region, text: Uint8Array): string => {
@@ -194,25 +192,26 @@ const matching = (bytes: Uint8Array, match: Region, text: Uint8Array): string =>
 }
 
 /** Recognises a text that holds escapes which bash does not decode, or the line numbers of `read`. */
-function* misread(bytes: Uint8Array, old: string): Steps<string | undefined> {
-  if (old.length > mostExamined) return undefined
+function* misread(bytes: Uint8Array, text: Uint8Array): Steps<string | undefined> {
+  if (text.length > mostExamined) return undefined
+  const old = latin1(text)
   const numbers = /^ *\d+\t/gm
   if (old.split("\n").every((line) => line === "" || line.search(numbers) === 0)) {
     const place = yield* placeOf(bytes, old.replace(numbers, ""))
-    if (place !== undefined) return `<old> has the line numbers that read shows; without them, ${place}`
+    if (place !== undefined) return `The old text has the line numbers that read shows; without them, ${place}`
   }
   if (!/\\[ntr"'\\]/.test(old)) return undefined
   const unescaped = old.replace(/\\([ntr"'\\])/g, (_, letter) => escapes[letter] ?? letter)
   const place = yield* placeOf(bytes, unescaped)
   return place === undefined
     ? undefined
-    : `<old> has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), ${place}`
+    : `The old text has backslashes, which bash passes on within quotes; as escapes ($'a\\nb'), ${place}`
 }
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" }
 
 function* placeOf(bytes: Uint8Array, text: string): Steps<string | undefined> {
-  const [match] = (yield* search(bytes, ShellText.encode(text), 1)).matches
+  const [match] = (yield* search(bytes, Buffer.from(text, "latin1"), 1)).matches
   return match === undefined ? undefined : `it is at line ${lineOf(bytes, match.start)}:\n${numbered(bytes, match)}`
 }
 
@@ -228,17 +227,17 @@ const beginningLike = (bytes: Uint8Array, text: Uint8Array, { beginning, length 
   if (length < 8 && !isEnd) return undefined
   if (Newlines.count(text.subarray(0, own)) === 0 && own * 2 < text.length) return undefined
   const first = lineOf(bytes, beginning.start)
-  const from = `rom line ${first} on <old> matches (white space and case aside), until`
+  const from = `rom line ${first} on the old text matches (white space and case aside), until`
   const rest = excerpt(text.subarray(own), 0)
   if (isEnd) {
     const last = lineOf(bytes, beginning.end)
     const shown = numbered(bytes, { start: beginning.end, end: beginning.end })
-    return `${first === last ? "L" : `F${from} l`}ine ${last} ends where <old> goes on: ${rest}\n${shown}`
+    return `${first === last ? "L" : `F${from} l`}ine ${last} ends where the old text goes on: ${rest}\n${shown}`
   }
   const at = gapEnd(bytes, beginning.end)
-  if (at === bytes.length) return `F${from} the file ends; <old> goes on: ${rest}`
+  if (at === bytes.length) return `F${from} the file ends; the old text goes on: ${rest}`
   const there = numbered(bytes, { start: at, end: at })
-  return `F${from} line ${lineOf(bytes, at)}:\n${there}\nwhere <old> has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
+  return `F${from} line ${lineOf(bytes, at)}:\n${there}\nwhere the old text has:\n${" ".repeat(6)}\t${excerpt(text, own)}`
 }
 
 /** The bytes of a file among whose lines those like a text are looked for, and of a line that are compared. */
@@ -254,8 +253,8 @@ const trigramsOf = (line: string): ReadonlyArray<string> => {
   return Array.from({ length: Math.max(0, plain.length - 2) }, (_, at) => plain.slice(at, at + 3))
 }
 
-function* linesLike(bytes: Uint8Array, old: string): Steps<string> {
-  const lines = latin1(ShellText.encode(old)).split("\n")
+function* linesLike(bytes: Uint8Array, text: Uint8Array): Steps<string> {
+  const lines = latin1(text).split("\n")
   const longest = lines.reduce((longest, line) => (line.trim().length > longest.length ? line.trim() : longest), "")
   const wanted = new Set(trigramsOf(longest.slice(0, mostOfLine)))
   const found: Array<{ readonly start: number; readonly score: number }> = []
