@@ -1,6 +1,6 @@
 /**
- * Parses unified diffs, as `diff -u` and `git diff` write them, and as models do: with hunks that have no line numbers, or
- * count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
+ * Parses patches of two formats: `*** Begin Patch`, and unified diffs, as `diff -u` and `git diff` write them, and as
+ * models do: with hunks that have no line numbers, or count their lines wrongly, which belong where their lines are. The library for it (`diff`) does not serve: it skips a
  * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
  */
 import type { Steps } from "../../../domain/Slices.js"
@@ -88,27 +88,37 @@ const binary = /^(GIT binary patch|(?:Binary files|Files) .* differ)$/
 const extended =
   /^(?:(old mode|new mode|new file mode|deleted file mode|rename from|rename to|copy from|copy to) (.*)|(?:dis)?similarity index .*|index .*)$/
 
+const begin = "*** Begin Patch"
+const end = "*** End Patch"
+const file = /^\*\*\* (Add|Update|Delete) File:(.*)$/
+
 /** Parses the lines of a patch, which have no line feeds. */
 export function* parse(lines: ReadonlyArray<string>): Steps<ReadonlyArray<FileChange> | PatchFlaw> {
-  const parser = new Parser(lines)
+  const first = lines.findIndex((line) => line.trim() !== "")
+  const hasBegin = lines[first]?.trimEnd() === begin
+  const parser = new Parser(lines, hasBegin ? first + 1 : Math.max(first, 0))
+  const isEnvelope = hasBegin || file.test(lines[first] ?? "")
   const changes: Array<FileChange> = []
-  while (!parser.isAtEnd) {
-    const change = parser.next()
+  for (;;) {
+    if (!isEnvelope && parser.isAtEnd) return changes
+    const change = isEnvelope ? parser.inEnvelope(hasBegin) : parser.next()
     if (change instanceof PatchFlaw) return change
     if (change !== undefined) changes.push(change)
+    else if (isEnvelope) return changes
     yield
   }
-  return changes
 }
 
 class Parser {
-  private at = 0
   /** True behind a hunk, where lines may be left that its header does not count. */
   private isBehindHunk = false
   /** True where the header says that there is no old file. */
   private isNewFile = false
 
-  constructor(private readonly lines: ReadonlyArray<string>) {}
+  constructor(
+    private readonly lines: ReadonlyArray<string>,
+    private at: number
+  ) {}
 
   get isAtEnd(): boolean {
     return this.at >= this.lines.length
@@ -287,19 +297,11 @@ class Parser {
             .trim()
         : ""
     const anchors = /^(?:-\d|\.*$)/.test(said) ? [] : [said]
-    const lines: Array<Line> = []
-    for (this.at++; !this.isPast; this.at++) {
-      const kind = this.take(lines)
-      if (kind instanceof PatchFlaw) return kind
-      if (kind === undefined) {
-        const counts = header === null ? "" : `, or the header on line ${begin + 1} counts it wrongly`
-        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${counts}`)
-      }
-    }
-    // Empty lines below a hunk belong to none.
-    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
+    this.at++
+    const counts = header === null ? "" : `, or the header on line ${begin + 1} counts it wrongly`
+    const lines = this.body(begin, () => this.isPast, counts)
+    if (lines instanceof PatchFlaw) return lines
     const flawed = (reason: string) => new PatchFlaw({ line: begin + 1, reason })
-    if (lines.every(({ kind }) => kind === " ")) return flawed("a hunk that takes no line away and adds none")
     const adds = lines.every(({ kind }) => kind === "+")
     const isNew = adds && (this.isNewFile || (header !== null && Number(header[1]) === 0))
     if (adds && !isNew && anchors.length === 0) {
@@ -308,6 +310,93 @@ class Parser {
       )
     }
     return { at: begin + 1, start: isNew ? 0 : undefined, anchors, lines, isLast: false }
+  }
+
+  /** Parses the change of the next file between `*** Begin Patch` and `*** End Patch`; undefined at the end. */
+  inEnvelope(hasBegin: boolean): FileChange | PatchFlaw | undefined {
+    this.skipEmpty()
+    if (this.at >= this.lines.length) return hasBegin ? this.flaw(`the patch ends without ${end}`) : undefined
+    if (this.line.trimEnd() === end) {
+      this.at++
+      this.skipEmpty()
+      return this.at < this.lines.length ? this.flaw(`${excerpt(this.line)} stands below ${end}`) : undefined
+    }
+    const at = this.at + 1
+    const [, verb, name = ""] = file.exec(this.line) ?? []
+    const path = name.trim()
+    if (verb === undefined || path === "") {
+      return this.flaw(`${excerpt(this.line)} is where a file must be named (*** Update File: <file>)`)
+    }
+    this.at++
+    if (verb === "Delete") return { kind: "delete", at, paths: [path], hunks: [], isWhole: true }
+    if (verb === "Add") return this.added(at, path)
+    const [, to] = /^\*\*\* Move to:(.*)$/.exec(this.line) ?? []
+    if (to !== undefined) this.at++
+    const hunks = this.envelopeHunks()
+    if (hunks instanceof PatchFlaw) return hunks
+    if (hunks.length === 0 && to === undefined) return this.flaw(`nothing of ${excerpt(path)} is changed`)
+    return { kind: "update", at, paths: [path], hunks, ...(to === undefined ? {} : { to: to.trim() }) }
+  }
+
+  private skipEmpty(): void {
+    while (this.at < this.lines.length && this.line.trim() === "") this.at++
+  }
+
+  private added(at: number, path: string): FileChange | PatchFlaw {
+    const lines: Array<Line> = []
+    for (; this.line.startsWith("+"); this.at++) lines.push({ kind: "+", text: `${this.line.slice(1)}\n` })
+    this.skipEmpty()
+    if (!this.isMarker) return this.flaw(`${excerpt(this.line)}: each line of a new file begins with +`)
+    const hunks = lines.length === 0 ? [] : [{ at, start: 0, anchors: [], lines, isLast: false }]
+    return { kind: "add", at, paths: [path], hunks }
+  }
+
+  private envelopeHunks(): ReadonlyArray<Hunk> | PatchFlaw {
+    const hunks: Array<Hunk> = []
+    for (;;) {
+      this.skipEmpty()
+      if (this.isMarker) return hunks
+      const hunk = this.envelopeHunk()
+      if (hunk instanceof PatchFlaw) return hunk
+      hunks.push(hunk)
+    }
+  }
+
+  private envelopeHunk(): Hunk | PatchFlaw {
+    const begin = this.at
+    const anchors: Array<string> = []
+    let start: number | undefined
+    for (; this.line.startsWith("@@"); this.at++) {
+      const header = /^@@ -(\d+)(,0)?/.exec(this.line)
+      if (header !== null) start = Math.max(0, Number(header[1]) - (header[2] === undefined ? 1 : 0))
+      const anchor = header === null ? this.line.slice(2).trim() : ""
+      if (anchor !== "") anchors.push(anchor)
+    }
+    const lines = this.body(begin, () => this.isMarker || this.line.startsWith("@@"))
+    if (lines instanceof PatchFlaw) return lines
+    const isLast = this.line.trimEnd() === "*** End of File"
+    if (isLast) this.at++
+    return { at: begin + 1, start, anchors, lines, isLast }
+  }
+
+  private get isMarker(): boolean {
+    return this.isAtEnd || this.line.startsWith("*** ")
+  }
+
+  /** Parses the lines of a hunk up to its end. */
+  private body(begin: number, isPast: () => boolean, hint = ""): ReadonlyArray<Line> | PatchFlaw {
+    const lines: Array<Line> = []
+    for (; !isPast(); this.at++) {
+      const kind = this.take(lines)
+      if (kind instanceof PatchFlaw) return kind
+      if (kind === undefined)
+        return this.flaw(`${excerpt(this.line)}: each line of a hunk begins with a blank, - or +${hint}`)
+    }
+    // Empty lines below a hunk belong to none.
+    for (let last = this.at - 1; this.lines[last] === ""; last--) lines.pop()
+    return lines.every(({ kind }) => kind === " ")
+      ? new PatchFlaw({ line: begin + 1, reason: "a hunk that takes no line away and adds none" })
+      : lines
   }
 
   /** Takes a line of a hunk; returns its first character, or undefined where it is none. */
