@@ -2,7 +2,7 @@
  * Lays out the help that `@effect/cli` writes for a page of 80 columns: one line for each command, and for each option
  * what it does, without the sentences that say the same of all of them.
  */
-import * as WordWrap from "../terminal/WordWrap.js"
+import * as WordWrap from "../terminal/Columns.js"
 
 const columns = 80
 

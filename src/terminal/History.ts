@@ -9,16 +9,12 @@ import * as Layer from "effect/Layer"
 import * as Directories from "../files/Directories.js"
 import * as RegularFile from "../files/RegularFile.js"
 
-/** The most characters of a command that is kept. */
 const longest = 64 * 1024
 
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" }
 const characters: Readonly<Record<string, string>> = { "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t" }
 
-/**
- * Writes a command as a line, with its line break; undefined for one that is not kept: too long, or with characters that
- * nobody types.
- */
+/** Writes a command as a line; undefined if it is too long or holds control characters. */
 export const toLine = (command: string): string | undefined => {
   if (command.length > longest) return undefined
   const line = command.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character)
@@ -27,7 +23,7 @@ export const toLine = (command: string): string | undefined => {
 
 const isForeign = (line: string): boolean => /[\p{Cc}\p{Cs}\ufffd]/u.test(line)
 
-/** Reads the commands of a file's text. Lines that are none of ours are left out. */
+/** Reads commands from a file's text, skipping lines that Synapse did not write. */
 export const fromText = (text: string): ReadonlyArray<string> => {
   const commands: Array<string> = []
   for (const line of text.split("\n")) {
@@ -38,9 +34,8 @@ export const fromText = (text: string): ReadonlyArray<string> => {
   return commands
 }
 
-/** The most commands of a history that are kept. */
 export const mostEntries = 10_000
-/** The most bytes of the file, when a shell starts. */
+/** A larger file is shortened when a shell starts. */
 const mostBytes = 1024 * 1024
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = Fs.constants
@@ -70,25 +65,25 @@ const withFile = <A>(path: string, flags: number, use: (fd: number, stats: Fs.St
   }
 }
 
-/** Reads the last commands of an open file, and the size up to which it was read. */
+/** Reads the last commands of an open file. */
 const readEnd = (fd: number, { size }: Fs.Stats) => {
   const from = Math.max(size - mostBytes, 0)
   const text = RegularFile.readAt(fd, from, size - from).toString()
-  // The first line is a part of one.
+  // The first line may be incomplete.
   return fromText(from === 0 ? text : text.slice(text.indexOf("\n") + 1))
 }
 
-/** Reads the commands of a file, which is made shorter where it has grown too long, and made where there is none. */
+/** Opens or makes the file, reads its commands, and shortens it if it has grown too long. */
 const open = (path: string): { readonly entries: ReadonlyArray<string>; readonly flaw?: string } => {
   try {
     Directories.make(Path.dirname(path))
-    // For writing too, so that a file that can't be kept is told of at once.
+    // For writing too, so that a problem is reported at once.
     withFile(path, O_WRONLY | O_APPEND | O_CREAT, () => {})
     return withFile(path, O_RDONLY, (fd, stats) => {
       const all = readEnd(fd, stats)
       const entries = all.slice(-mostEntries)
       const hasTorn = stats.size > 0 && RegularFile.readAt(fd, stats.size - 1, 1)[0] !== 10
-      // A line that a crash has left half would become the beginning of the next one.
+      // End a line that a crash cut off.
       if (hasTorn) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, "\n"))
       if (stats.size > mostBytes || all.length > mostEntries) shorten(path, fd, stats)
       return { entries }
@@ -98,7 +93,7 @@ const open = (path: string): { readonly entries: ReadonlyArray<string>; readonly
   }
 }
 
-/** Appends a command in one write, so that several shells don't mix theirs. Returns the problem where it fails. */
+/** Appends a command in one write, so that several shells can share the file. Returns the problem, if any. */
 const appendHistoryFile = (path: string, command: string): string | undefined => {
   const line = toLine(command)
   if (line === undefined) return undefined
@@ -108,7 +103,7 @@ const appendHistoryFile = (path: string, command: string): string | undefined =>
         Fs.writeSync(fd, line)
         return Fs.fstatSync(fd).nlink > 0
       })
-    // Once more where the file was being replaced: rather twice than not at all.
+    // Once more if the file was replaced meanwhile.
     if (!write()) write()
     return undefined
   } catch (error) {
@@ -116,12 +111,10 @@ const appendHistoryFile = (path: string, command: string): string | undefined =>
   }
 }
 
-/** Replaces the file by its last half in one step. What others append to it meanwhile is carried over. */
+/** Replaces the file by its last half. Lines that others append meanwhile are carried over. */
 const shorten = (path: string, fd: number, stats: Fs.Stats): void => {
-  const lock = `${path}.lock`
-  if (!take(lock)) return
   try {
-    // Another shell may have done it before the lock was free.
+    // Another shell may have done it already.
     if (Fs.lstatSync(path).ino !== stats.ino) return
     const { size } = Fs.fstatSync(fd)
     const from = Math.max(size - mostBytes, 0)
@@ -139,8 +132,6 @@ const shorten = (path: string, fd: number, stats: Fs.Stats): void => {
     carryOver(path, fd, size)
   } catch {
     // It is shortened another time.
-  } finally {
-    Fs.rmSync(lock, { force: true })
   }
 }
 
@@ -150,30 +141,15 @@ const carryOver = (path: string, fd: number, size: number): void => {
   if (late.length > 0) withFile(path, O_WRONLY | O_APPEND, (out) => Fs.writeSync(out, late))
 }
 
-/** Makes the lock file; takes over one that was left behind. */
-const take = (lock: string): boolean => {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      Fs.closeSync(Fs.openSync(lock, O_WRONLY | O_CREAT | O_EXCL | safe, 0o600))
-      return true
-    } catch {
-      const age = Date.now() - (Fs.lstatSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-      if (age < 60_000) return false
-      Fs.rmSync(lock, { force: true })
-    }
-  }
-  return false
-}
-
-/** Keeps the commands that a person enters. What can't be kept in the file is still there until the end. */
+/** The commands that a person entered. Without a usable file they last until the program ends. */
 export class History extends Context.Tag("synapse/History")<
   History,
   {
     /** Returns the commands, the oldest first. */
     readonly entries: () => ReadonlyArray<string>
-    /** Adds a command; not one that begins with a space, or that is the same as the last one. */
+    /** Adds a command, unless it begins with a space or repeats the last one. */
     readonly add: (text: string) => Effect.Effect<void>
-    /** Takes the reason why the file is not used, where there is one: it is told once. */
+    /** Takes the reason why the file is not used, once. */
     readonly takeProblem: Effect.Effect<string | undefined>
   }
 >() {}
@@ -206,10 +182,7 @@ const make = (kept: ReadonlyArray<string>, append: (text: string) => string | un
 /** A history that ends with the program. */
 export const layerMemory: Layer.Layer<History> = Layer.sync(History, () => make([], () => undefined))
 
-/**
- * A history in a file, which several shells may share. A file that can't be read or written is told of, and no shell
- * fails for it.
- */
+/** A history in a file that several shells may share. A problem with the file is reported and does not fail. */
 export const layer = (path: string): Layer.Layer<History> =>
   Layer.sync(History, () => {
     const { entries, flaw } = open(path)

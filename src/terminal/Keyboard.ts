@@ -9,7 +9,6 @@ import { Terminal } from "./Terminal.js"
 const interrupt = 3
 const stop = 26
 
-/** The answer at the end of the input. */
 const over = Effect.sync((): Uint8Array | undefined => undefined)
 
 /** Keeps the bytes that come until somebody reads them, and tells of a Ctrl-C that nobody reads. */
@@ -21,20 +20,18 @@ class TypedAhead {
   private readonly listeners = new Set<() => void>()
   private readonly stopListeners = new Set<() => void>()
 
-  /** Takes bytes that a person has typed. */
   push(bytes: Uint8Array): void {
     this.bytes = Buffer.concat([this.bytes, bytes])
     if (this.attending + this.waiting.size === 0) this.hear()
     this.wake()
   }
 
-  /** Takes the end of the input. */
   end(): void {
     this.isOver = true
     this.wake()
   }
 
-  /** Takes the keys out that are meant for what runs. */
+  /** Removes Ctrl-C and Ctrl-Z and tells their listeners. */
   private hear(): void {
     const last = this.bytes.lastIndexOf(interrupt)
     if (last >= 0) {
@@ -76,7 +73,7 @@ class TypedAhead {
       )
   }
 
-  /** Takes all at once when it has been woken, so that an interruption in between loses nothing. */
+  /** Takes all bytes in one step, so that an interruption loses none. */
   private readonly read: Effect.Effect<Uint8Array | undefined> = Effect.suspend(() => {
     if (this.bytes.length > 0) {
       const { bytes } = this
@@ -96,13 +93,12 @@ class TypedAhead {
   })
 }
 
-/** The input of a terminal, which is read until it is released. */
 interface TerminalInput {
-  /** Runs an effect while the input is not read, and the terminal is as it was before. */
+  /** Runs an effect in cooked mode, without reading the input meanwhile. */
   readonly released: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-/** The listeners of SIGINT are put aside while Ctrl-C is a key, or meant for another program. */
+/** Sets other listeners of SIGINT aside while Ctrl-C is a key or belongs to another program. */
 class Interrupts {
   private others: ReadonlyArray<NodeJS.SignalsListener> = []
   private listener: (() => void) | undefined
@@ -127,7 +123,6 @@ class Input {
 
   constructor(
     private readonly typed: TypedAhead,
-    /** True where the keys come one by one. */
     private readonly isRaw: boolean
   ) {}
 
@@ -144,7 +139,7 @@ class Input {
     process.off("exit", this.restore).off("SIGCONT", this.onContinue)
   }
 
-  /** Counts who has the terminal: within one that is released, another one changes nothing. */
+  /** Counts nested releases; only the outermost one changes the terminal. */
   release(by: 1 | -1): void {
     this.released += by
     if (by === 1 && this.released === 1) {
@@ -165,7 +160,7 @@ class Input {
   }
 
   private raw(isRaw: boolean): void {
-    // A terminal that is gone can't be set, nor does it matter.
+    // The terminal may be gone.
     try {
       if (this.isRaw) this.stdin.setRawMode(isRaw)
     } catch {
@@ -176,7 +171,7 @@ class Input {
   private readonly restore = (): void => this.raw(false)
   private readonly onData = (bytes: Uint8Array): void => this.typed.push(bytes)
   private readonly onEnd = (): void => this.typed.end()
-  /** Who stopped this process, a shell perhaps, may have set the terminal. */
+  /** After a stop, the shell may have left the terminal in another mode. */
   private readonly onContinue = (): void => {
     if (this.released > 0) return
     this.raw(false)
@@ -187,7 +182,7 @@ class Input {
 /**
  * Begins to read the standard input, until the scope is closed.
  *
- * @param isLive true where the keys come one by one, if the input is a terminal
+ * @param isLive true for raw mode, if the input is a terminal
  */
 const make = (typed: TypedAhead, isLive: boolean): Effect.Effect<TerminalInput, never, Scope.Scope> =>
   Effect.acquireRelease(
@@ -217,13 +212,13 @@ export class Keyboard extends Context.Tag("synapse/Keyboard")<
   {
     /** Reads the next bytes as they come; undefined at the end of the input. */
     readonly read: Effect.Effect<Uint8Array | undefined>
-    /** Gives bytes back that were read and not used, to be read again. */
+    /** Puts unused bytes back, to be read again. */
     readonly unread: (bytes: Uint8Array) => Effect.Effect<void>
-    /** Runs an effect that reads Ctrl-C as a key like the others, also between two reads. */
+    /** Runs an effect for which Ctrl-C is an ordinary key. */
     readonly attended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Hears Ctrl-C (byte 3) while nobody reads, which then drops what was typed ahead; until the scope is closed. */
+    /** Calls the listener at Ctrl-C while nobody reads, and drops what was typed ahead. Ends with the scope. */
     readonly onInterrupt: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Hears Ctrl-Z (byte 26) while nobody reads, which nobody reads then; until the scope is closed. */
+    /** Calls the listener at Ctrl-Z while nobody reads. Ends with the scope. */
     readonly onStop: (listener: () => void) => Effect.Effect<void, never, Scope.Scope>
     /** Gives the terminal's input to an effect in cooked mode: nothing is read meanwhile. */
     readonly released: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -244,7 +239,7 @@ export const layerNode: Layer.Layer<Keyboard, never, Terminal> = Layer.scoped(
   })
 )
 
-/** Makes a keyboard without a terminal, and what types on it. */
+/** Makes a keyboard for tests, with a function that types on it. */
 export const memory = (): { readonly keyboard: Keyboard["Type"]; readonly typed: TypedAhead } => {
   const typed = new TypedAhead()
   return { keyboard: { ...typed.reader, released: (effect) => effect }, typed }

@@ -10,7 +10,7 @@ import { Terminal } from "./Terminal.js"
 
 const [interrupt, end, newline] = [3, 4, 10]
 
-/** Reads a text of one or more lines, behind a prompt without styles. */
+/** Reads one or more lines after a plain prompt. */
 const read = (
   terminal: Terminal["Type"],
   keyboard: Keyboard["Type"],
@@ -50,7 +50,7 @@ const read = (
   )
 }
 
-/** The completions of a text at a place: each replaces the characters from `start` to the place. */
+/** Completions, each of which replaces the text from `start` to the cursor. */
 export interface Completions {
   readonly start: number
   readonly words: ReadonlyArray<{ readonly text: string; readonly shown: string }>
@@ -58,19 +58,19 @@ export interface Completions {
 
 /** The options of a line editor. */
 export interface Options {
-  /** Finds completions; the place is counted in UTF-16 units. */
+  /** Finds completions at a cursor position in UTF-16 units. */
   readonly complete: (text: string, place: number) => Effect.Effect<Completions>
-  /** Tests whether the text goes on with the next line: an open quote, a here-document, `\` at the end. */
+  /** Tests whether the text needs another line: an open quote, a here-document, a trailing `\`. */
   readonly isOpen: (text: string) => boolean
 }
 
 /** Reads what a person enters. */
 export interface LineEditor {
-  /** Shows the prompt, which may hold styles, and reads until the text is whole. Texts go to the history. */
+  /** Shows the prompt, which may hold styles, and reads a complete text. Adds it to the history. */
   readonly read: (prompt: string) => Effect.Effect<Entered>
 }
 
-/** Makes a line editor. Where the terminal is not live, it writes a plain prompt, and reads lines as they come. */
+/** Makes a line editor. Without a live terminal it writes a plain prompt and reads lines. */
 export const make = (options: Options): Effect.Effect<LineEditor, never, Terminal | Keyboard | History> =>
   Effect.gen(function* () {
     const terminal = yield* Terminal

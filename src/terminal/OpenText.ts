@@ -1,15 +1,11 @@
-/** Tests whether a text of bash goes on with the next line. */
 import * as CommandLine from "../bash/CommandLine.js"
 import * as CommandTree from "../bash/CommandTree.js"
 
-/** The most characters and tokens of a text that is read; of a longer one, bash itself tells. */
+/** Longer texts are left to bash. */
 const mostCharacters = 64 * 1024
 const mostTokens = 5000
 
-/**
- * Tests whether bash would ask for another line: a quote, a here-document or a compound command is open, or `\`, `|`,
- * `&&` or `||` is at the end. A text that bash would refuse is not open.
- */
+/** Tests whether bash would ask for another line. A text with a syntax error is not open. */
 export const isOpen = (text: string): boolean => {
   if (text.length > mostCharacters) return false
   const { tokens, tree } = CommandLine.parse(text)
@@ -18,7 +14,7 @@ export const isOpen = (text: string): boolean => {
   if (last?._tag !== "Comment" && /(?:^|[^\\])(?:\\\\)*\\$/.test(text)) return true
   if (tree.unexpected === undefined) return !CommandTree.isComplete(tree)
   if (last?._tag === "Word" && !last.closed) return true
-  // bash reads the lines of a here-document before it refuses the line that announces it.
+  // bash reads a here-document before it refuses the line that announces it.
   const announced = tokens.filter((token) => token._tag === "Operator" && /<<-?$/.test(token.value)).length
   return announced > tokens.filter((token) => token._tag === "HereDocument" && token.closed).length
 }

@@ -1,5 +1,5 @@
 /**
- * The events of a run, for who shows it: the calls of a tool, their sub-agents, and the model's text.
+ * The events of a run: calls of tools, their sub-agents, and the model's text.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { ToolCall } from "../domain/ToolCall.js"
 import type { ToolReturn } from "../toolset/ToolReturn.js"
 
 /**
- * An event of a run. Texts are a model's or a command's: the renderer makes control characters harmless.
+ * An event of a run. Texts may hold control characters; the renderer escapes them.
  *
  * @since 0.1.0
  * @category models
@@ -23,11 +23,11 @@ export type RunEvent = Data.TaggedEnum<{
   SubAgent: { readonly event: SubAgentEvent }
   /** A part of the model's text. */
   Text: { readonly delta: string }
-  /** The texts since the last turn ended are void. */
+  /** The request is retried: texts since the last `TurnEnded` are void. */
   Retrying: Domain.Retrying
-  /** The model's turn is over: its text is whole. */
+  /** The model's turn is over and its text complete. */
   TurnEnded: Record<never, never>
-  /** The calls that run have ended without a result. */
+  /** The running calls ended without a result. */
   Interrupted: Record<never, never>
   /** A line of the program itself. */
   Notice: { readonly text: string }

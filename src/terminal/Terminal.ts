@@ -1,5 +1,5 @@
 /**
- * The terminal that the program shows things on, or the file or pipe in its place.
+ * The terminal that the program writes to, or a file or pipe in its place.
  *
  * @since 0.1.0
  */
@@ -8,19 +8,43 @@ import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Reflow from "./internal/Reflow.js"
-
-/** Milliseconds until a stop that the system has ignored, for nobody could continue the program, is taken as over. */
-const pauseStopping = 50
 
 /**
- * Calls `leave` before this process stops by SIGTSTP, and `back` when it goes on; returns a function that removes both.
+ * Which rows a narrower terminal wraps: `all`, `others` than the cursor's (xterm.js, as in VS Code), or `none` (xterm).
+ *
+ * @since 0.1.0
+ * @category models
  */
+export type Reflow = "all" | "others" | "none"
+
+/** The programs whose terminal is xterm.js, by `TERM_PROGRAM`. */
+const overXtermJs: ReadonlySet<string> = new Set(["vscode", "Hyper", "Tabby"])
+
+const variable = (name: string) => Config.withDefault(Config.string(name), "")
+
+/**
+ * Reads the reflow from the environment. tmux wraps all rows, and may show the variables of the terminal around it.
+ *
+ * @since 0.1.0
+ * @category settings
+ */
+export const reflowConfig: Config.Config<Reflow> = Config.map(
+  Config.all([variable("TMUX"), variable("TERM_PROGRAM"), variable("XTERM_VERSION")]),
+  ([tmux, program, xterm]) => {
+    if (tmux !== "") return "all"
+    return overXtermJs.has(program) ? "others" : xterm === "" ? "all" : "none"
+  }
+)
+
+/** How long to wait for a stop before it counts as ignored by the system, in ms. */
+const pauseStopping = 50
+
+/** Calls `leave` before this process stops by SIGTSTP, and `back` when it continues. Returns a function that ends both. */
 const listen = (leave: () => void, back: () => void): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   const onStop = (): void => {
     leave()
-    // Without a listener, the signal does what it always does: nothing where no shell waits for this process.
+    // Without a listener, the signal has its usual effect.
     process.off("SIGTSTP", onStop)
     process.kill(process.pid, "SIGTSTP")
     timer = setTimeout(() => {
@@ -45,12 +69,12 @@ export class Terminal extends Context.Tag("synapse/Terminal")<
   Terminal,
   {
     /**
-     * True where lines can be drawn anew: a terminal, and neither `NO_COLOR` nor `CI` is set, nor is it a dumb one
-     * (`TERM=dumb`). Where it is false, no control sequence of any kind is written.
+     * True if lines can be redrawn: a terminal without `NO_COLOR`, `CI` or `TERM=dumb`. Otherwise no control sequence
+     * is written.
      */
     readonly isLive: boolean
-    /** The rows that it breaks where it becomes narrower; by default, all that are too long. */
-    readonly reflow?: Reflow.Reflow
+    /** The rows that it wraps when it becomes narrower; `all` by default. */
+    readonly reflow?: Reflow
     /** Returns the size now, in columns and rows. */
     readonly size: () => { readonly columns: number; readonly rows: number }
     /** Calls the listener after each change of the size; returns a function that removes it. */
@@ -60,12 +84,12 @@ export class Terminal extends Context.Tag("synapse/Terminal")<
      * that removes both.
      */
     readonly onStop?: (leave: () => string, back: () => void) => () => void
-    /** Writes a text. Where the terminal is slower, it returns a promise: write no more before that is settled. */
+    /** Writes a text. A slow terminal returns a promise: wait for it before you write more. */
     readonly write: (text: string) => void | Promise<void>
   }
 >() {}
 
-/** Reads a variable that counts as set where it has any text. */
+/** A variable counts as set if it is not empty. */
 const isSet = (name: string): Config.Config<boolean> =>
   Config.string(name).pipe(
     Config.map((text) => text !== ""),
@@ -85,7 +109,7 @@ const isPlain: Config.Config<boolean> = Config.all([
   )
 ]).pipe(Config.map((reasons) => reasons.includes(true)))
 
-/** Milliseconds after which a terminal that took nothing is tried again. */
+/** How long to wait before a full terminal is tried again, in ms. */
 const pause = 5
 
 /**
@@ -98,7 +122,7 @@ const writeAll = async (fd: number, bytes: Uint8Array): Promise<void> => {
       Fs.write(fd, bytes, at, bytes.length - at, null, (error, count) => {
         if (error === null) resolve(count)
         else if (error.code === "EAGAIN" || error.code === "EINTR") setTimeout(() => resolve(0), pause)
-        // The terminal has gone: there is nobody to show it to.
+        // The terminal is gone.
         else resolve(undefined)
       })
     )
@@ -117,17 +141,14 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
   Layer.effect(
     Terminal,
     Effect.map(
-      Effect.all([
-        Effect.orElseSucceed(isPlain, () => true),
-        Effect.orElseSucceed(Reflow.config, () => "all" as const)
-      ]),
+      Effect.all([Effect.orElseSucceed(isPlain, () => true), Effect.orElseSucceed(reflowConfig, () => "all" as const)]),
       ([isPlain, reflow]) => {
         const stream = process[name]
         const fd = name === "stdout" ? 1 : 2
         return Terminal.of({
           isLive: stream.isTTY === true && !isPlain,
           reflow,
-          // A pseudo-terminal that nobody has given a size has 0 columns.
+          // A new pseudo-terminal has 0 columns.
           size: () => ({ columns: stream.columns || 80, rows: stream.rows || 24 }),
           onResize: (listener) => {
             stream.on("resize", listener)
@@ -138,7 +159,7 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
               try {
                 Fs.writeSync(fd, leave())
               } catch {
-                // It has gone, or takes nothing now.
+                // It is gone, or full.
               }
             }, back),
           write: (text) => writeAll(fd, Buffer.from(text))
@@ -148,7 +169,7 @@ export const layerNode = (name: "stdout" | "stderr"): Layer.Layer<Terminal> =>
   )
 
 /**
- * Tests whether stdout and stderr are one terminal, where what is written to both is seen twice.
+ * Tests whether stdout and stderr are the same terminal, so that text written to both would appear twice.
  *
  * @since 0.1.0
  */

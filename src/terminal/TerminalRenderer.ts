@@ -1,5 +1,5 @@
 /**
- * Shows a run on a terminal, or as static lines where there is none.
+ * Shows a run on a terminal, or as static lines elsewhere.
  *
  * @since 0.1.0
  */
@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Retrying from "../domain/Retrying.js"
 import * as WholeNumber from "../domain/WholeNumber.js"
-import * as Columns from "./internal/Columns.js"
+import * as WordWrap from "./Columns.js"
 import { LiveArea, spinner } from "./internal/LiveArea.js"
 import type { Call, Change, Task } from "./internal/Running.js"
 import { Running } from "./internal/Running.js"
@@ -22,22 +22,22 @@ import * as Wording from "./internal/Wording.js"
 import { RunEvent } from "./RunEvent.js"
 import { Terminal } from "./Terminal.js"
 
-/** The most characters of the open line that are kept for showing its end. */
+/** Characters kept of an unfinished line. */
 const mostOpenLine = 4000
 
-/** Returns a line of somebody else's text with nothing in it that a terminal obeys; tabs stay. */
+/** Escapes control characters in untrusted text, except tabs. */
 const harmless = (line: string): string =>
   line
     .split("\t")
     .map((part) => ForeignText.escape(part))
     .join("\t")
 
-/** A text that is being written. */
+/** Text that arrives in parts, split into lines. */
 class OpenLine {
   private parts: Array<string> = []
   private tail = ""
 
-  /** Takes a part of the text; returns the lines that are whole with it. */
+  /** Adds a part and returns the lines that it completes. */
   push(part: string): ReadonlyArray<string> {
     const [first = "", ...others] = part.split("\n")
     this.parts.push(first)
@@ -51,12 +51,12 @@ class OpenLine {
     return lines
   }
 
-  /** Returns the open line, which ends here; none where there is none. */
+  /** Ends the unfinished line and returns it. */
   end(): ReadonlyArray<string> {
     return this.parts.every((part) => part === "") ? [] : [this.take()]
   }
 
-  /** The end of the open line, as it can be shown now: half of a character waits for the other half. */
+  /** The end of the unfinished line. Half a surrogate pair waits for the other half. */
   get open(): string {
     return ForeignText.escape(this.tail.replace(/[\ud800-\udbff\r]$/, "").replaceAll("\t", "  "))
   }
@@ -69,26 +69,25 @@ class OpenLine {
   }
 }
 
-/** Turns a run's events into lines, which are written once, and into live lines, which show what runs. */
+/** Turns events into lines written once, and into live lines that show what runs. */
 interface View {
-  /** Takes an event at a time in milliseconds; returns the lines that are to be written, whole. */
+  /** Takes an event and returns the lines to write. */
   readonly take: (event: RunEvent, now: number, columns: number) => ReadonlyArray<string>
-  /** Returns the lines of what runs: at most so many, none wider than the columns. */
+  /** Returns at most `most` lines that show what runs, none wider than `columns`. */
   readonly live: (now: number, columns: number, most: number) => ReadonlyArray<string>
-  /** True where the live lines change with time alone. */
+  /** True if the live lines change with time alone. */
   readonly isMoving: () => boolean
 }
 
-/** Milliseconds for which a spinner's sign stays. */
+/** How long each sign of the spinner is shown, in ms. */
 const turn = 125
 
-/** The most characters kept of a running command's output, and the most lines and rows that show its end and a text's. */
+/** Limits of what is kept and shown of running output. */
 const most = { characters: 8000, lines: 3, rows: 6 }
 
-/** The most columns of a line of the reason for which a task failed: the terminal wraps it. */
+/** Columns of a failure's reason; the terminal wraps it. */
 const longestReason = 300
 
-/** Returns a task's calls, the last of them behind `└` where no line follows. */
 const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<string> => {
   const shown = count === 0 ? [] : task.recent.slice(-count)
   const earlier = task.count - shown.length
@@ -100,11 +99,10 @@ const toolLines = (task: Task, count: number, last = "└"): ReadonlyArray<strin
     : [`  ... (${earlier} earlier tool${earlier === 1 ? "" : "s"})`, ...tools]
 }
 
-/** Makes a view of lines that change. The newest calls of a task are shown, so many of them. */
+/** A view for a live terminal, with the newest `maxRecentTools` calls of each task. */
 const makeRunView = (maxRecentTools: number): View => {
   const running = new Running(maxRecentTools)
   const text = new OpenLine()
-  /** The end of what the running call prints. */
   let output = ""
 
   const ended = (change: Change | undefined, now: number, columns: number): ReadonlyArray<string> => {
@@ -117,7 +115,7 @@ const makeRunView = (maxRecentTools: number): View => {
       ]
     }
     if (change?._tag === "TaskRetrying") {
-      return [Columns.cut(`• Task(${change.task.name}): ${Retrying.describe(change)}`, columns)]
+      return [WordWrap.cut(`• Task(${change.task.name}): ${Retrying.describe(change)}`, columns)]
     }
     if (change?._tag !== "TaskEnded") return []
     const { ending, task } = change
@@ -128,7 +126,7 @@ const makeRunView = (maxRecentTools: number): View => {
       ending === "done"
         ? Wording.taskLine("✓", task.name, tally, columns)
         : Wording.taskLine("✗", task.name, ` ${failed(ending)}${tally}`, columns)
-    return [head, ...tools.map((line) => Columns.cut(line, columns)), ...reason]
+    return [head, ...tools.map((line) => WordWrap.cut(line, columns)), ...reason]
   }
 
   const take = (event: RunEvent, now: number, columns: number): ReadonlyArray<string> => {
@@ -149,7 +147,7 @@ const makeRunView = (maxRecentTools: number): View => {
       case "TurnEnded":
         return text.end()
       case "Retrying":
-        return [...text.end(), Columns.cut(`• ${Retrying.describe(event)}`, columns)]
+        return [...text.end(), WordWrap.cut(`• ${Retrying.describe(event)}`, columns)]
       case "Interrupted":
         return [
           ...text.end(),
@@ -169,11 +167,10 @@ const makeRunView = (maxRecentTools: number): View => {
     const lines = shown === 0 ? [] : Wording.lastLines(output, shown)
     return [
       Wording.callLine(sign, call.name, Wording.tally(0, now - call.started, true), columns),
-      ...lines.map((line, at) => Columns.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
+      ...lines.map((line, at) => WordWrap.cut(`${at === 0 ? "  └─ " : "     "}${line}`, columns))
     ]
   }
 
-  /** Returns the lines with so many of each task's calls. */
   const lines = (now: number, columns: number, count: number): ReadonlyArray<string> => {
     const sign = spinner[Math.floor(now / turn) % spinner.length] ?? spinner[0]
     return [
@@ -182,7 +179,7 @@ const makeRunView = (maxRecentTools: number): View => {
         .flatMap((call) => callLines(call, sign, now, columns, count)),
       ...Array.from(running.tasks.values()).flatMap((task) => [
         Wording.taskLine(sign, task.name, Wording.tally(task.count, now - task.started, true), columns),
-        ...toolLines(task, count).map((line) => Columns.cut(line, columns))
+        ...toolLines(task, count).map((line) => WordWrap.cut(line, columns))
       ])
     ]
   }
@@ -191,14 +188,14 @@ const makeRunView = (maxRecentTools: number): View => {
     take,
     live: (now, columns, rows) => {
       const open = text.open
-      const rest = open === "" ? [] : Columns.wrap(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
+      const rest = open === "" ? [] : WordWrap.wrapColumns(open, columns).slice(-Math.max(1, Math.min(most.rows, rows)))
       const room = rows - rest.length
       let count = maxRecentTools
       let shown = lines(now, columns, count)
       while (shown.length > room && count > 0) shown = lines(now, columns, --count)
       if (shown.length <= room) return [...rest, ...shown]
       const kept = Math.max(0, room - 1)
-      return [...rest, ...shown.slice(0, kept), Columns.cut(`... (${shown.length - kept} more)`, columns)].slice(
+      return [...rest, ...shown.slice(0, kept), WordWrap.cut(`... (${shown.length - kept} more)`, columns)].slice(
         0,
         rows
       )
@@ -207,17 +204,16 @@ const makeRunView = (maxRecentTools: number): View => {
   }
 }
 
-/** Words the ending of a task that has no answer. */
 const failed = (ending: string): string =>
   ending === "failed" || ending === "done" ? "FAILED" : `FAILED (${Wording.short(ending, 40)})`
 
 const endless = Number.POSITIVE_INFINITY
 
-/** Makes a view of lines that stay. */
+/** A view of lines written once. */
 const makeStaticView = (): View => {
   const running = new Running(1)
   const text = new OpenLine()
-  /** The call whose line was written last, so that its output needs no name. */
+  /** The call of the last line, whose output needs no name. */
   let last: Call | undefined
 
   const told = (change: Change | undefined, now: number): ReadonlyArray<string> => {
@@ -225,7 +221,7 @@ const makeStaticView = (): View => {
       case undefined:
         return []
       case "CallStarted":
-        // A task tells of itself.
+        // The task prints its own line.
         if (change.call.taskType !== undefined) return []
         last = change.call
         return [`• ${change.call.name}`]
@@ -302,16 +298,16 @@ const makeStaticView = (): View => {
 export class TerminalRenderer extends Context.Tag("synapse/TerminalRenderer")<
   TerminalRenderer,
   {
-    /** Takes an event. It returns at once, however slow the terminal is; only where millions of characters wait, it does too. */
+    /** Takes an event without waiting for the terminal, unless millions of characters are pending. */
     readonly take: (event: RunEvent) => Effect.Effect<void>
-    /** Writes lines above what is live. They are the program's own: nothing in them is made harmless. */
+    /** Writes trusted lines above the live area; control characters are not escaped. */
     readonly print: (text: string) => Effect.Effect<void>
     /**
-     * Leaves the terminal to an effect: what is live is removed before, nothing is drawn meanwhile, and it is drawn again
-     * afterwards. Effects that ask for it at the same time have it one after another; one within another has it at once.
+     * Runs an effect that uses the terminal itself. The live area is removed before and drawn again afterwards.
+     * Concurrent effects run one after another; a nested one runs at once.
      */
     readonly suspended: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Draws what has been taken so far, and waits until the terminal has taken it. */
+    /** Draws all events taken so far and waits for the terminal. */
     readonly flush: Effect.Effect<void>
   }
 >() {}
@@ -323,7 +319,7 @@ export class TerminalRenderer extends Context.Tag("synapse/TerminalRenderer")<
  * @category models
  */
 export interface Settings {
-  /** The number of a task's newest tool calls that are shown (`SYNAPSE_MAX_RECENT_TOOLS`). */
+  /** How many recent tool calls of a task are shown (`SYNAPSE_MAX_RECENT_TOOLS`). */
   readonly maxRecentTools: number
 }
 
@@ -334,13 +330,13 @@ export interface Settings {
  */
 export const defaults: Settings = { maxRecentTools: 5 }
 
-/** The fewest milliseconds from one frame to the next, and of one that shows only that time passes. */
+/** Time between two frames, and between two that differ only in time, in ms. */
 const frame = { shortest: 34, idle: 125 }
 
-/** The most characters that wait for the terminal before events do. */
+/** Pending characters beyond which `take` waits. */
 const mostWaiting = 4_000_000
 
-/** The fibers within a `suspended` effect, for as long as it lasts. */
+/** The fibers of a `suspended` effect. */
 interface Hold {
   isOver: boolean
   readonly turn: Effect.Semaphore
@@ -370,7 +366,7 @@ const make = ({
       if (size > mostWaiting) room.unsafeClose()
     }
 
-    /** Writes the lines that wait, and the live ones; whoever calls it has the turn. */
+    /** Writes pending and live lines. The caller holds the mutex. */
     const draw = (withLive: boolean): Effect.Effect<void> =>
       Effect.suspend(() => {
         const lines = waiting
@@ -397,12 +393,12 @@ const make = ({
       }
     })
 
-    /** Writes what waits: in the turn of the caller where it holds one. */
+    /** Writes pending lines, within the caller's mutex if it holds one. */
     const flush = Effect.flatMap(FiberRef.get(held), (hold) =>
       hold === undefined || hold.isOver ? turn.withPermits(1)(draw(true)) : draw(false)
     )
 
-    /** Runs an effect in a turn, which the effects within it share. */
+    /** Runs an effect with the mutex, which nested effects share. */
     const holding = <A, E, R>(turn: Effect.Semaphore, before: Effect.Effect<void>, effect: Effect.Effect<A, E, R>) =>
       turn.withPermits(1)(
         Effect.acquireUseRelease(
@@ -433,7 +429,6 @@ const make = ({
     yield* Effect.addFinalizer(() => {
       onResize()
       onStop?.()
-      // A text without an end stays too.
       add(view.take(RunEvent.TurnEnded(), clock.unsafeCurrentTimeMillis(), terminal.size().columns))
       return turn.withPermits(1)(draw(false))
     })
@@ -479,8 +474,7 @@ export const layerWith = (settings: Partial<Settings> = {}): Layer.Layer<Termina
 export const layer: Layer.Layer<TerminalRenderer, never, Terminal> = layerWith()
 
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_MAX_RECENT_TOOLS`). Fails where the variable has an
- * invalid value.
+ * A layer which reads the settings from the environment (`SYNAPSE_MAX_RECENT_TOOLS`). Fails if the variable is invalid.
  *
  * @since 0.1.0
  * @category layers

@@ -4,7 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Completion from "../../src/terminal/Completion.js"
-import * as CompletionQuote from "../../src/terminal/CompletionQuote.js"
 
 const directories: Readonly<Record<string, ReadonlyArray<Completion.Name>>> = {
   ".": [
@@ -99,7 +98,7 @@ describe("Completion", () => {
       ])
       .filter((name) => !name.includes("\0") && !/\p{Cs}/u.test(name))
     const words = names.flatMap((name) =>
-      (["", "'", '"', "$'"] as const).map((quote) => CompletionQuote.write(name, quote, true))
+      (["", "'", '"', "$'"] as const).map((quote) => Completion.write(name, quote, true))
     )
     const printed = ChildProcess.spawnSync("bash", ["--norc", "--noprofile"], {
       input: words.map((word) => `printf '%s\\0' x ${word}\n`).join(""),

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import type { Key } from "../../src/terminal/internal/Key.js"
+import type { Key } from "../../src/terminal/internal/KeyParser.js"
 import { KeyParser } from "../../src/terminal/internal/KeyParser.js"
 
 /** A short form: a press is `<name>`, a pasted text `[text]`. */

@@ -3,10 +3,12 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import { erased } from "../../src/terminal/internal/LineEditing.js"
 import { LiveArea } from "../../src/terminal/internal/LiveArea.js"
-import * as Reflow from "../../src/terminal/internal/Reflow.js"
+import * as Terminal from "../../src/terminal/Terminal.js"
 
 const read = (variables: Readonly<Record<string, string>>) =>
-  Effect.runSync(Effect.withConfigProvider(Reflow.config, ConfigProvider.fromMap(new Map(Object.entries(variables)))))
+  Effect.runSync(
+    Effect.withConfigProvider(Terminal.reflowConfig, ConfigProvider.fromMap(new Map(Object.entries(variables))))
+  )
 
 describe("the rows that a narrower terminal breaks", () => {
   it("are all, but for those of terminals which are known to leave some", () => {

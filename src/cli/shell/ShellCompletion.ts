@@ -5,7 +5,6 @@ import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Completion from "../../terminal/Completion.js"
-import * as CompletionQuote from "../../terminal/CompletionQuote.js"
 import type { Options } from "../../terminal/LineEditor.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as ShellHouse from "./ShellHouse.js"
@@ -55,7 +54,7 @@ const commands = (house: ShellHouse.ShellHouse): Effect.Effect<ReadonlyArray<str
 const list = (house: ShellHouse.ShellHouse, directory: string): Effect.Effect<ReadonlyArray<Completion.Name>> => {
   const lines = [
     "shopt -s nullglob dotglob; shopt -u failglob",
-    `for path in ${CompletionQuote.write(directory === "" ? "." : directory, "'", true)}/*; do`,
+    `for path in ${Completion.write(directory === "" ? "." : directory, "'", true)}/*; do`,
     "  name=${path##*/}; [[ -d $path ]] && name+=/",
     "  \\builtin printf '%s\\0' \"$name\"",
     "done"

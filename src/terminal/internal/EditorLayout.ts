@@ -12,14 +12,13 @@ export interface Cell {
   readonly width: number
 }
 
-/** The rows that are shown, and where the cursor is in them, from 0 on. */
+/** The visible rows and the cursor's position in them. */
 export interface Frame {
   readonly rows: ReadonlyArray<ReadonlyArray<Cell>>
   readonly row: number
   readonly column: number
 }
 
-/** The parts to lay out: the prompt, the one of further lines, the text. */
 export interface Shown {
   readonly prompt: string
   readonly next: string
@@ -40,7 +39,6 @@ class Rows {
     return this.rows.length - 1
   }
 
-  /** Begins a row where the last one is full. */
   wrap(width = 1): void {
     if (this.column + width > this.columns && this.column > 0) this.newline()
   }
@@ -56,7 +54,6 @@ class Rows {
     this.column += width
   }
 
-  /** Puts a prompt, whose styles are written as they are. */
   prompt(prompt: string): void {
     for (const part of prompt.split(/(\x1b\[[\d;:]*m)/)) {
       if (part.startsWith("\x1b")) this.put(part, 0)
@@ -72,7 +69,7 @@ class Rows {
     const shown = visible(segment)
     const width = stringWidth(shown)
     if (shown === segment && width > 0) return this.put(shown, width)
-    // What has no width of its own, like an accent without a letter, is shown by its number.
+    // A character without width, such as a lone accent, is shown by its number.
     for (const character of width === 0 ? Array.from(segment, ForeignText.escaped).join("") : shown) {
       this.put(character, stringWidth(character))
     }
@@ -85,7 +82,7 @@ const visible = (segment: string): string =>
     return code < 32 || code === 127 ? `^${String.fromCharCode(code ^ 64)}` : ForeignText.escaped(character)
   })
 
-/** Lays out a prompt and a text. Where they take more rows than there are, those around the cursor are shown. */
+/** Lays out a prompt and a text. If there are too few rows, those around the cursor are shown. */
 export const layout = (shown: Shown, size: { readonly columns: number; readonly rows: number }): Frame => {
   const { edited, next, prompt } = shown
   const columns = Math.max(size.columns, 2)
@@ -123,5 +120,4 @@ const around = (
   return { rows: rows.slice(top, top + most), row: row - top, column }
 }
 
-/** Returns the columns that cells take. */
 export const widthOf = (cells: ReadonlyArray<Cell>): number => cells.reduce((sum, { width }) => sum + width, 0)

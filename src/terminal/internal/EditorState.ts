@@ -1,46 +1,40 @@
-/** The state of a line editor: the text, and all that the keys change. */
+/** The state of a line editor. */
 
 import type { EditedText as EditedTextOfHistoryWalk } from "./EditedText.js"
 import * as EditedText from "./EditedText.js"
 import { atEnd } from "./EditedText.js"
-import type { Key } from "./Key.js"
+import type { Key } from "./KeyParser.js"
 
-/** Searches backwards, a character more at a time. */
+/** Incremental backward search. */
 class HistorySearch {
   query = ""
-  /** True where no command holds the query; what was found before is still shown. */
+  /** True if no command matches; the last match is still shown. */
   hasFailed = false
   private at: number
 
   constructor(
     private readonly entries: ReadonlyArray<string>,
-    /** The text that was edited before the search. */
     readonly draft: EditedTextOfHistoryWalk,
-    /** The entry that was found last. */
     public found: EditedTextOfHistoryWalk = draft
   ) {
     this.at = entries.length
   }
 
-  /** The words in the prompt's place. */
   get prompt(): string {
     return `(${this.hasFailed ? "no such command" : "history"}: ${this.query}) `
   }
 
-  /** Searches with another query, from the last command on. */
   search(query: string): void {
     this.query = query
     this.found = this.draft
     this.find(this.entries.length - 1)
   }
 
-  /** Narrows the query, which what was found may hold too. */
   narrow(added: string): void {
     this.query += added
     this.find(Math.min(this.at, this.entries.length - 1))
   }
 
-  /** Searches on, for another command. */
   older(): void {
     this.find(this.at - 1, this.found.text)
   }
@@ -60,21 +54,19 @@ class HistorySearch {
   }
 }
 
-/** Walks through the commands that begin with what stands before the place. */
+/** Walks through commands with the prefix before the cursor. */
 class HistoryWalk {
   private at: number
   private readonly prefix: string
 
   constructor(
     private readonly entries: ReadonlyArray<string>,
-    /** The text that is edited, which lies after the last command. */
     private readonly draft: EditedTextOfHistoryWalk
   ) {
     this.at = entries.length
     this.prefix = draft.text.slice(0, draft.place)
   }
 
-  /** Returns the command before or after the one that is shown; undefined where there is none. */
   go(by: 1 | -1, shown: string): EditedTextOfHistoryWalk | undefined {
     for (let at = this.at + by; at >= 0 && at <= this.entries.length; at += by) {
       const entry = this.entries[at]
@@ -86,30 +78,26 @@ class HistoryWalk {
   }
 }
 
-/** A wish that a key tells the editor, beyond a change of the text. */
+/** A request of a key beyond a change of the text. */
 export type Request = "enter" | "complete" | "clear" | "interrupt" | "end"
 
-/** The most states that can be undone. */
 const mostUndone = 500
 
-/** The text that a person edits. Keys change it; what they ask for beyond that is returned. */
 export class EditorState {
   search: HistorySearch | undefined
   private current: EditedText.EditedText = { text: "", place: 0 }
   private undone: Array<EditedText.EditedText> = []
   private killed = ""
   private walk: HistoryWalk | undefined
-  /** The kind of the last key: several that insert are undone as one, several that kill make one text. */
+  /** Consecutive inserts are undone together, consecutive kills are joined. */
   private last: "insert" | "kill" | "other" = "other"
 
   constructor(private readonly history: () => ReadonlyArray<string>) {}
 
-  /** The text that is shown. */
   get edited(): EditedText.EditedText {
     return this.search?.found ?? this.current
   }
 
-  /** Begins with an empty text; what was killed can still be yanked. */
   clear(): void {
     this.current = { text: "", place: 0 }
     this.undone = []
@@ -118,7 +106,6 @@ export class EditorState {
     this.last = "other"
   }
 
-  /** Changes the text so that it can be undone. */
   change(next: EditedText.EditedText, kind: "insert" | "kill" | "other" = "other"): void {
     if (next.text !== this.current.text) {
       if (kind !== "insert" || this.last !== "insert") this.undone.push(this.current)
@@ -129,7 +116,6 @@ export class EditorState {
     this.last = kind
   }
 
-  /** Takes a key. */
   press(key: Key): Request | undefined {
     if (this.search !== undefined) return this.pressInSearch(this.search, key)
     if (key._tag === "Text") {
@@ -168,7 +154,6 @@ export class EditorState {
     return undefined
   }
 
-  /** Takes a key that moves the place. */
   private go(name: string): boolean {
     const place = this.placeAfter(name)
     if (place === undefined) return false
@@ -210,7 +195,6 @@ export class EditorState {
     }
   }
 
-  /** Takes a key that changes the text; returns false for one that means nothing here. */
   private edit(name: string): boolean {
     const { current } = this
     switch (name) {
@@ -284,7 +268,6 @@ export class EditorState {
     this.last = "other"
   }
 
-  /** Goes a line up or down in the text, or else in the history. */
   private vertical(by: 1 | -1, isWithin: boolean): void {
     const place = isWithin && this.walk === undefined ? EditedText.vertical(this.current, by) : undefined
     if (place !== undefined) return this.change({ text: this.current.text, place })

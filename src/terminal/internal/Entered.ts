@@ -1,4 +1,3 @@
-/** The ways in which a person answers a prompt. */
 import * as Data from "effect/Data"
 
 /** An answer to a prompt: a text, Ctrl-C (which drops the text), or Ctrl-D on an empty line. */
@@ -8,5 +7,4 @@ export type Entered = Data.TaggedEnum<{
   Ended: Record<never, never>
 }>
 
-/** Constructors and matchers of what was entered. */
 export const Entered = Data.taggedEnum<Entered>()

@@ -1,5 +1,48 @@
-/** Reads keys from the bytes that a terminal sends. */
-import { altBit, Key, modified, typed } from "./Key.js"
+/** Reads keys from the bytes of a terminal. */
+import * as Data from "effect/Data"
+
+/** A character, a pasted text, or a named key: `enter`, `up`, `ctrl-a`, `alt-b`, `ctrl-alt-left`. */
+export type Key = Data.TaggedEnum<{
+  Text: { readonly text: string }
+  /** A bracketed paste, with `\n` for line breaks and no other control characters but tabs. */
+  Paste: { readonly text: string }
+  Press: { readonly name: string }
+}>
+
+export const Key = Data.taggedEnum<Key>()
+
+const named: Readonly<Record<number, string>> = {
+  8: "backspace",
+  9: "tab",
+  10: "enter",
+  13: "enter",
+  27: "escape",
+  127: "backspace"
+}
+
+/** Makes the key of a character typed with modifiers, or undefined. */
+const typed = (code: number, modifiers = 0): Key | undefined => {
+  const name = named[code]
+  if (name !== undefined) return Key.Press({ name: modified(name, modifiers) })
+  if (code < 32) return Key.Press({ name: modified(String.fromCharCode(code + 64).toLowerCase(), modifiers | control) })
+  // Surrogates, controls, and kitty's keys without a character.
+  if (code < 160 && code > 126) return undefined
+  if (code > 0x10ffff || (code >= 0xd800 && code <= 0xf8ff)) return undefined
+  const text = String.fromCodePoint(code)
+  if ((modifiers & (alt | control)) === 0) return Key.Text({ text })
+  return Key.Press({ name: modified((modifiers & control) === 0 ? text : text.toLowerCase(), modifiers & ~shift) })
+}
+
+/** Modifier bits of xterm and kitty. */
+const shift = 1
+const alt = 2
+const control = 4
+
+const modified = (name: string, modifiers: number): string =>
+  `${(modifiers & control) === 0 ? "" : "ctrl-"}${(modifiers & alt) === 0 ? "" : "alt-"}${(modifiers & shift) === 0 ? "" : "shift-"}${name}`
+
+/** Alt is an escape before the key. */
+const altBit = alt
 
 const letters: Readonly<Record<string, string>> = {
   A: "up",
@@ -21,14 +64,14 @@ const numbers: Readonly<Record<number, string>> = {
   8: "end"
 }
 
-/** The event that kitty tells of when a key is let go. */
+/** kitty's event for a released key. */
 const released = 3
 
 const press = (name: string | undefined, modifiers: number): Key | undefined =>
   name === undefined ? undefined : Key.Press({ name: modified(name, modifiers) })
 
 /**
- * Returns the key of a sequence that began with `ESC [`; undefined where it tells of none that is known.
+ * Returns the key of a sequence that began with `ESC [`, or undefined.
  *
  * @param body the characters between `[` and the final one
  */
@@ -38,7 +81,7 @@ const fromCsi = (body: string, final: string): Key | undefined => {
   const [code = 0, shifted] = fields[0] ?? []
   const [modifier = 1, event] = fields[1] ?? []
   if (event === released) return undefined
-  // Caps lock and num lock are modifiers too, and change nothing.
+  // Caps lock and num lock are ignored.
   const modifiers = Math.max(modifier - 1, 0) & 7
   if (final === "Z") return press("tab", 1)
   if (final === "u") return typed((modifiers & 1) === 0 ? code : shifted || upper(code), modifiers)
@@ -46,16 +89,16 @@ const fromCsi = (body: string, final: string): Key | undefined => {
     if (code === 27 && fields.length === 3) return typed(fields[2]?.[0] ?? 0, modifiers)
     return press(numbers[code], modifiers)
   }
-  // rxvt's way to tell of Ctrl.
+  // rxvt's Ctrl.
   if (final === "^") return press(numbers[code], 4)
   return final === "M" ? undefined : press(letters[final], modifiers)
 }
 
 const upper = (code: number): number => (code >= 97 && code <= 122 ? code - 32 : code)
 
-/** Returns the key of a sequence that began with `ESC O`; undefined where it tells of none that is known. */
+/** Returns the key of a sequence that began with `ESC O`, or undefined. */
 const fromSs3 = (modifiers: string, final: string): Key | undefined => {
-  // rxvt's way to tell of Ctrl.
+  // rxvt's Ctrl.
   const isSmall = "abcd".includes(final)
   return press(
     letters[isSmall ? final.toUpperCase() : final],
@@ -64,18 +107,17 @@ const fromSs3 = (modifiers: string, final: string): Key | undefined => {
 }
 
 const escape = 0x1b
-/** The most bytes of a sequence that tells of a key; a longer one tells of nothing. */
+/** Longer sequences are dropped. */
 const longestSequence = 64
 const endOfPaste = [escape, 0x5b, 0x32, 0x30, 0x31, 0x7e]
 
-/** Milliseconds after which a sequence that does not go on is none. */
+/** How long to wait for the rest of an escape sequence, in ms. */
 const sequencePatience = 50
-/** Milliseconds without a byte after which a pasted text is over, though its end was not seen. */
+/** How long to wait for the end of a paste, in ms. */
 const pastePatience = 1000
 
-/** The reading of keys, a byte at a time. Whatever the bytes are, it goes on. */
+/** Reads keys byte by byte, and survives any bytes. */
 export class KeyParser {
-  /** The place in what is read: between two keys, behind an escape, in one of the kinds of sequences. */
   private state: "ground" | "escape" | "csi" | "console" | "ss3" | "string" | "string end" | "paste" | "character" =
     "ground"
   private bytes: Array<number> = []
@@ -84,13 +126,12 @@ export class KeyParser {
 
   constructor(private readonly emit: (key: Key) => void) {}
 
-  /** The milliseconds to wait for the next byte before `flush`; undefined where the next one may come any time. */
+  /** How long to wait for the next byte before `flush`, in ms; undefined for ever. */
   get patience(): number | undefined {
     if (this.state === "ground" || this.state === "character") return undefined
     return this.state === "paste" ? pastePatience : sequencePatience
   }
 
-  /** Takes the next byte. */
   push(byte: number): void {
     switch (this.state) {
       case "ground":
@@ -113,7 +154,7 @@ export class KeyParser {
     }
   }
 
-  /** Takes what was begun as it is: no byte has followed in time. */
+  /** Ends an unfinished sequence. */
   flush(): void {
     const { bytes, state } = this
     this.begin("ground")
@@ -154,7 +195,7 @@ export class KeyParser {
   private endCharacter(): void {
     const text = Buffer.from(this.bytes).toString()
     this.begin("ground")
-    // Bytes that are no character count as one, whatever their number.
+    // Invalid bytes count as one character.
     this.type(text.includes("\ufffd") ? 0xfffd : (text.codePointAt(0) ?? 0))
   }
 
@@ -196,7 +237,7 @@ export class KeyParser {
     if (key !== undefined) this.emit(key)
   }
 
-  /** Reads over what a terminal answers to a question that somebody asked it. */
+  /** Skips a terminal's answer to a query. */
   private string(byte: number): void {
     const isEnd = byte === 7 || byte === 0x18 || byte === 0x1a || (this.state === "string end" && byte === 0x5c)
     if (isEnd) this.begin("ground")
@@ -221,7 +262,6 @@ export class KeyParser {
     if (text !== "") this.emit(Key.Paste({ text }))
   }
 
-  /** Drops a sequence that this byte can't be a part of. */
   private broken(byte: number): void {
     this.begin("ground")
     this.ground(byte)

@@ -6,22 +6,21 @@ import * as Option from "effect/Option"
 import stringWidth from "string-width"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as TextCut from "../../domain/TextCut.js"
+import * as WordWrap from "../Columns.js"
 import type { History } from "../History.js"
 import type { Keyboard } from "../Keyboard.js"
 import type { Completions, Options } from "../LineEditor.js"
-import type { Terminal } from "../Terminal.js"
-import * as Columns from "./Columns.js"
+import type { Reflow, Terminal } from "../Terminal.js"
 import { atEnd, insert } from "./EditedText.js"
 import type { Cell, Frame } from "./EditorLayout.js"
 import * as EditorLayout from "./EditorLayout.js"
 import { widthOf } from "./EditorLayout.js"
 import { EditorState, type Request } from "./EditorState.js"
 import { Entered } from "./Entered.js"
-import type { Key } from "./Key.js"
+import type { Key } from "./KeyParser.js"
 import { KeyParser } from "./KeyParser.js"
-import type { Reflow } from "./Reflow.js"
 
-/** Matches the graphemes about whose width terminals agree: one character, and no emoji. */
+/** Matches graphemes whose width terminals agree on. */
 const certain = /^(?:[\x20-\x7e]|[^\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\p{M}])$/u
 
 const sameCell = (one: Cell | undefined, other: Cell | undefined): boolean =>
@@ -32,7 +31,6 @@ class Writer {
   constructor(
     private row: number,
     private column: number,
-    /** The number of rows that the terminal has below the first one. */
     private rows: number
   ) {}
 
@@ -57,15 +55,12 @@ class Writer {
       this.column += width
       if (width > 0 && !certain.test(text) && this.column < columns) this.text += `\x1b[${this.column + 1}G`
     }
-    // Behind the last column, terminals differ about where the cursor is.
+    // After the last column, terminals disagree about the cursor.
     if (this.column >= columns) this.column = -1
   }
 }
 
-/**
- * Returns what to write, so that a terminal that shows one frame shows another. Without one, the cursor stands at the
- * beginning of an empty row, below which nothing is.
- */
+/** Returns what turns one frame into another. Without a frame, the cursor is at the start of an empty row. */
 const between = (shown: Frame | undefined, next: Frame, columns: number): string => {
   const before = shown ?? { rows: [[]], row: 0, column: 0 }
   const writer = new Writer(before.row, before.column, before.rows.length)
@@ -74,7 +69,6 @@ const between = (shown: Frame | undefined, next: Frame, columns: number): string
     let same = 0
     while (same < cells.length && sameCell(cells[same], old?.[same])) same++
     if (old !== undefined && same === cells.length && same === old.length) return
-    // A style in the cells that are the same would be lost.
     if (cells.slice(0, same).some(({ width }) => width === 0) && cells.slice(same).some(({ width }) => width === 0)) {
       same = 0
     }
@@ -91,14 +85,13 @@ const between = (shown: Frame | undefined, next: Frame, columns: number): string
 }
 
 /**
- * Returns what to write, so that nothing of a frame is left on a terminal whose width has changed, and the cursor stands
- * at the beginning of its first row.
+ * Returns what erases a frame after the terminal's width has changed.
  *
- * @param reflow the rows that the terminal has broken where it has become narrower
+ * @param reflow the rows that a narrower terminal wraps
  */
 export const erased = ({ column, row, rows }: Frame, columns: number, reflow: Reflow = "all"): string => {
   const rowsOf = (cells: ReadonlyArray<Cell>) =>
-    Columns.rowsOfWidths(
+    WordWrap.rowsOfWidths(
       cells.map(({ width }) => width),
       columns
     )
@@ -108,9 +101,7 @@ export const erased = ({ column, row, rows }: Frame, columns: number, reflow: Re
   return `${up > 0 ? `\x1b[${up}A` : ""}\r\x1b[J`
 }
 
-/**
- * Shows frames on a terminal, of which it writes what has changed. Where the terminal is slow, frames are left out.
- */
+/** Shows frames, writing only what changed. A slow terminal skips frames. */
 class EditorScreen {
   private shown: Frame | undefined
   private columns = 0
@@ -123,13 +114,12 @@ class EditorScreen {
     private readonly frame: (size: { readonly columns: number; readonly rows: number }) => Frame
   ) {}
 
-  /** Shows the frame as it is now. */
   draw(): void {
     if (this.writing === undefined) this.show()
     else this.isDue = true
   }
 
-  /** Shows the frame behind all that was written before, and leaves no frame out. */
+  /** Shows the frame after all earlier writes, without skipping it. */
   private show(): void {
     this.isDue = false
     const size = this.terminal.size()
@@ -146,20 +136,19 @@ class EditorScreen {
     this.write(text)
   }
 
-  /** Writes lines below the frame, which is drawn again below them. */
+  /** Writes lines and draws the frame again below them. */
   printBelow(lines: string): void {
     this.end(lines)
     this.show()
   }
 
-  /** Clears the terminal. */
   clear(): void {
     this.shown = undefined
     this.write("\x1b[H\x1b[2J")
     this.show()
   }
 
-  /** Leaves the frame on the terminal with a mark behind it, and goes on below it. */
+  /** Leaves the frame with a mark and goes on below it. */
   end(below: string, mark = ""): void {
     this.show()
     const { shown } = this
@@ -171,7 +160,6 @@ class EditorScreen {
     this.write(`${down > 0 ? `\x1b[${down}B` : ""}${mark === "" ? "" : right + mark}\r\n${below}`)
   }
 
-  /** Writes a text as it is, behind all that was written before. */
   write(text: string): void {
     if (this.writing !== undefined) {
       this.waiting += text
@@ -189,7 +177,6 @@ class EditorScreen {
     if (this.isDue) this.draw()
   }
 
-  /** Waits until the terminal has taken all. */
   readonly settled: Effect.Effect<void> = Effect.suspend(() => {
     const { writing } = this
     return writing === undefined
@@ -201,7 +188,7 @@ class EditorScreen {
   })
 }
 
-/** Reads keys from a keyboard. Bytes are read to a key when it is taken, and not before: the others can go back. */
+/** Reads keys from a keyboard. Bytes become keys only when taken, so that the others can be put back. */
 class KeyQueue {
   private readonly keys: Array<Key> = []
   private readonly parser = new KeyParser((key) => this.keys.push(key))
@@ -212,18 +199,18 @@ class KeyQueue {
 
   constructor(private readonly keyboard: Keyboard["Type"]) {}
 
-  /** Takes the next key of those that have come; undefined where more has to be read. */
+  /** Takes the next key, or undefined if more bytes are needed. */
   take(): Key | undefined {
     while (this.keys.length === 0 && this.at < this.bytes.length) this.parser.push(this.bytes[this.at++] as number)
     return this.keys.shift()
   }
 
-  /** Waits for bytes, or until what was begun can't go on; returns false where the input has ended. */
+  /** Waits for bytes or the end of an open sequence; false at the end of the input. */
   readonly more: Effect.Effect<boolean> = Effect.suspend(() => {
     if (this.isOver) return Effect.succeed(false)
     const { patience } = this.parser
     return Effect.gen(this, function* () {
-      // It goes on beyond the time, and beyond who waits for it, so that no byte is lost; `leave` ends it.
+      // The read outlives the wait, so that no byte is lost; `leave` ends it.
       this.reading ??= yield* Effect.forkDaemon(this.keyboard.read)
       const wait = Fiber.join(this.reading)
       const read = patience === undefined ? Option.some(yield* wait) : yield* Effect.timeoutOption(wait, patience)
@@ -237,13 +224,13 @@ class KeyQueue {
     })
   })
 
-  /** Reads on while something else is done, until a Ctrl-C comes, which stays in the queue. */
+  /** Reads until a Ctrl-C comes, which stays in the queue. */
   readonly interrupted: Effect.Effect<void> = Effect.suspend(() => {
     if (this.bytes.includes(3, this.at)) return Effect.void
     return Effect.flatMap(this.more, (goesOn) => (goesOn ? this.interrupted : Effect.never))
   })
 
-  /** Gives the bytes back that were not taken, when nobody takes keys any more. */
+  /** Puts unused bytes back. */
   readonly leave: Effect.Effect<void> = Effect.gen(this, function* () {
     const { reading } = this
     this.reading = undefined
@@ -268,13 +255,9 @@ class KeyQueue {
   }
 }
 
-/** The most rows of a list. */
 const mostRows = 12
 
-/**
- * Lays out words in columns, down and then right. Where there are too many, the first are shown, and the number of the
- * others.
- */
+/** Lays out words in columns, with the number of those left out. */
 const inColumns = (words: ReadonlyArray<string>, size: { readonly columns: number; readonly rows: number }): string => {
   const room = Math.max(size.columns - 1, 1)
   const most = Math.max(1, Math.min(mostRows, size.rows - 3))
@@ -294,7 +277,6 @@ const inColumns = (words: ReadonlyArray<string>, size: { readonly columns: numbe
   return [...lines, ...(left > 0 ? [`… ${left} more`] : [])].map((line) => `${line}\r\n`).join("")
 }
 
-/** Cuts a word to so many columns. */
 const cutTo = (word: string, most: number): string => {
   if (stringWidth(word) <= most) return word
   const characters = [...new Intl.Segmenter().segment(word)].map(({ segment }) => segment)
@@ -302,7 +284,7 @@ const cutTo = (word: string, most: number): string => {
   return `${characters.join("")}…`
 }
 
-/** Returns the longest text that all words, written for a shell, begin with. */
+/** Returns the longest common beginning of quoted words. */
 const commonStart = (words: ReadonlyArray<string>): string => {
   const [first = "", ...others] = words
   let length = first.length
@@ -312,17 +294,16 @@ const commonStart = (words: ReadonlyArray<string>): string => {
     length = same
   }
   const start = TextCut.startOf(first, length)
-  // A backslash at the end has lost what it escapes, unless nothing differs.
+  // A backslash at the end has lost what it escapes.
   const backslashes = /\\*$/.exec(start)?.[0].length ?? 0
   return backslashes % 2 === 0 || others.length === 0 ? start : start.slice(0, -1)
 }
 
-/** Between these, terminals tell of pasted text by marks around it. */
+/** Bracketed paste on and off. */
 const pasteOn = "\x1b[?2004h"
 const pasteOff = "\x1b[?2004l"
 const nextPrompt = "> "
 
-/** The services and options of a line editor. */
 export interface Parts {
   readonly terminal: Terminal["Type"]
   readonly keyboard: Keyboard["Type"]
@@ -330,13 +311,12 @@ export interface Parts {
   readonly options: Options
 }
 
-/** Reads one text after the other from the keys, and shows it meanwhile. */
 export class LineEditing {
   private readonly state: EditorState
   private readonly keys: KeyQueue
   private readonly screen: EditorScreen
   private prompt = ""
-  /** True where the last key was Tab, and changed nothing: the next one shows the list. */
+  /** True after a Tab that changed nothing: the next one shows the list. */
   private hasAsked = false
 
   constructor(private readonly parts: Parts) {
@@ -350,7 +330,7 @@ export class LineEditing {
     )
   }
 
-  /** Reads a text behind a prompt. Whatever ends it, the cursor is at the beginning of a line then. */
+  /** Reads a text. Afterwards the cursor is at the beginning of a line. */
   read(prompt: string): Effect.Effect<Entered> {
     const { keyboard, terminal } = this.parts
     const { screen } = this
@@ -363,7 +343,6 @@ export class LineEditing {
       Effect.sync(() => {
         this.state.clear()
         this.hasAsked = false
-        // Of several lines, only the last is drawn again.
         const last = prompt.lastIndexOf("\n") + 1
         this.prompt = prompt.slice(last)
         screen.write(pasteOn + prompt.slice(0, last).replaceAll("\n", "\r\n"))
@@ -419,7 +398,7 @@ export class LineEditing {
     return undefined
   }
 
-  /** Completes the word at the place as far as all completions agree; the second time, it shows them. */
+  /** Completes the word as far as all completions agree; the second Tab lists them. */
   private complete(hasAsked: boolean): Effect.Effect<void> {
     const { edited } = this.state
     const search = this.parts.options.complete(edited.text, edited.place)

@@ -1,43 +1,34 @@
-/** The last lines of a terminal, which are drawn anew as they change. The lines above them are written once. */
-import * as Columns from "./Columns.js"
-import type { Reflow } from "./Reflow.js"
+/** The last lines of a terminal, which are redrawn as they change. */
+import * as WordWrap from "../Columns.js"
+import type { Reflow } from "../Terminal.js"
 
-/** The end of a line: the terminal may be one that does not put the cursor into the first column by itself. */
+/** Not every terminal returns to the first column by itself. */
 const newline = "\r\n"
 
 const up = (rows: number): string => (rows === 0 ? "" : `\x1b[${rows}A`)
-/** To the next row, a newline is the shortest way: there is one. */
 const down = (rows: number): string => (rows === 0 ? "" : rows === 1 ? "\n" : `\x1b[${rows}B`)
 
-/** The signs of what runs, one after another; all of them take the same columns. */
+/** The signs of the spinner, all of the same width. */
 export const spinner = ["◐", "◓", "◑", "◒"] as const
 
 const isTurned = (line: string, before: string): boolean =>
   line.slice(1) === before.slice(1) && [line, before].every((one) => spinner.some((sign) => one.startsWith(sign)))
 
-/** The terminal shows what stands between all at once, and wraps no line; what it does not know it leaves out. */
+/** Synchronised output, without wrapping. */
 const framed = (text: string): string => `\x1b[?2026h\x1b[?7l${text}\x1b[?7h\x1b[?2026l`
 
-/**
- * Keeps the lines that a terminal shows at its end, and returns what to write for others. The cursor rests on the empty
- * line behind them, so that a terminal that wraps them anew, as it becomes narrower, moves it along.
- */
+/** Redraws the last lines. The cursor rests on the empty line below, and moves along when a narrower terminal rewraps. */
 export class LiveArea {
   private shown: ReadonlyArray<string> = []
   private columns = 0
 
-  /** `reflow` are the rows that the terminal breaks where it becomes narrower; the cursor's is always empty. */
   constructor(private readonly reflow: Reflow = "all") {}
 
-  /** True while lines are shown, and the cursor is not. */
   get isShown(): boolean {
     return this.shown.length > 0
   }
 
-  /**
-   * Returns what to write so that whole lines are added above, and these live lines stand below. Live lines have to be
-   * narrower than the terminal.
-   */
+  /** Returns what adds lines above and shows `live` below. Live lines must be narrower than the terminal. */
   draw(added: ReadonlyArray<string>, live: ReadonlyArray<string>, columns: number): string {
     const isSame = columns === this.columns && live.length === this.shown.length
     const text = added.length === 0 && isSame ? this.changed(live) : this.anew(added, live, columns)
@@ -48,7 +39,6 @@ export class LiveArea {
     return wasShown ? `${text}\x1b[?25h` : `\x1b[?25l${text}`
   }
 
-  /** Draws the lines that have changed; the others stay. */
   private changed(live: ReadonlyArray<string>): string {
     let row = live.length
     let text = ""
@@ -58,7 +48,7 @@ export class LiveArea {
       if (line === before) return
       text += `\r${row > at ? up(row - at) : down(at - row)}`
       row = at
-      // Only the sign at its beginning turns, most of the time.
+      // Mostly only the spinner turns.
       if (isTurned(line, before)) text += line.slice(0, 1)
       else {
         text += `${line}\x1b[K`
@@ -73,11 +63,10 @@ export class LiveArea {
   private anew(added: ReadonlyArray<string>, live: ReadonlyArray<string>, columns: number): string {
     const isWider = columns >= this.columns
     let first = 0
-    // Lines at the beginning stay where nothing has to come above them.
     if (added.length === 0 && isWider) while (first < live.length && live[first] === this.shown[first]) first++
     const left = this.shown.slice(first)
     const rows =
-      this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + Columns.rowsOf(line, columns), 0)
+      this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + WordWrap.rowsOf(line, columns), 0)
     const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[J`
     const above = added.map((line) => line + newline).join("")
     const below = live.slice(first).map((line) => line + newline)

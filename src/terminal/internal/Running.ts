@@ -1,4 +1,3 @@
-/** The calls and tasks that run, as a run's events tell it. */
 import * as Data from "effect/Data"
 import type { SubAgentEvent } from "../../domain/SubAgentEvent.js"
 import type { ToolCall } from "../../domain/ToolCall.js"
@@ -6,33 +5,29 @@ import type { ToolReturn } from "../../toolset/ToolReturn.js"
 import type { RunEvent } from "../RunEvent.js"
 import * as Wording from "./Wording.js"
 
-/** A tool call of a task. */
 export interface Tool {
   readonly id: string
   readonly text: string
   failed: boolean
 }
 
-/** A task that runs; times are in milliseconds. */
 export interface Task {
-  /** Its type and description; tasks that run at the same time have different ones. */
+  /** Type and description, unique among running tasks. */
   readonly name: string
   readonly started: number
-  /** The newest of its calls; `count` counts all. */
+  /** The newest calls; `count` counts all. */
   readonly recent: Array<Tool>
   count: number
 }
 
-/** A call that runs. */
 export interface Call {
   readonly name: string
   readonly started: number
-  /** The type of the task that the call is, where it is nothing else: its line tells of it. */
+  /** The task's type, if the call is a task and nothing else. */
   readonly taskType: string | undefined
   isTold: boolean
 }
 
-/** A change of what runs, as an event makes it. */
 export type Change = Data.TaggedEnum<{
   CallStarted: { readonly call: Call }
   CallEnded: { readonly call: Call; readonly result: ToolReturn }
@@ -43,25 +38,22 @@ export type Change = Data.TaggedEnum<{
   TaskEnded: { readonly task: Task; readonly ending: string; readonly text: string }
 }>
 
-/** Constructors and matchers of changes. */
 export const Change = Data.taggedEnum<Change>()
 
-/** Keeps the calls and tasks that run, in the order in which they began. */
+/** The running calls and tasks, in the order they began. */
 export class Running {
   readonly calls = new Map<string, Call>()
   readonly tasks = new Map<string, Task>()
 
-  /** Keeps so many of a task's newest calls. */
   constructor(private readonly maxRecentTools: number) {}
 
-  /** Begins a call. */
   start(call: ToolCall, now: number): Change {
     const begun = { name: Wording.call(call), started: now, taskType: Wording.taskType(call), isTold: false }
     this.calls.set(call.id, begun)
     return Change.CallStarted({ call: begun })
   }
 
-  /** Ends a call; undefined where its task has told how it ended. */
+  /** Ends a call; undefined if its task reports the end. */
   end({ call, result }: Extract<RunEvent, { readonly _tag: "ToolEnded" }>, now: number): Change | undefined {
     const begun = this.calls.get(call.id) ?? {
       name: Wording.call(call),
@@ -73,14 +65,13 @@ export class Running {
     return begun.isTold ? undefined : Change.CallEnded({ call: begun, result })
   }
 
-  /** Ends all calls; returns those of which no task has told. Tasks tell of their own end. */
+  /** Ends all calls and returns those that no task reports. */
   interrupt(): ReadonlyArray<Call> {
     const left = [...this.calls.values()].filter(({ isTold }) => !isTold)
     this.calls.clear()
     return left
   }
 
-  /** Takes a step of a task; undefined where nothing is to be told of it. */
   step({ description, id, step, type }: SubAgentEvent, now: number): Change | undefined {
     const known = this.tasks.get(id)
     const task = known ?? { name: this.nameOf(type, description), started: now, recent: [], count: 0 }

@@ -1,13 +1,13 @@
-/** Measures texts in columns of a terminal, and cuts them, by what a reader takes for one character. */
+/** Measures, cuts and wraps texts in columns of a terminal. */
 import stringWidth from "string-width"
 
 const segmenter = new Intl.Segmenter()
 const ascii = /^[\x20-\x7e]*$/
 
-/** Returns the columns that a text without control characters takes. */
+/** Width of a text without control characters. */
 export const of = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text))
 
-/** Returns the most columns that a terminal may give to one character: some draw the parts of an emoji side by side. */
+/** Largest width of a character: some terminals draw the parts of an emoji side by side. */
 const mostOf = (character: string): number => {
   if (ascii.test(character)) return character.length
   const parts = Array.from(character)
@@ -15,7 +15,6 @@ const mostOf = (character: string): number => {
   return Math.max(stringWidth(character), apart)
 }
 
-/** Returns the longest start of a text that fits into so many columns. */
 const startOf = (text: string, columns: number): string => {
   if (ascii.test(text)) return text.slice(0, columns)
   let width = 0
@@ -28,15 +27,14 @@ const startOf = (text: string, columns: number): string => {
   return text.slice(0, end)
 }
 
-/** Cuts a text to so many columns; where something is left out, it ends in `...`. */
+/** Cuts a text to a width; a cut text ends in `...`. */
 export const cut = (text: string, columns: number): string => {
   if (columns === Number.POSITIVE_INFINITY) return text
   if (ascii.test(text) ? text.length <= columns : startOf(text, columns) === text) return text
   return columns <= 3 ? startOf(text, columns) : `${startOf(text, columns - 3).trimEnd()}...`
 }
 
-/** Splits a text into rows of at most so many columns. */
-export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
+export const wrapColumns = (text: string, columns: number): ReadonlyArray<string> => {
   const rows: Array<string> = []
   for (let rest = text; ; ) {
     const row = startOf(rest, columns) || Array.from(rest)[0] || ""
@@ -46,10 +44,7 @@ export const wrap = (text: string, columns: number): ReadonlyArray<string> => {
   }
 }
 
-/**
- * Returns the rows that characters of these widths take on a terminal of so many columns: none stands in two of them, so
- * that a wide one may leave the last column of a row empty.
- */
+/** Counts the rows of characters with these widths. A wide character is never split across two rows. */
 export const rowsOfWidths = (widths: Iterable<number>, columns: number): number => {
   let rows = 1
   let column = 0
@@ -63,7 +58,6 @@ export const rowsOfWidths = (widths: Iterable<number>, columns: number): number 
   return rows
 }
 
-/** Returns the rows that a line takes on a terminal of so many columns. */
 export const rowsOf = (text: string, columns: number): number =>
   ascii.test(text)
     ? Math.max(1, Math.ceil(text.length / columns))
@@ -71,3 +65,39 @@ export const rowsOf = (text: string, columns: number): number =>
         Array.from(segmenter.segment(text), ({ segment }) => of(segment)),
         columns
       )
+
+/** A hanging indent must leave at least this many columns. */
+const fewest = 20
+
+/** Matches the hanging indent of a line: blanks, or the entry of a list with its gap. */
+const indentation = /^ *(?:\S+(?: \S+)* {2,})?/
+
+const wrapLine = (line: string, columns: number): string => {
+  if (of(line) <= columns) return line
+  const [entry = ""] = indentation.exec(line) ?? []
+  const [leading = ""] = /^ */.exec(line) ?? []
+  const head = [entry, leading, ""].find((start) => of(start) <= columns - fewest) ?? ""
+  const blanks = head.length - head.trimStart().length
+  const indent = " ".repeat(of(head))
+  const rows: Array<string> = []
+  let row = head.trimEnd() === "" ? "" : head.slice(blanks)
+  let isFresh = true
+  for (const word of line.slice(head.length).split(" ")) {
+    const start = rows.length === 0 ? " ".repeat(blanks) : indent
+    const longer = isFresh ? row + word : `${row} ${word}`
+    if (of(start + longer) > columns && (row !== "" || !isFresh)) {
+      rows.push(start + row.trimEnd())
+      row = word
+    } else row = longer
+    isFresh = false
+  }
+  rows.push((rows.length === 0 ? " ".repeat(blanks) : indent) + row)
+  return rows.join("\n")
+}
+
+/** Wraps lines between words. A longer word stays whole. */
+export const wrap = (text: string, columns: number): string =>
+  text
+    .split("\n")
+    .map((line) => wrapLine(line, columns))
+    .join("\n")
