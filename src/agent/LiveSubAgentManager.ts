@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../command/UnknownCommand.js"
-import * as SkillText from "../commands/skill/Skill.text.js"
+import * as Skill from "../commands/skill/Skill.js"
 import * as Advice from "../domain/Advice.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
@@ -285,7 +285,7 @@ export const layer = ({
 
       const instructionsOf = Effect.fnUntraced(function* (type: AgentType.AgentType, names: ReadonlyArray<string>) {
         const texts = yield* Effect.forEach(new Set([...type.skills, ...names]), (name) =>
-          Effect.map(skills.load(name), SkillText.instructions)
+          Effect.map(skills.load(name), Skill.instructions)
         )
         return [AgentType.instructionsOf(type), ...texts].join("\n\n")
       })

@@ -21,10 +21,8 @@ import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import type { Endpoint, Kind } from "./internal/Endpoint.js"
 import * as Proxy from "./internal/Proxy.js"
 import * as Retry from "./internal/Retry.js"
-import type { Price } from "./ModelProvider.js"
-import { type Model, ModelProvider } from "./ModelProvider.js"
-import type { Settings } from "./ModelSettings.js"
-import { ModelSettings } from "./ModelSettings.js"
+import { type Model, ModelProvider, type Price } from "./ModelProvider.js"
+import { ModelSettings, type Settings } from "./ModelSettings.js"
 
 const count = Schema.Int.pipe(Schema.positive())
 const price = Schema.Number.pipe(Schema.between(0, 1_000_000_000))

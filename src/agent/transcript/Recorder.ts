@@ -6,10 +6,10 @@ import * as Either from "effect/Either"
 import type { AgentEvent } from "../loop/AgentEvent.js"
 import * as Images from "../loop/Images.js"
 import * as RunLimits from "../loop/RunLimits.js"
-import * as Entry from "./Entry.js"
 import type { NotKept, Writer } from "./internal/TranscriptFile.js"
 import type { OpenSession } from "./OpenSession.js"
 import type { End } from "./Transcript.js"
+import * as Transcript from "./Transcript.js"
 
 /** Keeps the steps of a run. */
 export interface Recorder {
@@ -65,7 +65,7 @@ export const make = (
     }
     let spare = mostShortened
 
-    const append = (...entries: ReadonlyArray<Entry.Entry>) =>
+    const append = (...entries: ReadonlyArray<Transcript.Entry>) =>
       Effect.suspend(() => open?.append(...entries) ?? Effect.void).pipe(
         Effect.catchAll((error) =>
           Effect.suspend(() => {
@@ -99,7 +99,7 @@ export const make = (
           case "Compacted": {
             const messages = event.messages.map((message) => within(message, mostImages.line))
             const entry = { type: "compacted" as const, messages }
-            const line = Entry.encode(entry)
+            const line = Transcript.encode(entry)
             // Without it, a resumed run begins with more messages, and makes them shorter itself.
             if (Either.isLeft(line) || line.right.length > spare) return Effect.void
             spare -= line.right.length

@@ -1,8 +1,177 @@
 /** A session of an agent, as its transcript tells it. */
-import type * as Prompt from "@effect/ai/Prompt"
+import * as Prompt from "@effect/ai/Prompt"
 import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as JsonLine from "../../domain/JsonLine.js"
+import * as JsonText from "../../domain/JsonText.js"
+import * as Nesting from "../../domain/Nesting.js"
 import * as RunLimits from "../loop/RunLimits.js"
-import * as Entry from "./Entry.js"
+
+/** The most levels of arrays and objects in what a model wrote; a reader allows 200 in a whole line. */
+const deepest = 100
+
+const bounded = (value: unknown): unknown =>
+  Nesting.isDeeperThan(value, deepest) ? `(nested deeper than ${deepest} levels: not kept)` : value
+
+const sizeOf = (data: string | Uint8Array | URL): string =>
+  data instanceof URL ? "" : `, ${typeof data === "string" ? Math.floor((data.length * 3) / 4) : data.length} bytes`
+
+/** Describes a file in place of its content. */
+const described = ({ data, fileName, mediaType }: Prompt.FilePart): Prompt.TextPart =>
+  Prompt.textPart({
+    text: `(A file was here, which is not kept: ${fileName === undefined ? "" : `${fileName}, `}${mediaType}${sizeOf(data)})`
+  })
+
+const encodePart = Schema.encodeSync(
+  Schema.Union(Prompt.TextPart, Prompt.ReasoningPart, Prompt.FilePart, Prompt.ToolCallPart, Prompt.ToolResultPart)
+)
+
+/**
+ * Encodes a message as the schema of messages reads it. That schema itself would encode a message of several texts as the
+ * first of them.
+ */
+export const encodeKeptMessage = (message: Prompt.Message): object => {
+  const { content, options, role } = of(message)
+  return {
+    role,
+    content: typeof content === "string" ? content : content.map((part) => encodePart(part)),
+    ...(Object.keys(options).length === 0 ? {} : { options })
+  }
+}
+
+/**
+ * Returns a message with a line of text in the place of each file, and in the place of values that are nested too deeply.
+ */
+const of = (message: Prompt.Message): Prompt.Message => {
+  switch (message.role) {
+    case "system":
+      return message
+    case "user":
+      return Prompt.makeMessage("user", {
+        options: message.options,
+        content: message.content.map((part) => (part.type === "file" ? described(part) : part))
+      })
+    case "assistant":
+      return Prompt.makeMessage("assistant", {
+        options: message.options,
+        content: message.content.map((part) => {
+          switch (part.type) {
+            case "file":
+              return described(part)
+            case "tool-call":
+              return Prompt.toolCallPart({ ...part, params: bounded(part.params) })
+            case "tool-result":
+              return Prompt.toolResultPart({ ...part, result: bounded(part.result) })
+            default:
+              return part
+          }
+        })
+      })
+    case "tool":
+      return Prompt.makeMessage("tool", {
+        options: message.options,
+        content: message.content.map((part) => Prompt.toolResultPart({ ...part, result: bounded(part.result) }))
+      })
+  }
+}
+
+/** The most bytes of a line. */
+export const longest = 16 * 1024 * 1024
+
+/** Tokens and their price, as in `TokenUsage`. */
+const Usage = Schema.Struct({
+  input: Schema.NonNegative,
+  output: Schema.NonNegative,
+  cached: Schema.NonNegative,
+  cost: Schema.optionalWith(Schema.NonNegative, { exact: true })
+})
+
+/** The first line of a transcript. */
+export const Session = Schema.Struct({
+  type: Schema.Literal("session"),
+  /** The version of the format; a reader refuses one that it does not know. */
+  version: Schema.Number,
+  id: Schema.String,
+  /** When it began, as ISO 8601. */
+  time: Schema.String,
+  /** The real path of the directory that its shell starts in. */
+  cwd: Schema.String,
+  /** The beginning of the first prompt. */
+  prompt: Schema.String,
+  /** The version of Synapse that wrote it. */
+  synapse: Schema.String
+})
+
+/** The first line of a transcript. */
+export interface Session extends Schema.Schema.Type<typeof Session> {}
+
+/** A run begins: the first one, or one that resumes the session. */
+const Run = Schema.Struct({
+  type: Schema.Literal("run"),
+  time: Schema.String,
+  provider: Schema.String,
+  model: Schema.String
+})
+
+const Message = Schema.Struct({ type: Schema.Literal("message"), message: Prompt.Message })
+
+/** The conversation was made shorter: these are the messages that the next request held. */
+const Compacted = Schema.Struct({ type: Schema.Literal("compacted"), messages: Schema.Array(Prompt.Message) })
+
+/** A turn is whole. The turns and the usage are those of the session so far. */
+const Turn = Schema.Struct({ type: Schema.Literal("turn"), turns: Schema.NonNegativeInt, usage: Usage })
+
+/** A run has ended. */
+const EntryEnd = Schema.Struct({
+  type: Schema.Literal("end"),
+  time: Schema.String,
+  ending: Schema.String,
+  reason: Schema.optionalWith(Schema.String, { exact: true }),
+  turns: Schema.NonNegativeInt,
+  usage: Usage
+})
+
+const Plain = Schema.Union(Session, Run, Turn, EntryEnd)
+const Line = Schema.Union(Plain, Message, Compacted)
+
+/** A line of a transcript. */
+export type Entry = typeof Line.Type
+
+const decodeLine = Schema.decodeUnknownEither(Line)
+const encodeLine = Schema.encodeSync(Plain)
+
+const encoded = (entry: Entry): object => {
+  if (entry.type === "message") return { type: entry.type, message: encodeKeptMessage(entry.message) }
+  return entry.type === "compacted"
+    ? { type: entry.type, messages: entry.messages.map(encodeKeptMessage) }
+    : encodeLine(entry)
+}
+
+/** Encodes an entry as the bytes of a line, with its newline. On the left is the reason why it can't be kept. */
+export const encode = (entry: Entry): Either.Either<Uint8Array, string> =>
+  Either.flatMap(
+    Either.try({
+      try: () => Buffer.from(`${JsonLine.of(encoded(entry))}\n`),
+      catch: (error) => `a message can't be written as JSON: ${error instanceof Error ? error.message : String(error)}`
+    }),
+    (bytes) => (bytes.length > longest ? Either.left(`a message is larger than ${longest} bytes`) : Either.right(bytes))
+  )
+
+/** Decodes the bytes of a line, without its newline. On the left is the reason why they are no entry. */
+export const decode = (bytes: Uint8Array): Either.Either<Entry, string> => {
+  if (bytes.length > longest) return Either.left(`it is longer than ${longest} bytes`)
+  return Either.flatMap(
+    Either.try({
+      try: () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+      catch: () => "it is not UTF-8"
+    }),
+    (text) =>
+      Either.flatMap(
+        Either.mapLeft(JsonText.parse(text), ({ reason }) => reason),
+        (value) => Either.mapLeft(decodeLine(value), () => "it is no line of a transcript")
+      )
+  )
+}
 
 /** The way in which a run ended. */
 export interface End {
@@ -13,7 +182,7 @@ export interface End {
 
 /** A session of an agent. */
 export interface Transcript {
-  readonly session: Entry.Session
+  readonly session: Session
   /** The conversation; where the process was killed, calls may be without results. */
   readonly messages: ReadonlyArray<Prompt.Message>
   /** The conversation as a resumed run goes on with it: the same, or what it was made to where it was made shorter. */
@@ -36,12 +205,12 @@ type State = { -readonly [Key in keyof Omit<Transcript, "messages" | "context">]
   context: Array<Prompt.Message>
 }
 
-const usageOf = (usage: Extract<Entry.Entry, { readonly type: "turn" }>["usage"]): RunLimits.TokenUsage => ({
+const usageOf = (usage: Extract<Entry, { readonly type: "turn" }>["usage"]): RunLimits.TokenUsage => ({
   cost: undefined,
   ...usage
 })
 
-const add = (state: State, entry: Exclude<Entry.Entry, Entry.Session>): void => {
+const add = (state: State, entry: Exclude<Entry, Session>): void => {
   switch (entry.type) {
     case "run":
       state.model = { provider: entry.provider, name: entry.model }
@@ -66,7 +235,7 @@ const add = (state: State, entry: Exclude<Entry.Entry, Entry.Session>): void => 
 }
 
 /** Makes the transcript of a session that has only begun. */
-export const begin = (session: Entry.Session): Transcript => ({
+export const begin = (session: Session): Transcript => ({
   session,
   messages: [],
   context: [],
@@ -78,7 +247,7 @@ export const begin = (session: Entry.Session): Transcript => ({
 })
 
 /** Checks the first line. */
-const sessionOf = (entry: Entry.Entry, id: string): Either.Either<Entry.Session, string> => {
+const sessionOf = (entry: Entry, id: string): Either.Either<Session, string> => {
   if (entry.type !== "session") return Either.left("it does not begin as a transcript")
   if (entry.version !== 1) return Either.left("a newer version of Synapse wrote it")
   return entry.id === id ? Either.right(entry) : Either.left("it is the transcript of another session")
@@ -95,7 +264,7 @@ export const read = (bytes: Uint8Array, id: string): Either.Either<Transcript, s
   for (let start = 0, line = 1; ; line++) {
     const end = bytes.indexOf(newline, start)
     if (end < 0) break
-    const decoded = Entry.decode(bytes.subarray(start, end))
+    const decoded = decode(bytes.subarray(start, end))
     if (Either.isLeft(decoded)) return Either.left(`line ${line}: ${decoded.left}`)
     const entry = decoded.right
     if (state === undefined) {
@@ -124,7 +293,7 @@ export const summary = (start: Uint8Array, end: Uint8Array, id: string): Either.
     const state: State = { ...transcript, messages: [], context: [] }
     for (const part of [start.subarray(first + 1), end.subarray(end.indexOf(newline) + 1)]) {
       for (let at = 0, next = part.indexOf(newline); next >= 0; at = next + 1, next = part.indexOf(newline, at)) {
-        const decoded = Entry.decode(part.subarray(at, next))
+        const decoded = decode(part.subarray(at, next))
         if (Either.isRight(decoded) && decoded.right.type !== "session") add(state, decoded.right)
       }
     }

@@ -10,27 +10,29 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { CommandCall, CommandHandler, Described, RunOptions } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
-import { type CommandError, InvalidUsage } from "../../domain/CommandError.js"
+import { type CommandError, type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Slices from "../../domain/Slices.js"
-import type { McpServer } from "../../extension/mcp/McpClient.js"
-import { McpClient, type McpOutput, type McpProgress, type McpTool } from "../../extension/mcp/McpClient.js"
+import {
+  McpClient,
+  type McpOutput,
+  type McpProgress,
+  type McpServer,
+  type McpTool
+} from "../../extension/mcp/McpClient.js"
 import * as McpName from "../../extension/mcp/McpName.js"
 import * as Arguments from "./internal/Mcp.arguments.js"
 import * as Check from "./internal/Mcp.check.js"
+import * as McpHelp from "./internal/Mcp.help.js"
 import { help } from "./internal/Mcp.help.js"
 import * as Mistaken from "./internal/Mcp.mistaken.js"
 import * as Output from "./internal/Mcp.output.js"
-import { Attachments } from "./internal/Mcp.saved.js"
-import { isRecord } from "./internal/Mcp.schema.js"
-import * as Signature from "./internal/Mcp.signature.js"
-import type { CallableTool } from "./internal/Mcp.tool.js"
-import * as Tool from "./internal/Mcp.tool.js"
-import * as Unknown from "./internal/Mcp.unknown.js"
+import { Attachments } from "./internal/Mcp.output.js"
+import * as McpSchema from "./internal/Mcp.schema.js"
+import { type CallableTool, isRecord } from "./internal/Mcp.schema.js"
 import * as Json from "./Mcp.json.js"
 
 /** The most optional parameters that are named in a list. */
@@ -53,7 +55,7 @@ export const toolsMcpList = (all: ReadonlyArray<McpTool>): string =>
   all
     .map((tool) => {
       const summary = summaryOf(tool)
-      return `${Signature.usage(Tool.make(tool), mostOptions)}${summary === "" ? "" : `  # ${summary}`}\n`
+      return `${McpHelp.usage(McpSchema.make(tool), mostOptions)}${summary === "" ? "" : `  # ${summary}`}\n`
     })
     .join("")
 
@@ -312,13 +314,13 @@ interface Held {
 export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(function* () {
   const client = yield* McpClient
   const attachments = new Attachments()
-  const callable = new WeakMap<McpTool, Tool.CallableTool>()
+  const callable = new WeakMap<McpTool, McpSchema.CallableTool>()
   /** The results that wait for the shell to put them out, by the word that it calls them by. */
   const held = new Map<string, Held>()
   let known: { readonly tools: ReadonlyArray<McpTool>; readonly commands: ReadonlyArray<Described> } | undefined
 
-  const toCallable = (tool: McpTool): Tool.CallableTool => {
-    const made = callable.get(tool) ?? Tool.make(tool)
+  const toCallable = (tool: McpTool): McpSchema.CallableTool => {
+    const made = callable.get(tool) ?? McpSchema.make(tool)
     callable.set(tool, made)
     return made
   }
@@ -331,7 +333,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     // It may be new.
     const tools = yield* toolsOf(command, name.server, true)
     const now = McpName.find(name, tools)
-    return now === undefined ? yield* Unknown.tool(command, name, tools) : toCallable(now)
+    return now === undefined ? yield* Mistaken.tool(command, name, tools) : toCallable(now)
   })
 
   const isServer = (name: string) =>
@@ -347,18 +349,18 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
   })
 
   const misnamed = Effect.fnUntraced(function* ({ args, name: command }: CommandCall, name: McpName.Name) {
-    const server = Unknown.serverOf(name.server, yield* client.servers)
+    const server = Mistaken.serverOf(name.server, yield* client.servers)
     const tools =
       server === undefined ? client.known() : yield* Effect.orElseSucceed(toolsOf(command, server), () => [])
-    const meant = Unknown.meant(name, args, tools)
-    if (yield* isServer(name.server)) return yield* Unknown.incomplete(described, name, meant)
-    if (meant !== undefined) return yield* Unknown.server(command, name, meant)
+    const meant = Mistaken.meant(name, args, tools)
+    if (yield* isServer(name.server)) return yield* Mistaken.incomplete(described, name, meant)
+    if (meant !== undefined) return yield* Mistaken.server(command, name, meant)
     return yield* list(command, name)
   })
 
   /** Calls the tool; who listens hears of its progress. */
   const callTool = (
-    { tool }: Tool.CallableTool,
+    { tool }: McpSchema.CallableTool,
     command: string,
     values: Readonly<Record<string, unknown>>,
     { timeout }: RunOptions
@@ -405,7 +407,7 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
     }
     const tool = yield* find(call.name, name)
     const given = Arguments.parse(tool, call.args)
-    if (Either.isLeft(given)) return yield* Signature.misuse(tool, given.left)
+    if (Either.isLeft(given)) return yield* McpHelp.misuse(tool, given.left)
     if (given.right._tag === "Help") return CommandResult.make({ stdout: help(tool) })
     if (tool.tool.needsTask === true) return yield* new InvalidUsage({ reason: `${call.name}: ${asTask}.` })
     const values = yield* valuesOf(tool, given.right, call)
@@ -426,51 +428,51 @@ export const make: Effect.Effect<CommandHandler, never, McpClient> = Effect.gen(
 
 /** Reads the arguments from wherever they are. */
 const valuesOf = Effect.fnUntraced(function* (
-  tool: Tool.CallableTool,
+  tool: McpSchema.CallableTool,
   given: Exclude<Arguments.Given, { readonly _tag: "Help" }>,
   { byShell, stdin }: CommandCall
 ): Effect.fn.Return<Readonly<Record<string, unknown>>, CommandError> {
   const parse = (json: string, source: string) =>
     Effect.flatMap(
       parseMcpInput(tool, json, source),
-      Either.match({ onLeft: (problem) => Effect.fail(Signature.misuse(tool, [problem])), onRight: Effect.succeed })
+      Either.match({ onLeft: (problem) => Effect.fail(McpHelp.misuse(tool, [problem])), onRight: Effect.succeed })
     )
   if (given._tag === "Whole") {
     const mistaken = Mistaken.unquoted([given.json])
-    return yield* mistaken === undefined ? parse(given.json, "--json") : Signature.misuse(tool, [mistaken])
+    return yield* mistaken === undefined ? parse(given.json, "--json") : McpHelp.misuse(tool, [mistaken])
   }
   if (given._tag === "Values") {
     // An input that can only be meant for this call.
     if (byShell !== undefined && stdin !== undefined) {
-      return yield* Signature.misuse(tool, [
+      return yield* McpHelp.misuse(tool, [
         "It does not read standard input, but with --json -, which takes all arguments."
       ])
     }
     return given.values
   }
   const text = stdin === undefined ? Either.right("") : yield* read(stdin)
-  if (Either.isLeft(text)) return yield* Signature.misuse(tool, [text.left])
-  if (text.right.trim() === "") return yield* Signature.misuse(tool, [nothing(tool, given.isAsked)])
+  if (Either.isLeft(text)) return yield* McpHelp.misuse(tool, [text.left])
+  if (text.right.trim() === "") return yield* McpHelp.misuse(tool, [nothing(tool, given.isAsked)])
   if (!given.isAsked && !/^\s*[[{]/.test(text.right)) {
-    return yield* Signature.misuse(tool, [
+    return yield* McpHelp.misuse(tool, [
       'standard input has to be a JSON object of all arguments. Text goes into a word: "$(cat)".'
     ])
   }
   return yield* parse(text.right, "standard input")
 })
 
-const nothing = ({ parameters }: Tool.CallableTool, isAsked: boolean): string => {
+const nothing = ({ parameters }: McpSchema.CallableTool, isAsked: boolean): string => {
   if (isAsked) return "--json -: nothing comes on standard input."
   const names = parameters.flatMap(({ isRequired, name }) => (isRequired ? [ForeignText.word(name)] : []))
   return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} missing.`
 }
 
-const describe = (tool: McpTool, toCallable: (tool: McpTool) => Tool.CallableTool): Described => ({
+const describe = (tool: McpTool, toCallable: (tool: McpTool) => McpSchema.CallableTool): Described => ({
   name: McpName.ofTool(tool.server, tool.name),
   summary: summaryOf(tool),
   // Of a thousand tools, the usage of few is asked for.
   get usage() {
-    return Signature.usage(toCallable(tool))
+    return McpHelp.usage(toCallable(tool))
   }
 })
 

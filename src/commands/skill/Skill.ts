@@ -11,7 +11,56 @@ import * as ForeignText from "../../domain/ForeignText.js"
 import * as LocalSkillStore from "../../extension/skill/LocalSkillStore.js"
 import * as SkillScan from "../../extension/skill/SkillScan.js"
 import { type Skill, type SkillInstructions, SkillStore, type SkillTool } from "../../extension/skill/SkillStore.js"
-import * as SkillText from "./Skill.text.js"
+
+const longestListed = 200
+const longestDescription = 1024
+const longestShownPath = 500
+const mostTools = 50
+
+/** Returns a skill on one line, for a list. */
+export const line = ({ description, name, problem, tools }: Skill): string => {
+  const count = tools.length === 0 ? "" : tools.length === 1 ? " (1 tool)" : ` (${tools.length} tools)`
+  const about = description === "" && problem !== undefined ? `(${problem})` : description
+  return `${ForeignText.line(name, longestListed)}${count}: ${ForeignText.line(about, longestListed)}`
+}
+
+/** Returns all about a skill but for its instructions. */
+export const info = (skill: Skill): string => {
+  const { compatibility, description, directory, license, name, problem, source, tools } = skill
+  const field = (label: string, value: string | undefined) =>
+    value === undefined ? [] : [`${label}: ${ForeignText.line(value, longestDescription)}`]
+  return lines([
+    `${ForeignText.line(name, longestListed)}: ${ForeignText.line(description, longestDescription)}`,
+    `Directory: ${ForeignText.line(directory, longestShownPath)} (${source === "home" ? "the user's" : "the project's"})`,
+    ...field("Compatibility", compatibility),
+    ...field("License", license),
+    ...toolLines(skill, tools.length),
+    ...field("Problem", problem)
+  ])
+}
+
+/**
+ * Returns a skill's instructions as they are, below what they need: where its files are, and what its tools are called.
+ */
+export const instructions = ({ skill, text }: SkillInstructions): string =>
+  `${lines([
+    `Skill ${skill.name}: paths in these instructions are relative to ${ForeignText.line(skill.directory, longestShownPath)}`,
+    ...toolLines(skill, mostTools)
+  ])}\n${text.endsWith("\n") || text === "" ? text : `${text}\n`}`
+
+const toolLines = ({ directory, name, tools }: Skill, most: number): ReadonlyArray<string> => {
+  if (tools.length === 0) return []
+  const shown = tools
+    .slice(0, most)
+    .map(
+      (tool) =>
+        `  skill:${name}:${tool.name} runs ${ForeignText.line(tool.path.slice(directory.length + 1), longestShownPath)}`
+    )
+  const left = tools.length - shown.length
+  return ["Tools:", ...shown, ...(left === 0 ? [] : [`  and ${left} more: skill:info ${name} lists them all`])]
+}
+
+const lines = (all: ReadonlyArray<string>): string => `${all.join("\n")}\n`
 
 /** The help of the commands `skill:*`. */
 const help = `skill - instructions and programs for special tasks
@@ -172,9 +221,9 @@ export const make: Effect.Effect<CommandHandler, never, SkillStore> = Effect.gen
 
 const print = (stdout: string) => Effect.succeed(CommandResult.make({ stdout }))
 
-const shown = (skill: Skill) => CommandResult.make({ stdout: SkillText.info(skill) })
+const shown = (skill: Skill) => CommandResult.make({ stdout: info(skill) })
 
-const loaded = (skill: SkillInstructions) => CommandResult.make({ stdout: SkillText.instructions(skill) })
+const loaded = (skill: SkillInstructions) => CommandResult.make({ stdout: instructions(skill) })
 
 const listed = (skills: ReadonlyArray<Skill>): CommandResult.CommandResult =>
   skills.length === 0
@@ -182,7 +231,7 @@ const listed = (skills: ReadonlyArray<Skill>): CommandResult.CommandResult =>
         stderr:
           "There are no skills: .agents/skills and .claude/skills here, and skills in Synapse's home, hold none.\n"
       })
-    : CommandResult.make({ stdout: skills.map((skill) => `${SkillText.line(skill)}\n`).join("") })
+    : CommandResult.make({ stdout: skills.map((skill) => `${line(skill)}\n`).join("") })
 
 const isTool = (command: string): boolean => command.split(":").length > 2
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as AgentLoop from "../../../src/agent/loop/AgentLoop.js"
+import * as Misuse from "../../../src/agent/loop/internal/Misuse.js"
 import { CommandNotFound, InvalidUsage } from "../../../src/domain/CommandError.js"
 import type { Extras } from "../../../src/toolset/ToolReturn.js"
 import * as ToolReturn from "../../../src/toolset/ToolReturn.js"
@@ -19,11 +19,11 @@ const failed = done("false", { exitCode: 1, failureCategory: "execution_error" }
 const missing = (command: string) => done(command, { exitCode: 127, failureCategory: "command_not_found" })
 
 const count = (...turns: ReadonlyArray<ReadonlyArray<ReturnType<typeof done>>>) =>
-  turns.reduce(AgentLoop.next, AgentLoop.none).count
+  turns.reduce(Misuse.next, Misuse.none).count
 
 describe("Misuse", () => {
   it("counts turns of wrong calls in a row", () => {
-    assert.strictEqual(count([wrong], [unknown], [wrong]), AgentLoop.most)
+    assert.strictEqual(count([wrong], [unknown], [wrong]), Misuse.most)
     assert.strictEqual(count([wrong], [wrong], [fine], [wrong]), 1)
     assert.strictEqual(count([wrong], [failed]), 0)
   })
@@ -57,11 +57,11 @@ describe("Misuse", () => {
 
   it("says what was wrong", () => {
     assert.strictEqual(
-      AgentLoop.describe({ count: 3, commands: undefined }),
+      Misuse.describe({ count: 3, commands: undefined }),
       "The model called its tool wrongly in 3 turns in a row."
     )
     assert.strictEqual(
-      AgentLoop.describe({ count: 3, commands: "read" }),
+      Misuse.describe({ count: 3, commands: "read" }),
       'The same command failed in 3 turns in a row: "read".'
     )
   })

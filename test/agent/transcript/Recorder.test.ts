@@ -5,12 +5,11 @@ import * as Either from "effect/Either"
 import { AgentEvent } from "../../../src/agent/loop/AgentEvent.js"
 import * as Images from "../../../src/agent/loop/Images.js"
 import * as ResultImage from "../../../src/agent/model/ResultImage.js"
-import * as Entry from "../../../src/agent/transcript/Entry.js"
 import { NotKept } from "../../../src/agent/transcript/internal/TranscriptFile.js"
 import * as Recorder from "../../../src/agent/transcript/Recorder.js"
 import * as Transcript from "../../../src/agent/transcript/Transcript.js"
 
-const session: Entry.Session = {
+const session: Transcript.Session = {
   type: "session",
   version: 1,
   id: "abcdefgh",
@@ -37,11 +36,11 @@ const recorder = (transcript = Transcript.begin(session)) =>
   Effect.gen(function* () {
     const lines: Array<Uint8Array> = []
     const warnings: Array<string> = []
-    const append = (...entries: ReadonlyArray<Entry.Entry>) =>
+    const append = (...entries: ReadonlyArray<Transcript.Entry>) =>
       Effect.forEach(
         entries,
         (entry) =>
-          Either.match(Entry.encode(entry), {
+          Either.match(Transcript.encode(entry), {
             onLeft: (reason) => Effect.fail(new NotKept({ path: "t", reason })),
             onRight: (bytes) => Effect.sync(() => void lines.push(bytes))
           }),
@@ -53,7 +52,7 @@ const recorder = (transcript = Transcript.begin(session)) =>
     )
     const read = (): Transcript.Transcript =>
       Either.getOrThrow(
-        Transcript.read(Buffer.concat([Either.getOrThrow(Entry.encode(session)), ...lines]), session.id)
+        Transcript.read(Buffer.concat([Either.getOrThrow(Transcript.encode(session)), ...lines]), session.id)
       )
     return {
       read,

@@ -3,10 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as History from "../../../src/agent/loop/History.js"
-import * as Entry from "../../../src/agent/transcript/Entry.js"
 import * as Transcript from "../../../src/agent/transcript/Transcript.js"
 
-const session: Entry.Session = {
+const session: Transcript.Session = {
   type: "session",
   version: 1,
   id: "abcdefgh",
@@ -25,14 +24,14 @@ const result = (id: string) =>
     ]
   })
 
-const bytesOf = (...entries: ReadonlyArray<Entry.Entry>) =>
-  Buffer.concat(entries.map((entry) => Either.getOrThrow(Entry.encode(entry))))
+const bytesOf = (...entries: ReadonlyArray<Transcript.Entry>) =>
+  Buffer.concat(entries.map((entry) => Either.getOrThrow(Transcript.encode(entry))))
 
-const read = (...entries: ReadonlyArray<Entry.Entry>) => Transcript.read(bytesOf(...entries), session.id)
+const read = (...entries: ReadonlyArray<Transcript.Entry>) => Transcript.read(bytesOf(...entries), session.id)
 
-const message = (message: Prompt.Message): Entry.Entry => ({ type: "message", message })
+const message = (message: Prompt.Message): Transcript.Entry => ({ type: "message", message })
 
-const conversation: ReadonlyArray<Entry.Entry> = [
+const conversation: ReadonlyArray<Transcript.Entry> = [
   session,
   { type: "run", time: session.time, provider: "anthropic", model: "m" },
   message(text("do it, ünïcode 🎉")),
@@ -146,7 +145,7 @@ describe("Transcript", () => {
       ['{"type":"turn","turns":-1,"usage":{}}', "line 2: it is no line of a transcript"],
       [deep, "line 2: it is nested deeper than 200 levels"],
       [Buffer.from([0x22, 0xff, 0x22]), "line 2: it is not UTF-8"],
-      [Buffer.alloc(Entry.longest + 1, 0x20), `line 2: it is longer than ${Entry.longest} bytes`],
+      [Buffer.alloc(Transcript.longest + 1, 0x20), `line 2: it is longer than ${Transcript.longest} bytes`],
       [JSON.stringify(session), "line 2: a session begins in it once more"]
     ] as const) {
       assert.deepStrictEqual(damaged(line), Either.left(reason))
@@ -155,7 +154,7 @@ describe("Transcript", () => {
   })
 
   it("is refused where its beginning is that of something else", () => {
-    const begun = (entry: Entry.Entry) => Either.getOrThrow(Either.flip(read(entry)))
+    const begun = (entry: Transcript.Entry) => Either.getOrThrow(Either.flip(read(entry)))
     assert.strictEqual(begun(message(text("x"))), "it does not begin as a transcript")
     assert.strictEqual(begun({ ...session, version: 2 }), "a newer version of Synapse wrote it")
     assert.strictEqual(begun({ ...session, id: "hgfedcba" }), "it is the transcript of another session")
@@ -229,14 +228,14 @@ describe("Entry", () => {
         const line = bytes.toString()
         assert.strictEqual(line.indexOf("\n"), line.length - 1)
         assert.notMatch(line.slice(0, -1), /[\p{Cc}\p{Cs}\p{Bidi_Control}\u2028]/u)
-        const read = Either.getOrThrow(Entry.decode(bytes.subarray(0, -1)))
+        const read = Either.getOrThrow(Transcript.decode(bytes.subarray(0, -1)))
         assert.deepStrictEqual(read, message(text(given)))
       })
     )
   })
 
   it("is refused where it is too large to be read back", () => {
-    const reason = `a message is larger than ${Entry.longest} bytes`
-    assert.deepStrictEqual(Entry.encode(message(text("x".repeat(Entry.longest)))), Either.left(reason))
+    const reason = `a message is larger than ${Transcript.longest} bytes`
+    assert.deepStrictEqual(Transcript.encode(message(text("x".repeat(Transcript.longest)))), Either.left(reason))
   })
 })

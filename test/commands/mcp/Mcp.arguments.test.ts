@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as Arguments from "../../../src/commands/mcp/internal/Mcp.arguments.js"
-import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
+import * as McpSchema from "../../../src/commands/mcp/internal/Mcp.schema.js"
 import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 import { object } from "../../support/commands/McpTools.js"
 
-const toolOf = (inputSchema: JsonSchema) => Tool.make({ server: "demo", name: "t", inputSchema })
+const toolOf = (inputSchema: JsonSchema) => McpSchema.make({ server: "demo", name: "t", inputSchema })
 
 const given = (schema: JsonSchema, ...words: ReadonlyArray<string>) => Arguments.parse(toolOf(schema), words)
 

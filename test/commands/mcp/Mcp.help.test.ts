@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as McpHelp from "../../../src/commands/mcp/internal/Mcp.help.js"
 import { help } from "../../../src/commands/mcp/internal/Mcp.help.js"
-import * as Signature from "../../../src/commands/mcp/internal/Mcp.signature.js"
-import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
+import * as McpSchema from "../../../src/commands/mcp/internal/Mcp.schema.js"
 import * as Mcp from "../../../src/commands/mcp/Mcp.js"
 import type { McpTool } from "../../../src/extension/mcp/McpClient.js"
 import { object } from "../../support/commands/McpTools.js"
@@ -29,7 +29,7 @@ const search = toolOf({
 describe("the help of an MCP tool", () => {
   it("has its signature, its usage, the server's words behind a margin, and its parameters", () => {
     assert.strictEqual(
-      help(Tool.make(search)),
+      help(McpSchema.make(search)),
       `search(query: string, limit?: integer = 10, sort?: "asc" | "desc" = "asc", tags?: string[], deep?: boolean, where?: { a: string, b?: integer }, json?: string | null, help?: any)
 
 USAGE
@@ -65,13 +65,13 @@ OPTIONS
 
   it("is short where the schema says nothing, or that there is nothing", () => {
     assert.include(
-      help(Tool.make(toolOf({}))),
+      help(McpSchema.make(toolOf({}))),
       "search(…)\n\nUSAGE\n  mcp:gh:search [--json '{…}']\n\nPARAMETERS\n  The server does not say which"
     )
     const none = toolOf({ inputSchema: object({}, [], { additionalProperties: false }) })
-    assert.include(help(Tool.make(none)), "search()\n\nUSAGE\n  mcp:gh:search\n\nOPTIONS\n")
+    assert.include(help(McpSchema.make(none)), "search()\n\nUSAGE\n  mcp:gh:search\n\nOPTIONS\n")
     const open = toolOf({ inputSchema: object({ a: {} }, [], { additionalProperties: { type: "integer" } }) })
-    assert.include(help(Tool.make(open)), "search(a?: any, [name]: integer)")
+    assert.include(help(McpSchema.make(open)), "search(a?: any, [name]: integer)")
   })
 
   it("is bounded, and shows no character that a terminal obeys, whatever the server says", () => {
@@ -89,7 +89,7 @@ OPTIONS
         )
       )
     })
-    const text = help(Tool.make(tool))
+    const text = help(McpSchema.make(tool))
     assert.isBelow(text.length, 150_000)
     assert.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
     for (const heading of text.matchAll(/^\S.*$/gm)) {
@@ -98,19 +98,19 @@ OPTIONS
     const line = Mcp.toolsMcpList([tool])
     assert.strictEqual(line.split("\n").length, 2)
     assert.isBelow(line.length, 5000)
-    assert.isBelow(Signature.signature(Tool.make(tool)).length, 20_000)
+    assert.isBelow(McpHelp.signature(McpSchema.make(tool)).length, 20_000)
   })
 
   it("says how many properties were not read, and how a switch is turned off whose --no- is another's name", () => {
     const many = Object.fromEntries(Array.from({ length: 1500 }, (_, at) => [`p${at}`, {}]))
     const inputSchema = { ...object(many), additionalProperties: false }
     assert.include(
-      help(Tool.make(toolOf({ inputSchema }))),
+      help(McpSchema.make(toolOf({ inputSchema }))),
       "  … and 920 more\n  … and 500 that are not read here: --<name> takes their values, unchecked\n\nOPTIONS"
     )
     const properties = { x: { type: "boolean" }, "no-x": { type: "boolean" } }
     assert.include(
-      help(Tool.make(toolOf({ inputSchema: object(properties) }))),
+      help(McpSchema.make(toolOf({ inputSchema: object(properties) }))),
       "  --x  --x=false turns it off\n  --no-x  --no-no-x turns it off\n"
     )
   })

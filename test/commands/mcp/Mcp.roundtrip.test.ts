@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as Arguments from "../../../src/commands/mcp/internal/Mcp.arguments.js"
-import * as Tool from "../../../src/commands/mcp/internal/Mcp.tool.js"
+import * as McpSchema from "../../../src/commands/mcp/internal/Mcp.schema.js"
 import type { JsonSchema } from "../../../src/extension/mcp/McpClient.js"
 
 /** A schema, and a value that fits it. */
@@ -81,7 +81,7 @@ const names = FastCheck.uniqueArray(
 
 const tools = names.chain((all) =>
   FastCheck.tuple(...all.map((name) => FastCheck.tuple(FastCheck.constant(name), pairs))).map((parameters) => ({
-    tool: Tool.make({
+    tool: McpSchema.make({
       server: "demo",
       name: "t",
       inputSchema: {
@@ -94,7 +94,7 @@ const tools = names.chain((all) =>
   }))
 )
 
-const valuesOf = (tool: Tool.CallableTool, words: ReadonlyArray<string>): unknown =>
+const valuesOf = (tool: McpSchema.CallableTool, words: ReadonlyArray<string>): unknown =>
   Either.match(Arguments.parse(tool, words), {
     onLeft: (problems) => ({ problems, words }),
     onRight: (given) => (given._tag === "Values" ? given.values : given)
@@ -133,8 +133,8 @@ describe("any values that fit a schema", () => {
             required: schema,
             $defs: schema
           } as JsonSchema
-          Arguments.parse(Tool.make({ server: "demo", name: "t", inputSchema }), words)
-          Arguments.parse(Tool.make({ server: "demo", name: "t", inputSchema: schema as JsonSchema }), words)
+          Arguments.parse(McpSchema.make({ server: "demo", name: "t", inputSchema }), words)
+          Arguments.parse(McpSchema.make({ server: "demo", name: "t", inputSchema: schema as JsonSchema }), words)
         }
       ),
       { numRuns: 500 }

@@ -17,9 +17,8 @@ import * as Exchange from "./Exchange.js"
 import * as Refusal from "./Refusal.js"
 import * as ResponsesWire from "./ResponsesWire.js"
 import * as Retry from "./Retry.js"
-import type { Json } from "./Wire.js"
 import * as Wire from "./Wire.js"
-import { countOf, objectOf, objectsOf, textOf } from "./Wire.js"
+import { countOf, type Json, objectOf, objectsOf, textOf } from "./Wire.js"
 
 const contentOf = (message: Prompt.UserMessage): unknown => {
   if (message.content.every((part) => part.type === "text")) return message.content.map(({ text }) => text).join("\n")

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as OwnFile from "../../../extension/mcp/OwnFile.js"
 import * as RegularFile from "../../../files/RegularFile.js"
-import * as Entry from "../Entry.js"
+import * as Transcript from "../Transcript.js"
 
 /** The most bytes of a transcript; a writer stops there. */
 export const largest = 64 * 1024 * 1024
@@ -89,7 +89,7 @@ export interface Writer {
    * Appends entries, and continues when they would survive a failure of the machine. Where they can't be written whole,
    * nothing of them stays.
    */
-  readonly append: (...entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, NotKept>
+  readonly append: (...entries: ReadonlyArray<Transcript.Entry>) => Effect.Effect<void, NotKept>
   /** Sets the time of the file, which tells processes of other machines that its run goes on. */
   readonly touch: Effect.Effect<void>
 }
@@ -150,7 +150,7 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
       }
       return {
         append: (...entries) =>
-          Either.all(entries.map(Entry.encode)).pipe(
+          Either.all(entries.map(Transcript.encode)).pipe(
             Either.match({
               onLeft: (reason) => new NotKept({ path, reason }),
               onRight: (lines) => attempt(() => append(Buffer.concat(lines)))
@@ -170,7 +170,7 @@ const writer = (path: string, flags: number, length: number): Effect.Effect<Writ
 }
 
 /** Creates a transcript with its first line, readable by its owner only. */
-export const create = (path: string, session: Entry.Session): Effect.Effect<Writer, NotKept, Scope.Scope> =>
+export const create = (path: string, session: Transcript.Session): Effect.Effect<Writer, NotKept, Scope.Scope> =>
   writer(path, O_CREAT | O_EXCL, 0).pipe(
     Effect.tap(({ append }) => append(session)),
     Effect.tap(() => Effect.sync(() => syncDirectory(Path.dirname(path))))

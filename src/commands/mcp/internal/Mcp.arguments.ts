@@ -9,10 +9,69 @@ import * as Similar from "../../../domain/Similar.js"
 import * as Json from "../Mcp.json.js"
 import * as Check from "./Mcp.check.js"
 import * as Mistaken from "./Mcp.mistaken.js"
-import * as Option from "./Mcp.option.js"
-import type { SchemaReader, Shape } from "./Mcp.schema.js"
-import type { CallableTool } from "./Mcp.tool.js"
-import * as Type from "./Mcp.type.js"
+import type { CallableTool, SchemaReader, Shape, ToolParameter } from "./Mcp.schema.js"
+import * as McpSchema from "./Mcp.schema.js"
+
+/** An option of a tool. */
+interface Option {
+  readonly parameter: ToolParameter
+  /** True where it is `--no-<name>`. */
+  readonly isOff: boolean
+}
+
+/** Finds what an option names; undefined where it is none, and on the left, that it may mean several. */
+export const find = (tool: CallableTool, option: string): Either.Either<Option | undefined, string> => {
+  if (!option.startsWith("--")) {
+    const short = tool.parameters.find(({ name }) => /^[A-Za-z]$/.test(name) && option === `-${name}`)
+    return Either.right(short === undefined ? undefined : { parameter: short, isOff: false })
+  }
+  const name = option.slice(2)
+  return Either.flatMap(findParameter(tool, name), (parameter): Either.Either<Option | undefined, string> => {
+    if (parameter !== undefined) return Either.right({ parameter, isOff: false })
+    if (!name.startsWith("no-")) return Either.right(undefined)
+    return Either.map(findParameter(tool, name.slice(3)), (off) =>
+      off?.isSwitch === true ? { parameter: off, isOff: true } : undefined
+    )
+  })
+}
+
+/** Finds a parameter by its name, or by one that is written in another way and can mean no other. */
+const findParameter = (
+  { parameters }: CallableTool,
+  name: string
+): Either.Either<ToolParameter | undefined, string> => {
+  if (name === "") return Either.right(undefined)
+  const same = parameters.find((parameter) => parameter.name === name)
+  if (same !== undefined) return Either.right(same)
+  const alike = parameters.filter((parameter) => plain(parameter.name) === plain(name))
+  if (alike.length < 2) return Either.right(alike[0])
+  const names = alike.map((parameter) => `--${ForeignText.word(parameter.name)}`)
+  return Either.left(`--${ForeignText.word(name)} may mean ${names.join(" or ")}: write it as it is.`)
+}
+
+/** A name without what sets `maxResults`, `max_results` and `max-results` apart. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "")
+
+/** Tests whether a word would be read as an option. */
+const isOptionOf = (tool: CallableTool, word: string): boolean => {
+  if (word === "--" || /^--[A-Za-z][\w-]*(?:=|$)/.test(word)) return true
+  return word.startsWith("-") && Either.getOrElse(find(tool, word), () => undefined) !== undefined
+}
+
+/** Returns what is said of an option that there is not: the nearest, or all. */
+const unknown = ({ parameters }: CallableTool, option: string): string => {
+  const name = option.replace(/^--?/, "")
+  const names = parameters.map((parameter) => parameter.name)
+  const meant = Similar.likely(name, names)
+  const known = names.slice(0, 20).map((one) => `--${ForeignText.word(one)}`)
+  const there =
+    meant.length > 0
+      ? `did you mean ${meant.map((one) => `--${ForeignText.word(one)}`).join(" or ")}?`
+      : names.length === 0
+        ? "there is --json only."
+        : `there are ${known.join(", ")}${names.length > known.length ? ", …" : ""}.`
+  return `Unknown option ${ForeignText.word(option, 60)}: ${there} A word that begins with a dash and is no option goes after --.`
+}
 
 /** A parameter of a tool, as far as its values matter. */
 interface Typed {
@@ -145,7 +204,7 @@ const unfit = (reader: SchemaReader, { name, schema }: Typed, shapes: ReadonlyAr
   )
   const nearest = Similar.nearest(word, texts)
   const meant = nearest === undefined ? "." : `; did you mean ${ForeignText.word(nearest)}?`
-  const type = Type.print(reader, schema)
+  const type = McpSchema.print(reader, schema)
   return `${ForeignText.word(name)} must be ${isJson ? `${type} in JSON` : type}; it was ${Arguments.quoted(word)}${why === "" ? meant : `${why}.`}`
 }
 
@@ -233,7 +292,7 @@ export const parse = (
 }
 
 const assigned = (tool: CallableTool, positional: ReadonlyArray<string>): string | undefined =>
-  Mistaken.assignments(positional, (name) => Either.getOrElse(Option.named(tool, name), () => undefined))
+  Mistaken.assignments(positional, (name) => Either.getOrElse(findParameter(tool, name), () => undefined))
 
 /** Gives the words without a name to the parameters that have none yet; returns what is wrong with those that are left. */
 const place = (
@@ -278,7 +337,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       sorted.whole.push(json)
       continue
     }
-    const option = Option.find(tool, name)
+    const option = find(tool, name)
     if (Either.isLeft(option)) return Either.left(option.left)
     const { right } = option
     if (right === undefined) {
@@ -291,7 +350,7 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
         continue
       }
       if (optionLike.test(word)) {
-        return Either.left(Mistaken.whole(name, value ?? words[at + 1]) ?? Option.unknown(tool, name))
+        return Either.left(Mistaken.whole(name, value ?? words[at + 1]) ?? unknown(tool, name))
       }
       sorted.positional.push(word)
       continue
@@ -316,12 +375,12 @@ const sort = (tool: CallableTool, words: ReadonlyArray<string>): Either.Either<S
       continue
     }
     // One that may be a text as well.
-    if (parameter.isSwitch && (next === undefined || Option.isOption(tool, next))) {
+    if (parameter.isSwitch && (next === undefined || isOptionOf(tool, next))) {
       add(sorted.named, parameter.name, "true")
       continue
     }
     if (next === undefined) return Either.left(`${ForeignText.word(name)} needs a value after it.`)
-    if (Option.isOption(tool, next)) {
+    if (isOptionOf(tool, next)) {
       return Either.left(
         `${ForeignText.word(name)} needs a value after it; where ${Arguments.quoted(next)} is the value, write ${ForeignText.word(name)}=${ForeignText.word(next, 40)}.`
       )

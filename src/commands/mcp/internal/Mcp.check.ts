@@ -7,8 +7,8 @@ import * as Arguments from "../../../command/Arguments.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import * as JsonText from "../../../domain/JsonText.js"
 import * as Similar from "../../../domain/Similar.js"
+import * as McpSchema from "./Mcp.schema.js"
 import { type Fields, isRecord, type SchemaReader, type Shape } from "./Mcp.schema.js"
-import * as Type from "./Mcp.type.js"
 
 /** The depth of values that is checked. */
 const deepest = 40
@@ -33,7 +33,7 @@ export const misfit = (
     if (inner === undefined) return undefined
     reason ??= inner
   }
-  return reason ?? `${at(path)} must be ${Type.print(reader, schema)}; it was ${shown(value)}.`
+  return reason ?? `${at(path)} must be ${McpSchema.print(reader, schema)}; it was ${shown(value)}.`
 }
 
 const at = (path: ReadonlyArray<PropertyKey>): string => ForeignText.word(JsonText.showPath(path), 200)

@@ -4,11 +4,99 @@
  */
 
 import * as Either from "effect/Either"
+import * as CommandGrammar from "../../../command/CommandGrammar.js"
+import type { InvalidUsage } from "../../../domain/CommandError.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
-import * as Option from "./Mcp.option.js"
-import * as Signature from "./Mcp.signature.js"
-import type { CallableTool, ToolParameter } from "./Mcp.tool.js"
-import * as Type from "./Mcp.type.js"
+import * as McpArguments from "./Mcp.arguments.js"
+import type { CallableTool, ToolParameter } from "./Mcp.schema.js"
+import * as McpSchema from "./Mcp.schema.js"
+
+/** The most parameters of a signature. */
+const mostInSignature = 40
+
+/** The most optional parameters of a usage that are named. */
+const mostOptions = 6
+
+/** Prints the signature: `search(query: string, limit?: integer = 10)`. */
+export const signature = (tool: CallableTool): string => {
+  const { parameters, isFree, tool: described } = tool
+  const shown = parameters.slice(0, mostInSignature).map((parameter) => typed(tool, parameter))
+  const rest = parameters.length > shown.length ? [`… ${parameters.length - shown.length} more`] : []
+  const open = isFree ? ["…"] : tool.rest === undefined ? [] : [`[name]: ${McpSchema.print(tool.reader, tool.rest)}`]
+  return `${ForeignText.word(described.name)}(${[...shown, ...rest, ...open].join(", ")})`
+}
+
+const typed = (tool: CallableTool, parameter: ToolParameter): string => {
+  const { isRequired, name, schema } = parameter
+  const preset = defaultOf(tool, parameter)
+  const type = `${ForeignText.word(name)}${isRequired ? "" : "?"}: ${McpSchema.print(tool.reader, schema)}`
+  return preset === undefined ? type : `${type} = ${preset}`
+}
+
+/** Prints the default of a parameter; undefined where it has none. */
+const defaultOf = ({ reader }: CallableTool, { schema }: ToolParameter): string | undefined => {
+  const { default: preset } = reader.resolved(schema)
+  return preset === undefined || preset === null ? undefined : ForeignText.word(JSON.stringify(preset) ?? "?", 40)
+}
+
+/**
+ * Prints the usage line: `mcp:gh:search <query> [--limit <integer>]`.
+ *
+ * @param most the most optional parameters that are named
+ */
+export const usage = (tool: CallableTool, most = mostOptions): string => {
+  const { isFree, parameters, word } = tool
+  if (isFree) return `${word} [--json '{…}']`
+  const required = parameters.filter(({ isRequired }) => isRequired)
+  const optional = parameters.filter(({ isRequired }) => !isRequired)
+  // The option of that name is all of the arguments.
+  const options = optional
+    .filter(({ name }) => name !== "json")
+    .slice(0, most)
+    .map((parameter) => `[${option(tool, parameter)}]`)
+  const more = optional.length > options.length || tool.rest !== undefined ? ["[…]"] : []
+  return [
+    word,
+    ...required.slice(0, mostInSignature).map(({ name }) => `<${ForeignText.word(name)}>`),
+    ...options,
+    ...more
+  ].join(" ")
+}
+
+const option = ({ reader }: CallableTool, { isFlag, isList, name, schema }: ToolParameter): string => {
+  const label = `--${ForeignText.word(name)}`
+  if (isFlag) return label
+  const type = McpSchema.print(reader, isList ? reader.items(schema) : schema)
+  return `${label} ${type.length > 24 ? "…" : `<${type}>`}${isList ? "…" : ""}`
+}
+
+/** Makes the error for wrong words: what is wrong with them, one line each, and the usage. */
+export const misuse = (tool: CallableTool, problems: ReadonlyArray<string>): InvalidUsage => {
+  const text = problems.slice(0, 10).join("\n")
+  return CommandGrammar.misuse({ name: tool.word, usage: usage(tool) }, [text, ...structures(tool, text)].join("\n"))
+}
+
+/** The most parameters whose structure an error shows. */
+const mostStructures = 2
+
+/** Shows what the usage does not: the parts of the objects that are required, or that are wrong. */
+const structures = ({ parameters, reader }: CallableTool, problems: string): ReadonlyArray<string> => {
+  const named = (name: string) => problems.split(/[^\w-]+/).includes(name)
+  const hasParts = (schema: unknown, depth: number): boolean =>
+    reader
+      .shapes(schema)
+      .some((shape) =>
+        shape.kind === "object"
+          ? shape.fields.properties.size > 0
+          : shape.kind === "array" && depth > 0 && hasParts(shape.items, depth - 1)
+      )
+  return parameters
+    .filter(({ isRequired, name, schema }) => (isRequired || named(name)) && hasParts(schema, 2))
+    .map(({ name, schema }) => [ForeignText.word(name), McpSchema.print(reader, schema)] as const)
+    .filter(([, type]) => !problems.includes(type))
+    .slice(0, mostStructures)
+    .map(([name, type]) => `${name}: ${type}`)
+}
 
 /** The most parameters that are described. */
 const mostParameters = 80
@@ -21,10 +109,10 @@ export const help = (tool: CallableTool): string => {
   const described = description.trim() === "" ? (title ?? "") : description
   const words = ForeignText.block(described, margin, { characters: 4000, lines: 80 })
   return [
-    Signature.signature(tool),
+    signature(tool),
     "",
     "USAGE",
-    `  ${Signature.usage(tool)}`,
+    `  ${usage(tool)}`,
     ...(described.trim() === "" ? [] : ["", `DESCRIPTION (the server's words)`, ...words]),
     ...parameters(tool),
     "",
@@ -55,7 +143,7 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
   if (tool.isFree) return ["", "PARAMETERS", "  The server does not say which: they are given with --json."]
   const listed = tool.parameters.slice(0, mostParameters)
   // The signature has the name and the type of the first ones already.
-  const shown = listed.flatMap((parameter, at) => described(tool, parameter, at < Signature.mostParameters))
+  const shown = listed.flatMap((parameter, at) => described(tool, parameter, at < mostInSignature))
   const left = tool.parameters.length - listed.length
   const { unread } = tool.fields
   const rows = [
@@ -69,16 +157,19 @@ const parameters = (tool: CallableTool): ReadonlyArray<string> => {
 
 /** Tests whether `--no-<name>` is a parameter of its own. */
 const isOwn = (tool: CallableTool, name: string): boolean =>
-  Either.match(Option.find(tool, `--no-${name}`), { onLeft: () => true, onRight: (option) => option?.isOff !== true })
+  Either.match(McpArguments.find(tool, `--no-${name}`), {
+    onLeft: () => true,
+    onRight: (option) => option?.isOff !== true
+  })
 
 /** Describes a parameter; nothing where all is said of it already. */
 const described = (tool: CallableTool, parameter: ToolParameter, isTyped: boolean): ReadonlyArray<string> => {
   const { isFlag, isList, isRequired, name, schema } = parameter
   const { description } = tool.reader.resolved(schema)
-  const preset = isTyped ? undefined : Signature.defaultOf(tool, parameter)
+  const preset = isTyped ? undefined : defaultOf(tool, parameter)
   const label = ForeignText.word(name)
   const facts = [
-    ...(isTyped ? [] : [Type.print(tool.reader, schema)]),
+    ...(isTyped ? [] : [McpSchema.print(tool.reader, schema)]),
     ...(isRequired && !isTyped ? ["required"] : []),
     ...(preset === undefined ? [] : [`by default ${preset}`]),
     ...(isFlag ? [`${isOwn(tool, name) ? `--${label}=false` : `--no-${label}`} turns it off`] : []),

@@ -2,7 +2,125 @@
  * Reads the JSON Schemas of servers. Nothing in them is certain: what is not understood allows any value, references may
  * lead in circles, and the work on one schema is bounded.
  */
-import type { JsonSchema } from "../../../extension/mcp/McpClient.js"
+
+import * as ForeignText from "../../../domain/ForeignText.js"
+import type { JsonSchema, McpTool } from "../../../extension/mcp/McpClient.js"
+import * as McpName from "../../../extension/mcp/McpName.js"
+
+/** A parameter of a tool. */
+export interface ToolParameter {
+  readonly name: string
+  readonly schema: unknown
+  readonly isRequired: boolean
+  /** True where it is on or off, so that its option needs no value. */
+  readonly isFlag: boolean
+  /** True where `--no-<name>` turns it off. */
+  readonly isSwitch: boolean
+  /** True where it takes an array, so that its option may be repeated. */
+  readonly isList: boolean
+}
+
+/** A tool, as it is called. */
+export interface CallableTool {
+  readonly tool: McpTool
+  /** The word that it is called by. */
+  readonly word: string
+  readonly reader: SchemaReader
+  readonly fields: Fields
+  /** The parameters: those of `required` in its order, then the others in theirs. */
+  readonly parameters: ReadonlyArray<ToolParameter>
+  /** The schema of options that no parameter has the name of; undefined where there are none. */
+  readonly rest: unknown
+  /** True where the schema says nothing of what it takes, so that only `--json` can be used. */
+  readonly isFree: boolean
+}
+
+/** Reads how a tool is called. */
+export const make = (tool: McpTool): CallableTool => {
+  const reader = new SchemaReader(tool.inputSchema)
+  // A schema need not say that arguments are an object: they always are.
+  const schema = { type: "object", ...(isRecord(tool.inputSchema) ? tool.inputSchema : {}) }
+  const fields = reader.fields(schema)
+  const { properties, required, rest } = fields
+  const names = [...required, ...[...properties.keys()].filter((name) => !required.has(name))]
+  const parameters = names.map((name) => {
+    const schema = properties.get(name)
+    const shapes = reader.shapes(schema)
+    const isOnOff = (kind: string) => kind === "boolean" || kind === "null"
+    return {
+      name,
+      schema,
+      isRequired: required.has(name),
+      isFlag: shapes.some(({ kind }) => kind === "boolean") && shapes.every(({ kind }) => isOnOff(kind)),
+      isSwitch: shapes.some(({ kind }) => kind === "boolean"),
+      isList: shapes.some(({ kind }) => kind === "array")
+    }
+  })
+  const isOpen = rest !== undefined && rest !== false
+  return {
+    tool,
+    word: McpName.toWord(tool.server, tool.name),
+    reader,
+    fields,
+    parameters,
+    rest: isOpen ? rest : undefined,
+    // Servers whose tools take nothing send an empty list of properties, and leave the rest open by default.
+    isFree: parameters.length === 0 && rest !== false && !isRecord(schema["properties" as keyof typeof schema])
+  }
+}
+
+/** The most characters of a type. */
+const most = 120
+
+/** The most values of an enumeration, the most alternatives of a union, and the most fields of an object. */
+const mostParts = 12
+
+/** The depth at which the fields of an object are not printed any more. */
+const deepest = 3
+
+/** Prints the type of a schema on one line. */
+export const print = (reader: SchemaReader, schema: unknown): string => {
+  for (let depth = deepest; depth > 0; depth--) {
+    const text = typeOf(reader, schema, depth)
+    if (text.length <= most) return text
+  }
+  return ForeignText.word(typeOf(reader, schema, 0), most)
+}
+
+const typeOf = (reader: SchemaReader, schema: unknown, depth: number): string => {
+  const shapes = reader.shapes(schema)
+  return shapes.length === 0 ? "nothing" : joined([...new Set(shapes.map((shape) => one(reader, shape, depth)))])
+}
+
+const joined = (parts: ReadonlyArray<string>): string =>
+  [...parts.slice(0, mostParts), ...(parts.length > mostParts ? ["…"] : [])].join(" | ")
+
+const one = (reader: SchemaReader, shape: Shape, depth: number): string => {
+  switch (shape.kind) {
+    case "values":
+      return joined(
+        shape.values.slice(0, mostParts + 1).map((value) => ForeignText.word(JSON.stringify(value) ?? "?", 40))
+      )
+    case "array": {
+      if (depth <= 0) return "array"
+      const items = typeOf(reader, shape.items, depth - 1)
+      return items.includes(" | ") ? `(${items})[]` : `${items}[]`
+    }
+    case "object": {
+      const { properties, required } = shape.fields
+      if (depth <= 0 || properties.size === 0) return "object"
+      const fields = [...properties]
+        .slice(0, mostParts)
+        .map(
+          ([name, schema]) =>
+            `${ForeignText.word(name, 40)}${required.has(name) ? "" : "?"}: ${typeOf(reader, schema, depth - 1)}`
+        )
+      return `{ ${[...fields, ...(properties.size > mostParts ? ["…"] : [])].join(", ")} }`
+    }
+    default:
+      return shape.kind
+  }
+}
 
 /** One form that a value may have. `values`: one of these, and nothing else. */
 export type Shape =
