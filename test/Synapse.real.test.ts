@@ -55,7 +55,7 @@ describe("two houses in one graph of layers", () => {
           (free, held) => Effect.all([run(free, "pwd; cat .env"), run(held, "pwd"), run(held, "f=.en; cat ${f}v")])
         )
         assert.deepStrictEqual(said.slice(0, 2), [`${one}\nTOKEN=1\n`, `${other}\n`])
-        assert.include(said[2], "Blocked by the sandbox")
+        assert.include(said[2], "is blocked by rule")
       })
     )
   )

@@ -173,6 +173,7 @@ export type CommandError = CommandNotFound | InvalidUsage | Blocked | ExecutionF
  * @category destructors
  */
 export const toText = (error: CommandError, audience: Advice.Audience = Advice.model): string => {
+  if (error._tag === "Blocked" && error.denied !== undefined) return Diagnostic.denialText(error.denied)
   const what =
     error._tag === "Blocked"
       ? `blocked by sandbox policy: ${error.path ?? error.resource} (rule ${error.rule}: ${error.reason})`

@@ -5,25 +5,25 @@ import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
 import type * as Advice from "./Advice.js"
 
-/** An access that the sandbox's policy refused, and what can be done. Each text is one sentence or line. */
+/** An access that the sandbox's policy refused, and what can be done. */
 export const Denial = Schema.TaggedStruct("Denial", {
-  /** The access: `writing /usr/x`. */
+  /** What was refused, and why: `/p/x is read-only`, `/p/.env is blocked by rule .env: …`. */
   what: Schema.String,
   /** The rule as it is named, and why it denies this. */
   rule: Schema.String,
   reason: Schema.String,
   /** False where the command was not run. */
   ran: Schema.Boolean,
-  /** Whether the command ran: `The command was not run.` */
-  happened: Schema.String,
   /** What else was denied. */
-  also: Schema.optionalWith(Schema.String, { exact: true }),
-  /** The command that does the rest without what was denied. */
+  also: Schema.Array(Schema.String),
+  /** The sentence on the command that does the rest without what was denied. */
   rest: Schema.optionalWith(Schema.String, { exact: true }),
-  /** What would be allowed, and what to do next. */
+  /** Sentences on what is allowed and what to do next: each is told once in a session. */
   advice: Schema.Array(Schema.String),
-  /** What to ask the user for: in full, and in a few words once the rule was explained. */
-  request: Schema.optionalWith(Schema.Struct({ full: Schema.String, short: Schema.String }), { exact: true })
+  /** The paths that a user can allow, quoted for bash. Where `exist` is false, one has to be created first. */
+  allow: Schema.optionalWith(Schema.Struct({ paths: Schema.Array(Schema.String), exist: Schema.Boolean }), {
+    exact: true
+  })
 })
 
 /** An access that the sandbox's policy refused, and what can be done. */
@@ -45,28 +45,61 @@ export type Diagnostic = Data.TaggedEnum<{
 /** Makes a Diagnostic, and takes one apart with `$match`. */
 export const Diagnostic = Data.taggedEnum<Diagnostic>()
 
-/** Words a denial in full, for a reader who has heard of none. */
+/** The most further denials that are named. */
+const mostOthers = 3
+
+/** Words what else was denied, and what to ask the user for. */
+const alsoText = ({ also }: Pick<Denial, "also">): string | undefined =>
+  also.length === 0
+    ? undefined
+    : `Also denied: ${also.slice(0, mostOthers).join(", ")}${also.length > mostOthers ? `, and ${also.length - mostOthers} more` : ""}.`
+
+const requestText = ({ allow }: Pick<Denial, "allow">): string | undefined => {
+  if (allow === undefined) return undefined
+  const { exist, paths } = allow
+  const first = exist ? "" : `create ${paths.length === 1 ? paths[0] : "what is missing"} and `
+  return `Ask the user to ${first}run: ${paths.map((path) => `synapse sandbox allow ${path}`).join("; ")}`
+}
+
+/** Words a denial for a model that was told of none. */
 export const denialText = (denial: Denial): string => new ToldDenials().text(denial)
 
-/** The denials that a model was told in a session: a rule is explained once, and each piece of advice is given once. */
+/** Words a denial for a person: what was refused, and whether anything ran. */
+export const denialForPerson = ({ ran, what }: Denial): string => `sandbox: ${what}${ran ? "" : "\nNothing was run."}`
+
+/** The denials that a model was told in a session: each piece of advice is given once. */
 export class ToldDenials {
   private readonly told = new Set<string>()
 
-  /** Words a denial: in full the first time, and on one line once its rule was explained. */
+  /** Words a denial on one line. */
   text(denial: Denial): string {
-    const { advice, also, happened, ran, reason, request, rest, rule, what } = denial
-    // One rule can deny for several reasons: a server's file that is not trusted is also not written.
-    const isNew = this.isNew(`${rule}: ${reason}`)
-    const start = `Blocked by the sandbox: ${what} (rule ${rule}`
-    const asked = request !== undefined && this.isNew(request.full)
-    if (!isNew) {
-      const parts = [ran ? undefined : happened, also, rest, asked ? request.short : undefined]
-      return [`${start}, explained before).`, ...parts].filter((part) => part !== undefined).join(" ")
-    }
-    const fresh = advice.filter((line) => this.isNew(line))
-    return [`${start}: ${reason})`, happened, also, ...fresh, asked ? request.full : undefined, rest]
+    const { advice, ran, rest, what } = denial
+    const request = requestText(denial)
+    return [
+      `sandbox: ${what}.`,
+      ran ? undefined : "The command was not run.",
+      alsoText(denial),
+      ...advice.filter((line) => this.isNew(line)),
+      rest,
+      // Last, so that the command can be copied to the end of the line.
+      request !== undefined && this.isNew(request) ? request : undefined
+    ]
       .filter((part) => part !== undefined)
-      .join("\n")
+      .join(" ")
+  }
+
+  /** Words a denial to a command that went on without it. */
+  passing(denial: Denial): string {
+    const isFirst = this.isNew("passing")
+    const request = requestText(denial)
+    return [
+      `sandbox: ${denial.what}${isFirst ? "; the command went on without it" : ""}.`,
+      denial.rest,
+      alsoText(denial),
+      request !== undefined && this.isNew(request) ? request : undefined
+    ]
+      .filter((part) => part !== undefined)
+      .join(" ")
   }
 
   /** Forgets all, as the model does whose session begins anew. */

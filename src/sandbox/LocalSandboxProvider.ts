@@ -11,6 +11,7 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as BashSession from "../session/BashSession.js"
@@ -22,8 +23,7 @@ import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import { SandboxSettings } from "./config/SandboxSettings.js"
 import * as Attribution from "./denial/Attribution.js"
 import * as CommandWords from "./denial/CommandWords.js"
-import type { Denial } from "./denial/Denial.js"
-import { unixSockets } from "./denial/Denial.js"
+import * as Denial from "./denial/Denial.js"
 import * as Explanation from "./denial/Explanation.js"
 import * as PassingDenial from "./denial/PassingDenial.js"
 import * as Preflight from "./denial/Preflight.js"
@@ -112,8 +112,8 @@ export const makeRescan = <E>(
 const pause = 2
 
 /** Returns the resource that a denial is reported under in `blockedResource`. */
-const resourceOf = ({ access, resource, rule }: Denial) =>
-  access === "network" || rule === PolicyDecision.notWhitelisted.pattern ? resource : rule
+const resourceOf = (denial: Denial.Denial) =>
+  denial.access === "network" || Denial.isUnlisted(denial) ? denial.resource : denial.rule
 
 /** The note about a command that failed without a word, and sent packets that found no route. */
 const reached = "The command tried to reach a network, and the sandbox has none: that may be why it failed."
@@ -128,8 +128,8 @@ const isOfNetwork = (command: string, result: CommandResult.CommandResult): bool
   [result.stderr, mergedOf(command, result)].some((text) => text !== "" && PassingDenial.isOffline(text)) ||
   CommandWords.programIn(command) !== undefined
 
-const offlineOf = ({ how, rule }: Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
-  rule === unixSockets ? "socket" : how === "verified-text" ? "named" : "counted"
+const offlineOf = (denial: Denial.Denial): NonNullable<CommandResult.CommandResult["offline"]> =>
+  Denial.isSocket(denial) ? "socket" : denial.how === "verified-text" ? "named" : "counted"
 
 /** Matches a command which has messages go where its output goes. */
 const merges = /2>(?:[ \t]{0,20}&[ \t]{0,20}1|[ \t]{0,20}\/dev\/(?:stdout|fd\/1))|\|&|&>>?[ \t]{0,20}\/dev\/stdout/
@@ -207,19 +207,23 @@ const makeLocalSandboxBackend = (
         })
     )
 
-    const blocked = (denial: Denial, others: ReadonlyArray<Denial>) => ({
-      blocked: true,
-      blockedReason: Explanation.describe(denial, policy, others),
-      blockedResource: resourceOf(denial),
-      blockedRule: denial.rule,
-      denial,
-      others
-    })
-
-    const refused = (denial: Denial, others: ReadonlyArray<Denial>): SandboxResult => ({
-      ...CommandResult.make({ exitCode: ExitCode.blocked }),
-      ...blocked(denial, others)
-    })
+    const blocked = (
+      result: CommandResult.CommandResult,
+      denial: Denial.Denial,
+      others: ReadonlyArray<Denial.Denial>,
+      rest?: string
+    ): SandboxResult => {
+      const denied = Explanation.of(denial, policy, others, rest)
+      return {
+        ...result,
+        blocked: true,
+        blockedReason: Diagnostic.denialText(denied),
+        blockedResource: resourceOf(denial),
+        blockedRule: denial.rule,
+        denied,
+        denial
+      }
+    }
 
     const trace = (
       command: string,
@@ -249,9 +253,7 @@ const makeLocalSandboxBackend = (
           if (denial !== undefined) {
             passing.note(denial)
             const rest = denial.access === "read" ? PassingDenial.gitRemedy(command, result.stderr) : undefined
-            const facts = blocked(denial, Attribution.othersOf(denials, denial))
-            if (rest === undefined) return { ...result, ...facts }
-            return { ...result, ...facts, blockedReason: `${facts.blockedReason}\n${rest}` }
+            return blocked(result, denial, Attribution.othersOf(denials, denial), rest)
           }
           const isSilent = result.exitCode !== ExitCode.success && result.stderr.trim() === ""
           if (isSilent && denials.some(({ how }) => how === "counter")) {
@@ -315,7 +317,9 @@ const makeLocalSandboxBackend = (
               const [denial, ...others] = found.filter(
                 ({ access, resource }) => !(access === "read" && running.isGranted(resource))
               )
-              if (denial !== undefined) return Effect.succeed(refused(denial, others))
+              if (denial !== undefined) {
+                return Effect.succeed(blocked(CommandResult.make({ exitCode: ExitCode.blocked }), denial, others))
+              }
               return running.isDue()
                 ? Effect.flatMap(mend, (notice) => run(execute, command, cwd, options, notice))
                 : run(execute, command, cwd, options)

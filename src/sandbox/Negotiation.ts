@@ -69,7 +69,7 @@ const asIs = (grant: Grant): Grant => ({ ...grant, identity: HostPath.identityOf
 const toGrant = ({ access, isOfFile, resource, rule }: Denial, { policy }: SandboxBackend): Grant | undefined => {
   if (access === "network") return undefined
   if (access === "read" || rule !== PolicyDecision.notWhitelisted.pattern) return asIs({ access, resource })
-  const remedy = Explanation.find(resource, policy?.cwd ?? "/")
+  const remedy = Explanation.remedyFor(resource, policy?.cwd ?? "/")
   if (remedy === undefined) return undefined
   const { isThere, path } = remedy
   if (isThere) return asIs({ access, resource: path })
@@ -92,16 +92,19 @@ const toRequest = (denial: Denial, grant: Grant, command: string, { policy }: Sa
   return { resource, access, rule: rule ?? unknown, command, reason, ...hasRun }
 }
 
-const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why = ""): Blocked =>
-  new Blocked({
+const toBlocked = (denial: Denial, { policy }: SandboxBackend, result: SandboxResult, why?: string): Blocked => {
+  const denied = result.denied ?? (policy && Explanation.of(denial, policy))
+  const more = why === undefined ? [] : [why]
+  return new Blocked({
     resource: result.blockedResource ?? denial.resource,
     path: nameOf(denial),
     rule: denial.rule,
     reason: denial.reason,
-    advice: [policy === undefined ? "" : Explanation.advise(denial, policy, result.others), why]
-      .flatMap((text) => (text === "" ? [] : text.split("\n")))
-      .map((line) => [line])
+    ...(denied === undefined
+      ? { advice: more.length === 0 ? [] : [more] }
+      : { denied: { ...denied, advice: [...denied.advice, ...more] } })
   })
+}
 
 /** The beginning of the notice that something was allowed after a command had run. */
 export const allowed = "The user has allowed "
@@ -193,7 +196,7 @@ export const make = (
       const isNew = grant === undefined || !asked.includes(grant.resource)
       const answer = isNew && grant !== undefined ? yield* door.ask(toRequest(denial, grant, command, backend)) : "deny"
       if (answer === "deny" || grant === undefined) {
-        return ran ? result : yield* toBlocked(denial, backend, result, isNew ? "" : allowedInVain(denial))
+        return ran ? result : yield* toBlocked(denial, backend, result, isNew ? undefined : allowedInVain(denial))
       }
       if (ran) {
         // The command has ended: a listener is not told of the interruption of what comes after it.

@@ -23,8 +23,6 @@ export interface SandboxResult extends CommandResult {
   readonly blocked: boolean
   /** The denial; where the command's words alone tell it (`how: "preflight"`), the command was not run. */
   readonly denial?: Denial
-  /** The further denials. */
-  readonly others?: ReadonlyArray<Denial>
 }
 
 /**

@@ -26,8 +26,6 @@ import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import { BashRouter } from "../router/BashRouter.js"
-import * as Explanation from "../sandbox/denial/Explanation.js"
-import * as PassingDenial from "../sandbox/denial/PassingDenial.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
@@ -125,49 +123,6 @@ export const find = (text: string): Endless | undefined => {
 const restOf = (word: string): string => {
   const rest = letters.test(word) ? word.replace(/[fF]/, "") : ""
   return rest === "-" ? "" : rest
-}
-
-/** The line of an explanation that has to be said each time: after any other denial, the command has run. */
-const notRunDenials = "The command was not run."
-
-/**
- * The denials that were explained in a session.
- *
- * @since 0.1.0
- * @category models
- */
-export class Denials {
-  private readonly explained = new Set<string>()
-  private readonly advised = new Set<string>()
-
-  /** Returns the text for a denial by a rule; its first line names what was denied, and why. */
-  word(rule: string, text: string): string {
-    const [first = ""] = text.split("\n", 1)
-    const named = `(rule ${rule}`
-    const at = first.lastIndexOf(`${named}: `)
-    // One rule can deny for several reasons: a server's file that is not trusted is also not written.
-    const key = at < 0 ? rule : first.slice(at)
-    if (!this.explained.has(key)) {
-      this.explained.add(key)
-      const [what = "", happened, ...advice] = text.split("\n")
-      const fresh = advice.filter((line) => !this.advised.has(line) || line.startsWith(Explanation.also))
-      for (const line of fresh) this.advised.add(line)
-      return [what, ...(happened === undefined ? [] : [happened]), ...fresh].join("\n")
-    }
-    const ran = text.includes(`\n${notRunDenials}`) ? ` ${notRunDenials}` : ""
-    const lines = text.split("\n")
-    const others = lines.filter((line) => line.startsWith(Explanation.also) || PassingDenial.isRemedy(line))
-    const asked = lines.find((line) => !this.advised.has(line) && Explanation.requestIn(line) !== undefined)
-    if (asked !== undefined) this.advised.add(asked)
-    const what = `${at < 0 ? `${first} ` : first.slice(0, at)}${named}, explained before).${ran}`
-    return [what, ...others, asked && Explanation.requestIn(asked)].filter((part) => part !== undefined).join(" ")
-  }
-
-  /** Forgets what was explained, as the session does that begins anew. */
-  forget(): void {
-    this.explained.clear()
-    this.advised.clear()
-  }
 }
 
 /** Tests whether there may be something to tell of a result: a denial is told by itself. */
@@ -290,7 +245,6 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const settings = yield* DescriptionSettings
-    const denials = new Denials()
     const told = new Diagnostic.ToldDenials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
@@ -332,11 +286,9 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const remarkForModel = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
       Exit.matchEffect(exit, {
         onSuccess: (result) => {
-          const { blocked, blockedReason, blockedRule = "", denied, exitCode, movedTo, pipeline, stderr } = result
+          const { blocked, blockedReason, denied, exitCode, movedTo, pipeline, stderr } = result
           if (blocked === true) {
-            return Effect.sync(() =>
-              denied === undefined ? denials.word(blockedRule, blockedReason ?? "") : told.text(denied)
-            )
+            return Effect.sync(() => (denied === undefined ? blockedReason : told.text(denied)))
           }
           if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
             return none
@@ -351,7 +303,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const ofError = (command: string, error: CommandError): string | undefined =>
       error._tag === "Blocked"
         ? error.denied === undefined
-          ? denials.word(error.rule, error.message)
+          ? error.message
           : told.text(error.denied)
         : // Whose limit is another's than the tool's own says itself what helps.
           error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
@@ -369,7 +321,6 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
         ran(
           Effect.suspend(() => {
             if (params.restart === true) {
-              denials.forget()
               told.forget()
             }
             const running = run(router, params, isOurs)

@@ -10,6 +10,7 @@ import { type CommandError, type FailureCategory, toText } from "../domain/Comma
 import * as CommandExit from "../domain/CommandExit.js"
 import type { CommandResult as CommandResultOfOutputText } from "../domain/CommandResult.js"
 import * as CommandResult from "../domain/CommandResult.js"
+import type * as Diagnostic from "../domain/Diagnostic.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as KeptOutput from "../domain/KeptOutput.js"
 import type { LineOrder, StreamName } from "../domain/LineOrder.js"
@@ -337,6 +338,8 @@ export interface Extras {
   readonly interrupted?: true
   readonly blocked?: true
   readonly blockedReason?: string
+  /** The denial as data, where the sandbox made it. */
+  readonly denied?: Diagnostic.Denial
   readonly blockedResource?: string
   readonly blockedRule?: string
 }
@@ -425,7 +428,8 @@ const withError = (
         blocked: true,
         blockedReason: error.reason,
         blockedResource: error.resource,
-        blockedRule: error.rule
+        blockedRule: error.rule,
+        ...(error.denied === undefined ? undefined : { denied: error.denied })
       })
     case "ExecutionFailed":
       return make(call, true, message, remark ?? withRemedy(toText(error, audience)), error, {
@@ -483,7 +487,8 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       blocked: true,
       ...(result.blockedReason === undefined ? undefined : { blockedReason: result.blockedReason }),
       ...(result.blockedResource === undefined ? undefined : { blockedResource: result.blockedResource }),
-      ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule })
+      ...(result.blockedRule === undefined ? undefined : { blockedRule: result.blockedRule }),
+      ...(result.denied === undefined ? undefined : { denied: result.denied })
     })
   }
   const hint = options.hint?.(result)

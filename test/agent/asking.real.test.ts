@@ -65,7 +65,7 @@ describe.skipIf(!isSandboxed)("a sub-agent that is denied something", () => {
           )
           const results = (extras.stdout ?? "").split("\n")
           assert.strictEqual(results[0], "TOKEN=1")
-          assert.match(results[1] ?? "", /^blocked by sandbox policy/)
+          assert.match(results[1] ?? "", /^sandbox: .* is blocked by rule /)
           // What was allowed until its end outlives its shell.
           assert.deepStrictEqual([results[2], results[3], results[5]], ["TOKEN=1", "TOKEN=1", "TOKEN=1"])
           assert.deepStrictEqual<unknown>(

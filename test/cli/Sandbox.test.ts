@@ -97,12 +97,12 @@ describe("synapse sandbox", () => {
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", "/etc/passwd", "--write"), [
         1,
-        "denied to write /etc/passwd: not whitelisted: read only, like all that no rule allows to write\n",
+        "denied to write /etc/passwd: not whitelisted: read-only, since no rule allows writing\n",
         ""
       ])
       assert.deepStrictEqual(yield* sandbox(home, "explain", `${home}/link`), [
         1,
-        `denied to read ${home}/link (/etc/shadow): rule /etc/shadow: on the blacklist, built in: neither read nor written\n`,
+        `denied to read ${home}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\n`,
         ""
       ])
       assert.match((yield* sandbox(home, "explain", "~/.ssh/id_rsa"))[1], /^denied to read \/.*: rule ~\/\.ssh: /)
@@ -136,7 +136,7 @@ describe("synapse sandbox", () => {
             access: "read",
             allowed: false,
             rule: { pattern: "**/.env", path: "/**/.env", kind: "glob", source: "default" },
-            reason: "on the blacklist, built in: neither read nor written",
+            reason: "on the blacklist (built in)",
             real: `${cwd}/.env`
           }
         ]
@@ -226,7 +226,7 @@ describe("synapse sandbox", () => {
       const [exitCode, stdout, stderr] = yield* sandbox(home, "allow", "/x/.env")
       assert.deepStrictEqual([exitCode, stdout], [1, ""])
       assert.match(stderr, /^synapse: \/x\/\.env can't be allowed: rule \*\*\/\.env: .*nothing was written\.\n$/)
-      assert.match((yield* sandbox(home, "allow", home))[2], /of Synapse itself: read only/)
+      assert.match((yield* sandbox(home, "allow", home))[2], /read-only \(Synapse itself\)/)
       assert.deepStrictEqual(Directory.list(home), [])
     })
   )

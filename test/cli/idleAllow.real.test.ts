@@ -16,7 +16,7 @@ describe("--allow", () => {
       for (const command of [["exec", "echo ran"], ["call"]]) {
         const [name = "", ...rest] = command
         for (const [entry, why] of [
-          [".env", "rule **/.env takes precedence: on the blacklist, built in: neither read nor written."],
+          [".env", "rule **/.env takes precedence: on the blacklist (built in)."],
           ["/nosuch/x", "it does not exist. Make it, or allow the directory that it is to lie in."]
         ] as const) {
           const { exitCode, stderr, stdout } = await told(directory, name, "--allow", ".", "--allow", entry, ...rest)

@@ -71,11 +71,10 @@ describe("synapse exec tells a person", () => {
     assert.deepStrictEqual(await told(["cat .env", "cat .env", "touch /etc/nosuch"], []), [
       ...Array.from(
         { length: 2 },
-        () =>
-          "synapse: Blocked by the sandbox: @/.env (rule **/.env: on the blacklist, built in: neither read nor written)\nNothing was run.\n"
+        () => "synapse: sandbox: @/.env is blocked by rule **/.env: on the blacklist (built in)\nNothing was run.\n"
       ),
       "touch: cannot touch '/etc/nosuch': Read-only file system\n" +
-        "synapse: Blocked by the sandbox: writing /etc/nosuch (rule not whitelisted: read only, like all that no rule allows to write)\n" +
+        "synapse: sandbox: /etc/nosuch is read-only\n" +
         "To let commands write there, make it, and then: synapse sandbox allow /etc/nosuch\n"
     ])
   })

@@ -3,46 +3,53 @@ import * as Diagnostic from "../../src/domain/Diagnostic.js"
 
 const denial = (fields: Partial<Diagnostic.Denial> = {}) =>
   Diagnostic.Denial.make({
-    what: "writing /a",
+    what: "/a is read-only",
     rule: "not whitelisted",
-    reason: "read only",
+    reason: "read-only",
     ran: true,
-    happened: "The command ran, and was refused this.",
-    advice: ["Allowed: reading."],
+    also: [],
+    advice: ["Writable: /p."],
     ...fields
   })
-const request = (path: string) => ({ full: `Ask the user to run: allow ${path}`, short: `To ask for: allow ${path}` })
-const short = (what: string) => `Blocked by the sandbox: ${what} (rule not whitelisted, explained before).`
 
 describe("the denials that a model was told", () => {
-  it("are told in full once a rule, and then on one line that names what else was denied", () => {
+  it("are told on a line each, with advice that was not given before", () => {
     const told = new Diagnostic.ToldDenials()
-    const also = "Also denied: writing /b."
-    const all = `Blocked by the sandbox: writing /a (rule not whitelisted: read only)\nThe command ran, and was refused this.\n${also}\nAllowed: reading.`
-    assert.strictEqual(told.text(denial({ also })), all)
-    assert.strictEqual(told.text(denial({ also })), `${short("writing /a")} ${also}`)
+    const all = "sandbox: /a is read-only. Also denied: /b. Writable: /p."
+    assert.strictEqual(told.text(denial({ also: ["/b"] })), all)
+    assert.strictEqual(told.text(denial({ also: ["/b"] })), "sandbox: /a is read-only. Also denied: /b.")
     assert.strictEqual(
       told.text(denial({ rest: "git add . adds the rest." })),
-      `${short("writing /a")} git add . adds the rest.`
+      "sandbox: /a is read-only. git add . adds the rest."
     )
-    const happened = "The command was not run."
-    assert.strictEqual(told.text(denial({ ran: false, happened })), `${short("writing /a")} ${happened}`)
-    // Advice that was given is not repeated, whatever the rule; a rule is explained for each reason.
-    assert.strictEqual(
-      told.text(denial({ reason: "a secret" })),
-      "Blocked by the sandbox: writing /a (rule not whitelisted: a secret)\nThe command ran, and was refused this."
-    )
+    assert.strictEqual(told.text(denial({ ran: false })), "sandbox: /a is read-only. The command was not run.")
+    assert.include(told.text(denial({ also: ["/b", "/c", "/d", "/e"] })), "Also denied: /b, /c, /d, and 1 more.")
     told.forget()
-    assert.strictEqual(told.text(denial({ also })), all)
-    assert.strictEqual(Diagnostic.denialText(denial({ also })), all)
+    assert.strictEqual(told.text(denial({ also: ["/b"] })), all)
+    assert.strictEqual(Diagnostic.denialText(denial({ also: ["/b"] })), all)
   })
 
   it("tell of each write what to ask for, once", () => {
     const told = new Diagnostic.ToldDenials()
-    assert.include(told.text(denial({ request: request("/a") })), "\nAsk the user to run: allow /a")
-    assert.strictEqual(told.text(denial({ request: request("/a") })), short("writing /a"))
-    const other = denial({ what: "writing /b", request: request("/b") })
-    assert.strictEqual(told.text(other), `${short("writing /b")} To ask for: allow /b`)
-    assert.strictEqual(told.text(other), short("writing /b"))
+    const text = (exist: boolean, ...paths: ReadonlyArray<string>) =>
+      told.text(denial({ advice: [], allow: { exist, paths } })).replace("sandbox: /a is read-only.", "")
+    assert.strictEqual(text(true, "/a"), " Ask the user to run: synapse sandbox allow /a")
+    assert.strictEqual(text(true, "/a"), "")
+    assert.strictEqual(text(false, "/b"), " Ask the user to create /b and run: synapse sandbox allow /b")
+    assert.strictEqual(
+      text(false, "/b", "/c"),
+      " Ask the user to create what is missing and run: synapse sandbox allow /b; synapse sandbox allow /c"
+    )
+  })
+
+  it("are told of a command that went on, the first time as such", () => {
+    const told = new Diagnostic.ToldDenials()
+    assert.strictEqual(told.passing(denial()), "sandbox: /a is read-only; the command went on without it.")
+    assert.strictEqual(told.passing(denial()), "sandbox: /a is read-only.")
+  })
+
+  it("are told to a person without advice for a model", () => {
+    assert.strictEqual(Diagnostic.denialForPerson(denial()), "sandbox: /a is read-only")
+    assert.strictEqual(Diagnostic.denialForPerson(denial({ ran: false })), "sandbox: /a is read-only\nNothing was run.")
   })
 })

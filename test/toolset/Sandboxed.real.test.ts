@@ -31,21 +31,20 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
     inHouse((cwd) =>
       Effect.gen(function* () {
         const { extras, isError, message, output } = yield* handle("touch ran; cat .env")
-        assert.deepStrictEqual(extras, {
+        const { denied, ...others } = extras
+        assert.deepStrictEqual([denied?.rule, denied?.ran], ["**/.env", false])
+        assert.deepStrictEqual(others, {
           exitCode: 126,
           failureCategory: "blocked",
           error: "Blocked",
           blocked: true,
-          blockedReason: "on the blacklist, built in: neither read nor written",
+          blockedReason: "on the blacklist (built in)",
           blockedResource: "**/.env",
           blockedRule: "**/.env"
         })
         assert.isTrue(isError)
         assert.strictEqual(message, "Denied by the sandbox.")
-        assert.match(
-          output,
-          /^blocked by sandbox policy: \/\S+\/\.env \(rule \*\*\/\.env: [^\n]*\)\nThe command was not run\.\nAllowed: /
-        )
+        assert.match(output, /^sandbox: \/\S+\/\.env is blocked by rule \*\*\/\.env: .*\. The command was not run\. /)
         assert.deepStrictEqual(Directory.list(cwd), [".env", "home"])
       })
     )
@@ -55,7 +54,8 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
     inHouse(() =>
       Effect.gen(function* () {
         const { extras, isError, message, output } = yield* handle('echo before; f=.en; cat "${f}v"')
-        const { blockedReason, stderr, ...rest } = extras
+        const { blockedReason, denied, stderr, ...rest } = extras
+        assert.deepStrictEqual([denied?.rule, denied?.ran], ["**/.env", true])
         assert.deepStrictEqual(rest, {
           exitCode: 1,
           stdout: "before\n",
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== "linux")("the toolset over a sandbox", () =
           blockedRule: "**/.env"
         })
         assert.match(stderr ?? "", /Permission denied/)
-        assert.match(blockedReason ?? "", /^Blocked by the sandbox: reading .*\/\.env \(rule \*\*\/\.env: /)
+        assert.match(blockedReason ?? "", /^sandbox: .*\/\.env is blocked by rule \*\*\/\.env: /)
         assert.strictEqual(message, "Denied by the sandbox.")
         assert.isTrue(isError && output.startsWith("before\n") && output.endsWith(blockedReason ?? "(no reason)"))
       })

@@ -271,17 +271,17 @@ describe("what a model reads of a command that failed", () => {
       Fs.writeFileSync(`${cwd}/.env`, "A=1\n")
       const first = yield* handle({ command: "cat .env" })
       if (first.extras.blocked !== true) return
-      assert.include(first.output, "\nAllowed: ")
+      assert.include(first.output, " Do not work around it")
       const second = yield* handle({ command: "cat .env" })
       assert.strictEqual(
         second.output,
-        `blocked by sandbox policy: ${cwd}/.env (rule **/.env, explained before). The command was not run.`
+        `sandbox: ${cwd}/.env is blocked by rule **/.env: on the blacklist (built in). The command was not run.`
       )
       assert.deepStrictEqual(second.extras, first.extras)
       const third = yield* handle({ command: 'f=.en; cat "${f}v"' })
       assert.match(
         third.output,
-        /\n\[exit 1\] Blocked by the sandbox: reading \S+\.env \(rule \*\*\/\.env, explained before\)\.$|\n\[exit 1\] Blocked by the sandbox: reading \*\*\/\.env, explained before\)\.$/
+        /\n\[exit 1\] sandbox: \S+\.env is blocked by rule \*\*\/\.env: on the blacklist \(built in\)\.$/
       )
       const anew = yield* handle({ command: "cat .env", restart: true })
       assert.strictEqual(anew.output, first.output)

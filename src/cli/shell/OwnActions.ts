@@ -59,7 +59,7 @@ const wordOf = (written: string): string => {
 
 /** Returns what is to be done instead where a path is missing. */
 const whereMissing = (path: string, cwd: string): string => {
-  const remedy = Explanation.find(path, cwd)
+  const remedy = Explanation.remedyFor(path, cwd)
   const only = "only what exists can be allowed."
   if (remedy === undefined) return only
   return remedy.isThere ? `${only} Name its directory.` : `${only}\n${PersonWords.outside(remedy.path)}`

@@ -3,6 +3,7 @@
  */
 import * as Quote from "../../bash/Quote.js"
 import * as Advice from "../../domain/Advice.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as Explanation from "../../sandbox/denial/Explanation.js"
 import * as Negotiation from "../../sandbox/Negotiation.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
@@ -26,13 +27,12 @@ export const answer = (notice: string): string => notice.replace(Negotiation.all
  * @param cwd the directory that the sandbox is for
  */
 export const reasonOf = ({ extras, message }: ToolReturn, allow: string, cwd: string): string => {
-  const { blocked, blockedReason = "", blockedResource, blockedRule, error } = extras
+  const { blocked, blockedReason = message, blockedResource, blockedRule, denied } = extras
   if (blocked !== true) return message
-  const [said = ""] = (error === "Blocked" ? message : blockedReason).split("\n", 1)
-  const denied = said.replace(/^blocked by sandbox policy:/, "Blocked by the sandbox:")
-  const what = error === "Blocked" ? `${denied}\nNothing was run.` : denied
+  if (denied === undefined) return extras.error === "Blocked" ? message : blockedReason
+  const what = Diagnostic.denialForPerson(denied)
   if (blockedRule !== PolicyDecision.notWhitelisted.pattern || blockedResource === undefined) return what
-  const remedy = Explanation.find(blockedResource, cwd)
+  const remedy = Explanation.remedyFor(blockedResource, cwd)
   if (remedy === undefined) return what
   // Within the shell, the question makes a file; commands could make nothing else there.
   if (!remedy.isThere && allow === "/allow") return `${what}\n${outside(remedy.path)}`

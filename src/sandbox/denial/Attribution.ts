@@ -256,7 +256,6 @@ export interface Outcome {
   readonly resolvesLocally?: () => boolean
 }
 
-const notWhitelisted = PolicyDecision.notWhitelisted.pattern
 /**
  * The most lines with a refusal that are examined, for every name in them is looked up, and further lines tell nothing
  * new.
@@ -388,7 +387,7 @@ function* ofLine(
   const own = mentionsIn(before, after)
   const likely = yield* look(own)
   // A rule also matches the name of a missing file: then the message may mean another file, which exists.
-  const isThere = likely !== undefined && (likely.rule === notWhitelisted || !HostPath.isMissing(likely.resource))
+  const isThere = likely !== undefined && (Denial.isUnlisted(likely) || !HostPath.isMissing(likely.resource))
   if (isThere) return refusal === "readonly" && isOpening(before) ? { ...likely, isOfFile: true } : likely
   const other =
     refusal === "readonly"

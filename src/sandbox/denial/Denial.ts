@@ -1,6 +1,7 @@
 /** A denial by the sandbox's policy, and the evidence for it. */
 
 import * as Name from "../policy/Name.js"
+import { notWhitelisted } from "../policy/PolicyDecision.js"
 import type { Rule, RuleSource } from "../policy/SandboxPolicy.js"
 
 /**
@@ -12,13 +13,10 @@ export type Evidence = "preflight" | "verified-text" | "counter"
 
 /** An access that the policy denied, with the rule and the evidence. */
 export interface Denial {
-  /** The real path; for the network, the host where a message names it, or else `network`. */
+  /** The real path, or the host that a message names. Without a name it is `network` or `a unix socket`. */
   readonly resource: string
   readonly access: "read" | "write" | "network"
-  /**
-   * The rule as it was written; `not whitelisted` where no rule allows a write, `allowNetwork: false` for the network,
-   * `no unix sockets` for these.
-   */
+  /** The rule as it was written, or the name of a rule that is not written: `not whitelisted`, `allowNetwork: false`. */
   readonly rule: string
   readonly source: RuleSource
   readonly reason: string
@@ -35,18 +33,23 @@ export const make = (
   how: Evidence
 ): Denial => ({ resource, access, rule: rule.pattern, source: rule.source, reason, how })
 
+const noNetwork = "allowNetwork: false"
+const anyHost = "network"
+const unixSockets = "no unix sockets"
+const anySocket = "a unix socket"
+
 /** Makes the denial of the network, or of a host that a message names. */
-export const network = (how: Evidence, host = "network"): Denial => ({
+export const network = (how: Evidence, host = anyHost): Denial => ({
   resource: host,
   access: "network",
-  rule: "allowNetwork: false",
+  rule: noNetwork,
   source: "default",
   reason: "no network but the sandbox's own loopback",
   how
 })
 
 /** Makes the denial of a unix socket, or of the one that a message names. */
-export const socket = (path = unknownSocket): Denial => ({
+export const socket = (path = anySocket): Denial => ({
   resource: path,
   access: "network",
   rule: unixSockets,
@@ -55,18 +58,31 @@ export const socket = (path = unknownSocket): Denial => ({
   how: "verified-text"
 })
 
-/** The rule that denies unix sockets, as messages name it. */
-export const unixSockets = "no unix sockets"
+/** Tests whether a denial is of a unix socket. */
+export const isSocket = ({ rule, source }: Denial): boolean => rule === unixSockets && source === "default"
 
-/** The words for a unix socket that no message names. */
-const unknownSocket = "a unix socket"
+/** Tests whether a denial is of the network or a unix socket that no message names. */
+export const isNameless = ({ access, resource }: Pick<Denial, "access" | "resource">): boolean =>
+  access === "network" && (resource === anyHost || resource === anySocket)
+
+/** Tests whether a write was denied because no rule allows it. */
+export const isUnlisted = ({ rule }: Pick<Denial, "rule">): boolean => rule === notWhitelisted.pattern
 
 /** Writes what a denial is of (`Name`): a path, a host, or the words that stand for one that is not known. */
-export const nameOf = ({ access, resource }: Pick<Denial, "access" | "resource">): string => {
-  if (access !== "network") return Name.of(resource)
-  return resource === unknownSocket ? resource : Name.ofEntry(resource)
+export const nameOf = (denial: Pick<Denial, "access" | "resource">): string => {
+  if (denial.access !== "network") return Name.of(denial.resource)
+  return isNameless(denial) ? denial.resource : Name.ofEntry(denial.resource)
 }
 
 /** Writes the rule of a denial (`Name`): an entry of a list, or the words for what no entry says. */
 export const ruleOf = ({ rule, source }: Pick<Denial, "rule" | "source">): string =>
   source === "default" ? rule : Name.ofEntry(rule)
+
+/** Writes what a denial refused: `/x is read-only`. */
+export const whatOf = (denial: Denial): string => {
+  const name = nameOf(denial)
+  if (denial.access === "network" && !isSocket(denial)) {
+    return isNameless(denial) ? "there is no network" : `there is no network, so ${name} can't be reached`
+  }
+  return isUnlisted(denial) ? `${name} is read-only` : `${name} is blocked by rule ${ruleOf(denial)}: ${denial.reason}`
+}

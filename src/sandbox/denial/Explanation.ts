@@ -1,14 +1,12 @@
-/**
- * Explains a denial to a model: what was denied, by which rule and why, what would be allowed, and what to do next.
- */
+/** Turns denials into what is told of them: what was refused, what is allowed, and what a user can do about it. */
 
 import * as Os from "node:os"
 import * as Path from "node:path"
 import * as Quote from "../../bash/Quote.js"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
-import * as PolicyDecision from "../policy/PolicyDecision.js"
 import { type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
@@ -19,33 +17,15 @@ interface Remedy {
 }
 
 /**
- * Finds the path to allow for a write; undefined where no sandbox may allow it.
+ * Finds the path to allow for a write: the nearest one that exists, unless it is too wide to be given away. Returns
+ * undefined if no sandbox may allow it.
  *
  * @param resource the real path that was to be written
  * @param cwd the directory that the sandbox is for
  */
-export const find = (resource: string, cwd: string): Remedy | undefined => {
+export const remedyFor = (resource: string, cwd: string): Remedy | undefined => {
   const found = nearest(resource, cwd)
   return PathEntry.unwritable(found.path) === undefined ? found : undefined
-}
-
-/**
- * Returns the commands that allow several writes, each path once, and none that lies in another; undefined where no sandbox
- * may allow any of them.
- */
-const commands = (
-  resources: ReadonlyArray<string>,
-  cwd: string
-): { readonly text: string; readonly areThere: boolean; readonly isOne: boolean } | undefined => {
-  const found = new Map(resources.flatMap((resource) => find(resource, cwd) ?? []).map((each) => [each.path, each]))
-  const paths = [...found.keys()]
-  const widest = [...found.values()].filter(({ path }) => !paths.some((other) => path.startsWith(`${other}/`)))
-  if (widest.length === 0) return undefined
-  return {
-    text: widest.map(({ path }) => `synapse sandbox allow ${Quote.line(path)}`).join("; "),
-    areThere: widest.every(({ isThere }) => isThere),
-    isOne: widest.length === 1
-  }
 }
 
 const nearest = (resource: string, cwd: string): Remedy => {
@@ -63,7 +43,7 @@ const wide =
 export const isWide = (directory: string, cwd: string): boolean =>
   wide.test(directory) || directory === homeDirectory() || cwd.startsWith(`${directory}/`)
 
-/** A user whom the system does not know has none. */
+/** Returns undefined for a user whom the system does not know. */
 const homeDirectory = (): string | undefined => {
   try {
     return Os.homedir()
@@ -72,144 +52,92 @@ const homeDirectory = (): string | undefined => {
   }
 }
 
-const did: Readonly<Record<Denial.Denial["access"], string>> = {
-  read: "reading",
-  write: "writing",
-  network: "reaching"
-}
+/** The most writes for which a command to allow them is worked out. */
+const mostAllowed = 4
 
-const known: Readonly<Record<Denial.Denial["how"], string>> = {
-  preflight: "The command was not run",
-  "verified-text": "The command ran, and was refused this",
-  counter: "The command ran; the system counted the attempt, which may not be why it failed"
-}
-
-/** Describes a denial: what was denied, by which rule and why, followed by the advice on it. */
-export const describe = (
-  denial: Denial.Denial,
-  policy: SandboxPolicy,
-  others: ReadonlyArray<Denial.Denial> = []
-): string =>
-  [
-    `Blocked by the sandbox: ${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)}: ${denial.reason})`,
-    advise(denial, policy, others)
-  ].join("\n")
-
-/** The beginning of the line which names what else was denied. */
-export const also = "Also denied: "
-
-/** The most further denials that are named. */
-const mostOthers = 3
-
-/**
- * Names further denials on one line, each with its rule where that is not the first one's; undefined where there are none.
- */
-export const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): string | undefined => {
-  const named = new Set(
-    others.map((other) => {
-      const by = other.rule === denial.rule ? "" : ` (rule ${Denial.ruleOf(other)})`
-      return `${did[other.access]} ${Denial.nameOf(other)}${by}`
-    })
+/** Returns the paths with which several writes can be done, each once, and none that lies in another. */
+const allowFor = (
+  denials: ReadonlyArray<Denial.Denial>,
+  { cwd, shown, unattended }: SandboxPolicy
+): Diagnostic.Denial["allow"] => {
+  if (unattended === true || shown !== undefined) return undefined
+  const unlisted = denials.filter(Denial.isUnlisted).slice(0, mostAllowed)
+  const found = unlisted.flatMap(({ resource }) => remedyFor(resource, cwd) ?? [])
+  const widest = [...new Map(found.map((each) => [each.path, each])).values()].filter(
+    ({ path }) => !found.some((other) => path.startsWith(`${other.path}/`))
   )
-  named.delete(`${did[denial.access]} ${Denial.nameOf(denial)}`)
-  if (named.size === 0) return undefined
-  const shown = [...named].slice(0, mostOthers)
-  return `${also}${shown.join(", ")}${named.size > mostOthers ? `, and ${named.size - mostOthers} more` : ""}.`
-}
-
-/**
- * Returns the advice on a denial, one line each: whether the command ran, what else was denied, what would be allowed, and
- * what to do next.
- */
-export const advise = (
-  denial: Denial.Denial,
-  policy: SandboxPolicy,
-  others: ReadonlyArray<Denial.Denial> = []
-): string =>
-  [
-    `${known[denial.how]}.`,
-    alsoOf(denial, others),
-    `Allowed: ${allowed(denial, policy)}`,
-    nextStep(denial, policy, others),
-    isUnlisted(denial) ? undefined : remedy(others, policy)
-  ]
-    .filter((line) => line !== undefined)
-    .join("\n")
-
-const isUnlisted = ({ rule }: Denial.Denial): boolean => rule === PolicyDecision.notWhitelisted.pattern
-
-const commandsFor = (denials: ReadonlyArray<Denial.Denial>, { cwd, shown, unattended }: SandboxPolicy) =>
-  unattended === true || shown !== undefined
+  return widest.length === 0
     ? undefined
-    : commands(
-        denials
-          .filter(isUnlisted)
-          .slice(0, mostOthers + 1)
-          .map(({ resource }) => resource),
-        cwd
-      )
-
-/** Tells what to ask the user for, so that the writes can be done; undefined where nobody can be asked, or no setting helps. */
-const remedy = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): string | undefined => {
-  const found = commandsFor(denials, policy)
-  if (found === undefined) return undefined
-  const { areThere, isOne, text } = found
-  const first = areThere ? "" : isOne ? "make it, and then to " : "make what is missing, and then to "
-  return `${isOne ? "If it has to be there" : "If they have to be there"}, ask the user to ${first}run, for later sessions: ${text}`
+    : { paths: widest.map(({ path }) => Quote.line(path)), exist: widest.every(({ isThere }) => isThere) }
 }
 
-const askFor = (areThere: boolean, text: string): string => `To ask for${areThere ? "" : ", once made"}: ${text}`
-
-/** Tells in few words what to ask the user for, so that denied writes can be done; undefined where that is nothing. */
-export const request = (denials: ReadonlyArray<Denial.Denial>, policy: SandboxPolicy): string | undefined => {
-  const found = commandsFor(denials, policy)
-  return found === undefined ? undefined : askFor(found.areThere, found.text)
+/** Names further denials, each with its rule where that is not the first one's. */
+const alsoOf = (denial: Denial.Denial, others: ReadonlyArray<Denial.Denial>): ReadonlyArray<string> => {
+  const first = Denial.nameOf(denial)
+  const named = others
+    .filter((other) => other.access !== denial.access || Denial.nameOf(other) !== first)
+    .map((other) =>
+      other.rule === denial.rule ? Denial.nameOf(other) : `${Denial.nameOf(other)} (rule ${Denial.ruleOf(other)})`
+    )
+  return [...new Set(named)]
 }
 
-/**
- * Returns the few words for the line of an explanation which tells what to ask the user for; undefined for any other line.
- */
-export const requestIn = (line: string): string | undefined => {
-  const [, first, text] = /^If (?:it has|they have) to be there, ask the user to (make )?.*?: (.*)$/.exec(line) ?? []
-  return text === undefined ? undefined : askFor(first === undefined, text)
-}
-
-const allowed = ({ access, rule }: Denial.Denial, policy: SandboxPolicy): string => {
-  if (rule === Denial.unixSockets) return "pairs of connected sockets, and TCP to localhost, within the sandbox."
-  if (access === "network") return "connections to localhost, within the sandbox."
+/** Says where commands can write. */
+const writableIn = (policy: SandboxPolicy): string => {
   const all = [...new Set(writable(policy).map(({ pattern }) => pattern))]
   const roots = all.filter((path) => !all.some((other) => path !== other && path.startsWith(`${other}/`)))
-  const writes = roots.length === 0 ? "writing nowhere" : `writing under ${roots.map(Name.ofEntry).join(", ")}`
-  return `reading whatever no rule denies; ${writes}.`
+  return `Writable: ${roots.length === 0 ? "nothing" : roots.map(Name.ofEntry).join(", ")}.`
 }
 
-const noDetour = "Do not try to get around it."
-
-const nextStep = (denial: Denial.Denial, policy: SandboxPolicy, others: ReadonlyArray<Denial.Denial>): string => {
+/** Says what is allowed instead, and what to do next. */
+const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: boolean): ReadonlyArray<string> => {
   const { access, rule, source } = denial
-  if (policy.unattended === true) return `${noDetour} ${inAnswer(denial, policy)}`
-  if (rule === Denial.unixSockets) {
-    return `${noDetour} If one is needed, ask the user: --allow-unix-sockets allows them, and so lets commands reach programs outside of the sandbox.`
+  const { shown, unattended } = policy
+  if (Denial.isUnlisted(denial)) {
+    if (shown !== undefined) return ["You only read: say in your answer what is to be written."]
+    const next = unattended === true ? "Say in your answer what has to be written there." : "It can't be allowed."
+    return canBeAllowed ? [writableIn(policy)] : [writableIn(policy), next]
   }
-  if (access === "network") return `${noDetour} No setting allows the network; ask the user to do what needs it.`
-  if (isUnlisted(denial)) {
-    if (policy.shown !== undefined) return `${noDetour} You only read: tell in your answer what is to be written.`
-    return remedy([denial, ...others], policy) ?? `${noDetour} No setting lets commands write there.`
+  if (Denial.isSocket(denial)) {
+    const works = "Socket pairs and TCP to localhost work."
+    return unattended === true
+      ? [works, "Say in your answer what needs the socket."]
+      : [works, "If one is needed, ask the user for --allow-unix-sockets: commands then reach programs outside."]
   }
+  if (access === "network") {
+    const works = "Only localhost can be reached."
+    return unattended === true
+      ? [works, "Say in your answer what is needed from there."]
+      : [works, "No setting allows it: ask the user to do what needs the network."]
+  }
+  if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
   if (source === "file") {
-    return `${noDetour} The user can take the rule back, for later sessions: synapse sandbox forget ${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
+    const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
+    return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]
   }
-  return `${noDetour} If it is needed, ask the user for what you need of it.`
+  return ["Do not work around it: ask the user for what you need of it."]
 }
 
-/** Tells a sub-agent, whose answer is all that anybody sees of it, to say there what it needs. */
-const inAnswer = ({ access, rule }: Denial.Denial, { shown }: SandboxPolicy): string => {
-  if (rule === PolicyDecision.notWhitelisted.pattern) {
-    return shown === undefined
-      ? "Say in your answer what has to be written there."
-      : "You only read: say in your answer what is to be written."
-  }
-  return access === "network"
-    ? "Say in your answer what is needed from there."
-    : "If it is needed, say in your answer what you need of it."
+/**
+ * Returns what is told of a denial.
+ *
+ * @param rest the sentence on the command that does the rest without what was denied
+ */
+export const of = (
+  denial: Denial.Denial,
+  policy: SandboxPolicy,
+  others: ReadonlyArray<Denial.Denial> = [],
+  rest?: string
+): Diagnostic.Denial => {
+  const allow = allowFor([denial, ...others], policy)
+  return Diagnostic.Denial.make({
+    what: Denial.whatOf(denial),
+    rule: denial.rule,
+    reason: denial.reason,
+    ran: denial.how !== "preflight",
+    also: alsoOf(denial, others),
+    advice: adviceOn(denial, policy, allow !== undefined),
+    ...(rest === undefined ? undefined : { rest }),
+    ...(allow === undefined ? undefined : { allow })
+  })
 }

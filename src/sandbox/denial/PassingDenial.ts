@@ -5,6 +5,7 @@
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
+import * as Diagnostic from "../../domain/Diagnostic.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as Name from "../policy/Name.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -47,9 +48,6 @@ export const gitRemedy = (command: string, stderr: string): string | undefined =
   return `${[form, "--", ...names.map((name) => `':!/${name}'`)].join(" ")} ${does} the rest.`
 }
 
-/** Tests whether a line is such a sentence. */
-export const isRemedy = (line: string): boolean => /^git .* (?:adds|shows|stashes) the rest\.$/.test(line)
-
 /** Matches how git refuses to go on while there are changes. */
 const refusal =
   /^(?:error|fatal): (?:cannot (?:rebase|pull with rebase): You have unstaged changes|your local changes would be overwritten|Your local changes to the following files would be overwritten|cannot continue with unstaged changes)/m
@@ -57,14 +55,13 @@ const refusal =
 /** The most bytes of an index that is read. */
 const largest = 16 * 1024 * 1024
 
-/** Tests whether git has refused to go on for the sake of changes. */
-export const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command) && refusal.test(stderr)
+const isRefusal = ({ command, stderr }: Failed): boolean => /\bgit\b/.test(command) && refusal.test(stderr)
 
 /**
  * Finds a hidden file that the index of a working tree has: what can't be read seems changed. Undefined where there is none,
  * or the index does not tell.
  */
-export const find = (failed: Failed): Mask | undefined => {
+const find = (failed: Failed): Mask | undefined => {
   for (const top of CommandWords.tops(failed)) {
     const masks = failed.masks.filter(({ kind, path }) => kind === "file" && path.startsWith(`${top}/`))
     const index = masks.length === 0 ? undefined : read(Path.posix.join(top, ".git/index"))
@@ -126,8 +123,6 @@ const ofGit = /\bgit\b[^|;&\n]{0,200}?\s(?:status|commit)\b/
 
 const tellsChanges = (command: string): boolean => ofGit.test(command.slice(0, mostOfCommand))
 
-const did = { read: "reading", write: "writing", network: "reaching" }
-
 /** Tests whether something may have been denied to a command that succeeded, as far as its words tell. */
 export const isLikely = (
   command: string,
@@ -142,33 +137,16 @@ export const isLikely = (
 /** Tests whether a text says that a host was not reached. */
 export const isOffline = (stderr: string): boolean => Message.saysUnresolved(stderr) || Message.saysUnreachable(stderr)
 
-/** Tests whether a denial is of the network, and no message names a host. */
-const isNameless = ({ how, resource, rule }: Denial.Denial): boolean => {
-  const host = Denial.network(how)
-  return rule === host.rule && resource === host.resource
-}
-
 /** Tests whether a denial can be told in passing, by its name: that of a host, a path, or the path of a socket. */
 const canBeTold = (denial: Denial.Denial): boolean =>
   denial.how === "verified-text" &&
-  (denial.rule !== Denial.unixSockets || denial.resource.startsWith("/")) &&
-  !isNameless(denial)
-
-/** The beginnings of what is told in passing. */
-const beginnings = {
-  denied: "Blocked by the sandbox: ",
-  hidden: "The sandbox hides ",
-  offline: "The sandbox has no network"
-}
-
-/** Tests whether a notice tells of a denial in passing. */
-export const isNotice = (notice: string): boolean =>
-  Object.values(beginnings).some((beginning) => notice.startsWith(beginning))
+  !Denial.isNameless(denial) &&
+  (!Denial.isSocket(denial) || denial.resource.startsWith("/"))
 
 /** Tells of each rule once for a path, and of the network once, for the messages of later commands say the rest. */
 export class PassingDenials {
   private readonly told = new Set<string>()
-  private isBegun = false
+  private readonly worded = new Diagnostic.ToldDenials()
 
   /** Notes a denial that a result names anyway. */
   note(denial: Denial.Denial): void {
@@ -180,35 +158,22 @@ export class PassingDenials {
     const [denial, ...others] = passed.denials.filter(
       (each) => canBeTold(each) && !this.told.has(keyOf(each)) && !(passed.isPipeline && each.access === "network")
     )
-    if (denial !== undefined) {
-      for (const each of [denial, ...others]) this.told.add(keyOf(each))
-      const rest = gitRemedy(passed.command, passed.stderr)
-      const request = Explanation.request([denial, ...others], passed.policy)
-      const isNew = request !== undefined && !this.told.has(request)
-      if (isNew) this.told.add(request)
-      const what = `${beginnings.denied}${did[denial.access]} ${Denial.nameOf(denial)} (rule ${Denial.ruleOf(denial)})`
-      const parts = [
-        this.isBegun ? `${what}.` : `${what}; the command went on without it.`,
-        rest,
-        Explanation.alsoOf(denial, others),
-        isNew ? request : undefined
-      ]
-      this.isBegun = true
-      return parts.filter((part) => part !== undefined).join(" ")
+    if (denial === undefined) {
+      return this.offline(passed) ?? this.ofChanged("git", this.seemsChanged(passed, "git"))
     }
-    const offline = this.offline(passed)
-    if (offline !== undefined) return offline
-    return this.ofChanged("git", this.seemsChanged(passed, "git"))
+    for (const each of [denial, ...others]) this.told.add(keyOf(each))
+    const rest = gitRemedy(passed.command, passed.stderr)
+    return this.worded.passing(Explanation.of(denial, passed.policy, others, rest))
   }
 
   /** Tells once that there is no network, where a message or the program tells that one was to be reached. */
   private offline({ command, denials, isPipeline }: Passed): string | undefined {
-    const denial = isPipeline ? undefined : denials.find(isNameless)
+    const denial = isPipeline ? undefined : denials.find((each) => Denial.isNameless(each) && !Denial.isSocket(each))
     if (denial === undefined || this.told.has(keyOf(denial))) return undefined
     const program = CommandWords.programIn(command)
     if (program === undefined && denial.how !== "verified-text") return undefined
     this.told.add(keyOf(denial))
-    return `${beginnings.offline}, which ${program ?? "the command"} tried to reach.`
+    return `The sandbox has no network, which ${program ?? "the command"} tried to reach.`
   }
 
   /** Returns one line on a hidden file that a command of git has failed for, once for each rule; else undefined. */
@@ -222,7 +187,7 @@ export class PassingDenials {
   private ofChanged(kind: string, mask: Mask | undefined): string | undefined {
     if (mask === undefined || this.told.has(`${kind} ${mask.rule.pattern}`)) return undefined
     this.told.add(`git ${mask.rule.pattern}`).add(`${kind} ${mask.rule.pattern}`)
-    return `${beginnings.hidden}${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
+    return `The sandbox hides ${Name.of(mask.path)} (rule ${Name.ofEntry(mask.rule.pattern)}): git can't read it, and takes it for changed.`
   }
 
   /** Finds a hidden file that git tells to be changed. */
@@ -242,6 +207,9 @@ export class PassingDenials {
     return undefined
   }
 }
+
+/** Tests whether a notice tells of a denial in passing. */
+export const isNotice = (notice: string): boolean => /^(?:sandbox: |The sandbox (?:hides|has no network))/.test(notice)
 
 /** Names what is told once: any host stands for the network. */
 const keyOf = ({ access, resource, rule }: Denial.Denial): string =>

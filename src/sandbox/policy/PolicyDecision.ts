@@ -108,7 +108,7 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     return {
       allowed: false,
       rule,
-      reason: `on the blacklist, ${describeSource(rule.source)}: neither read nor written`
+      reason: `on the blacklist (${describeSource(rule.source)})`
     }
   }
 
@@ -122,11 +122,11 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     const cached = cache.find(path)
     if (cached !== undefined) return { allowed: true, rule: cached }
     const own = readonly.find(path)
-    if (own !== undefined) return { allowed: false, rule: own, reason: `of ${describeSource(own.source)}: read only` }
+    if (own !== undefined) return { allowed: false, rule: own, reason: `read-only (${describeSource(own.source)})` }
     const rule = shown.find(path) === undefined ? whitelist.find(path) : undefined
     if (rule !== undefined) return { allowed: true, rule }
     if (device.test(path)) return { allowed: true }
-    return { allowed: false, rule: notWhitelisted, reason: "read only, like all that no rule allows to write" }
+    return { allowed: false, rule: notWhitelisted, reason: "read-only, since no rule allows writing" }
   }
 
   const held = policy.readonly.flatMap((rule) => (rule.kind === "path" ? [{ path: rule.real ?? rule.path, rule }] : []))

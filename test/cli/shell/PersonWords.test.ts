@@ -8,7 +8,7 @@ const denied = (blockedResource: string) =>
     message: "",
     extras: {
       blocked: true,
-      blockedReason: "Blocked by the sandbox: it",
+      denied: { what: "it", ran: true },
       blockedResource,
       blockedRule: PolicyDecision.notWhitelisted.pattern
     }

@@ -164,7 +164,7 @@ describe.skipIf(!isPossible)("a sub-agent's question for permission in synapse s
         await until(() => server.requests.length === 1)
         fs.writeFileSync(path.join(cwd, "go"), "")
         await until(() => server.requests.length === 3)
-        assert.include(JSON.stringify(server.requests[2]?.body), "blocked by sandbox policy")
+        assert.include(JSON.stringify(server.requests[2]?.body), "is blocked by rule")
         const all = await endsWith(`${confined} echo ty''ped`)
         assert.notMatch(all.join("\n"), /Allow it/)
       },

@@ -29,7 +29,7 @@ describe("attribution", () => {
           access: "read",
           rule: "**/.env",
           source: "default",
-          reason: "on the blacklist, built in: neither read nor written",
+          reason: "on the blacklist (built in)",
           how: "verified-text"
         }
       ])
@@ -161,8 +161,8 @@ describe("attribution", () => {
           resource.slice(world.project.length),
           reason.replace(world.project, "")
         ])
-      const itself = "of a trusted MCP server: it can be neither written, moved nor removed"
-      const held = "it holds /src/main.py, of a trusted MCP server, and can be neither moved nor removed"
+      const itself = "it can be neither written, moved nor removed (a trusted MCP server)"
+      const held = "it holds /src/main.py (a trusted MCP server), and can be neither moved nor removed"
       const busy = "Device or resource busy"
       assert.deepStrictEqual(told(`rm: cannot remove 'src/main.py': ${busy}`), [["trusted", "/src/main.py", itself]])
       assert.deepStrictEqual(told(`mv: cannot move 'a.txt' to './src/main.py': ${busy}`), [

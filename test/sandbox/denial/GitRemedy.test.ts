@@ -26,7 +26,6 @@ describe("what git can do with all but a hidden file", () => {
       it(`${command}: ${excluded}`, () => {
         const found = PassingDenial.gitRemedy(command, stderr)
         assert.strictEqual(found, remedy?.replace("@", excluded))
-        assert.isTrue(found === undefined || PassingDenial.isRemedy(found))
       })
     }
   }

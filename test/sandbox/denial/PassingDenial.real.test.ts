@@ -20,7 +20,7 @@ describe("a command that goes on without what was denied to it", () => {
       Effect.gen(function* () {
         put(".env", "A=1\n")
         const { isError, output } = yield* handle({ command })
-        const told = `Blocked by the sandbox: reading ${cwd}/.env (rule **/.env); the command went on without it.`
+        const told = `sandbox: ${cwd}/.env is blocked by rule **/.env: on the blacklist (built in); the command went on without it.`
         assert.deepStrictEqual([output.trimEnd(), isError], [`${shown}\n${told}`, false])
       })
     )
@@ -42,7 +42,7 @@ describe("a command that goes on without what was denied to it", () => {
         const went = at === 0 ? "; the command went on without it" : ""
         assert.strictEqual(
           output.trimEnd().split("\n").at(-1),
-          `Blocked by the sandbox: writing ${path} (rule not whitelisted)${went}. To ask for, once made: synapse sandbox allow ${path}`,
+          `sandbox: ${path} is read-only${went}. Ask the user to create ${path} and run: synapse sandbox allow ${path}`,
           command
         )
       }
@@ -63,7 +63,7 @@ describe("a command that goes on without what was denied to it", () => {
           output.trimEnd().split("\n").at(-1),
           who === undefined
             ? "The sandbox has no network, which git tried to reach."
-            : `Blocked by the sandbox: reaching ${who} (rule allowNetwork: false); the command went on without it.`
+            : `sandbox: there is no network, so ${who} can't be reached; the command went on without it.`
         )
       })
     )
@@ -95,7 +95,7 @@ describe("a command that goes on without what was denied to it", () => {
       ChildProcess.spawnSync("git", ["init", "-q"], { cwd })
       const remedy = "git add -A -- ':!/.env'"
       const failed = yield* handle({ command: "git add -A" })
-      assert.strictEqual(failed.output.trimEnd().split("\n").at(-1), `${remedy} adds the rest.`)
+      assert.include(failed.output.trimEnd().split("\n").at(-1), ` ${remedy} adds the rest.`)
       const { output } = yield* handle({ command: `mkdir sub && cd sub && ${remedy}; git diff --cached --name-only` })
       assert.strictEqual(output.split("\n")[0], "new")
     })
@@ -107,7 +107,7 @@ describe("a command that goes on without what was denied to it", () => {
         Effect.map(handle({ command: `curl -sS http://${host} || true` }), ({ output }) => output.trimEnd().split("\n"))
       assert.deepStrictEqual(yield* curl("example.org"), [
         "curl: (6) Could not resolve host: example.org",
-        "Blocked by the sandbox: reaching example.org (rule allowNetwork: false); the command went on without it."
+        "sandbox: there is no network, so example.org can't be reached; the command went on without it."
       ])
       assert.lengthOf(yield* curl("example.net"), 1)
       const { output } = yield* handle({ command: 'f=.en; printf "cat: ${f}v: Permission denied\\n" >&2; false' })

@@ -23,7 +23,7 @@ const passed = (passing: Partial<PassingDenial.Passed>): PassingDenial.Passed =>
   ...passing
 })
 
-const reading = "Blocked by the sandbox: reading /p/.env (rule **/.env); the command went on without it."
+const reading = "sandbox: /p/.env is blocked by rule **/.env: on the blacklist; the command went on without it."
 const hiding = "The sandbox hides /p/.env (rule **/.env): git can't read it, and takes it for changed."
 
 describe("a denial to a command that went on", () => {
@@ -36,15 +36,12 @@ describe("a denial to a command that went on", () => {
     const written = (...paths: ReadonlyArray<string>) => passing.notice(passed({ denials: paths.map(write) }))
     assert.strictEqual(
       written("/usr/a", "/usr/b"),
-      "Blocked by the sandbox: writing /usr/a (rule not whitelisted). Also denied: writing /usr/b. To ask for, once made: synapse sandbox allow /usr/a; synapse sandbox allow /usr/b"
+      "sandbox: /usr/a is read-only. Also denied: /usr/b. Ask the user to create what is missing and run: synapse sandbox allow /usr/a; synapse sandbox allow /usr/b"
     )
     assert.isUndefined(written("/usr/b"))
-    const asked = "To ask for, once made: synapse sandbox allow /usr/new"
-    assert.strictEqual(
-      written("/usr/new/c"),
-      `Blocked by the sandbox: writing /usr/new/c (rule not whitelisted). ${asked}`
-    )
-    assert.strictEqual(written("/usr/new/d"), "Blocked by the sandbox: writing /usr/new/d (rule not whitelisted).")
+    const asked = "Ask the user to create /usr/new and run: synapse sandbox allow /usr/new"
+    assert.strictEqual(written("/usr/new/c"), `sandbox: /usr/new/c is read-only. ${asked}`)
+    assert.strictEqual(written("/usr/new/d"), "sandbox: /usr/new/d is read-only.")
   })
 
   it("is not told where a result has named the rule before", () => {
@@ -83,7 +80,7 @@ describe("a denial to a command that went on", () => {
   it("is told of a unix socket that a message names", () => {
     const passing = new PassingDenial.PassingDenials()
     const told = passing.notice(passed({ denials: [Denial.socket("/tmp/tmux-0/q")] }))
-    assert.match(told ?? "", /^Blocked by the sandbox: reaching \/tmp\/tmux-0\/q \(rule no unix sockets\); /)
+    assert.match(told ?? "", /^sandbox: \/tmp\/tmux-0\/q is blocked by rule no unix sockets: .*; the command went on/)
   })
 
   for (const [what, stdout] of Object.entries({
@@ -124,8 +121,7 @@ describe("a denial to a command that went on", () => {
     const denials = [Denial.network("verified-text", "example.com")]
     const passing = new PassingDenial.PassingDenials()
     const notices = [true, false, false].map((isPipeline) => passing.notice(passed({ denials, isPipeline })))
-    const told =
-      "Blocked by the sandbox: reaching example.com (rule allowNetwork: false); the command went on without it."
+    const told = "sandbox: there is no network, so example.com can't be reached; the command went on without it."
     assert.deepStrictEqual(notices, [undefined, told, undefined])
   })
 

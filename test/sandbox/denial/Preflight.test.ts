@@ -31,7 +31,7 @@ describe("preflight", () => {
         access: "read",
         rule: `${project}/vault`,
         source: "file",
-        reason: "on the blacklist, sandbox.json: neither read nor written",
+        reason: "on the blacklist (sandbox.json)",
         how: "preflight"
       }
       assert.deepStrictEqual(Preflight.make(both)("cat vault/key.pem", { cwd: project }), [expected])

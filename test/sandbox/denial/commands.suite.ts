@@ -33,13 +33,20 @@ const outcome = (
     const expected = rule === undefined ? undefined : text(rule)
     if (Either.isRight(ran)) {
       const { right: result } = ran
-      const passing = result.notices?.find((notice) => /^Blocked by the sandbox|^The sandbox hides/.test(notice))
-      const named = passing === undefined ? undefined : (/\(rule (.+?)\)[;:.]/.exec(passing)?.[1] ?? passing)
+      const passing = result.notices?.find((notice) => /^sandbox: |^The sandbox hides/.test(notice))
+      const named = passing === undefined ? undefined : ruleIn(passing)
       return { command, expected, named: result.blocked === true ? result.blockedRule : named, result }
     }
     const named = ran.left._tag === "Blocked" ? ran.left.rule : ran.left.message
     return { command, expected, named, result: undefined }
   })
+
+/** Finds the rule that a notice names, or stands for. */
+const ruleIn = (notice: string): string => {
+  if (/ is read-only[;.]/.test(notice)) return "not whitelisted"
+  if (notice.includes("there is no network")) return "allowNetwork: false"
+  return / by rule (.+?): /.exec(notice)?.[1] ?? /\(rule (.+?)\)[;:.]/.exec(notice)?.[1] ?? notice
+}
 
 const show = ({ command, expected, named, result }: Outcome) =>
   `${command}\n    expected ${expected}, named ${named}; exit ${result?.exitCode}\n    ${result?.stderr.trim().slice(-600).replaceAll("\n", "\n    ")}`

@@ -70,12 +70,12 @@ describe("a policy", () => {
     assert.deepStrictEqual(PolicyDecision.decide(one, "/etc/shadow", "read"), {
       allowed: false,
       rule: { pattern: "/etc/shadow", path: "/etc/shadow", kind: "path", source: "default" },
-      reason: "on the blacklist, built in: neither read nor written"
+      reason: "on the blacklist (built in)"
     })
     assert.deepStrictEqual(PolicyDecision.decide(one, "/etc/passwd", "write"), {
       allowed: false,
       rule: PolicyDecision.notWhitelisted,
-      reason: "read only, like all that no rule allows to write"
+      reason: "read-only, since no rule allows writing"
     })
   })
 })

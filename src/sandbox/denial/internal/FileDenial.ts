@@ -116,7 +116,7 @@ export const make = (
     // A hard link, or the same files mounted elsewhere: its name falls under no rule.
     if (mask === undefined) return undefined
     const why = mask.reason ?? "the same as what the rule names, under another name"
-    return Denial.make({ rule: mask.rule, reason: `${why}: neither read nor written` }, real, access, "verified-text")
+    return Denial.make({ rule: mask.rule, reason: why }, real, access, "verified-text")
   }
 
   const pinned = (path: string): Denial.Denial | undefined => {
@@ -128,11 +128,11 @@ export const make = (
     }
     const found = held(real)
     if (found === undefined || HostPath.isMissing(found.path)) return undefined
-    const of = `of ${describeSource(found.rule.source)}`
+    const of = describeSource(found.rule.source)
     const reason =
       found.path === real
-        ? `${of}: it can be neither written, moved nor removed`
-        : `it holds ${found.path}, ${of}, and can be neither moved nor removed`
+        ? `it can be neither written, moved nor removed (${of})`
+        : `it holds ${found.path} (${of}), and can be neither moved nor removed`
     return Denial.make({ rule: found.rule, reason }, real, "write", "verified-text")
   }
 
