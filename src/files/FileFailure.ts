@@ -1,6 +1,6 @@
 /** Makes the errors of commands that failed on a file: `<command>: <path>: <the system's words>`, and advice. */
 
-import { quote } from "../bash/Quote.js"
+import * as Quote from "../bash/Quote.js"
 import * as ShellText from "../bash/ShellText.js"
 import * as Advice from "../domain/Advice.js"
 import { ExecutionFailed } from "../domain/CommandError.js"
@@ -36,25 +36,12 @@ const adviceFor = ({ kind, path }: FileError, directory: string): ReadonlyArray<
 /** Makes advice to run a program on a file: `ls src`. */
 export const run = (program: string, path: string): Advice.Part => Advice.run(`${program} ${toWord(path)}`)
 
-/** Matches what can't be shown on a line: control characters, and bytes that are not UTF-8. */
-const unprintable = /[\p{Cc}\p{Cs}]/u
-
-/** Converts a path into a word for bash, on one line, quoted only where it must be. */
-export const toWord = (path: string): string => {
-  const operand = path.startsWith("-") ? `./${path}` : path
-  if (unprintable.test(operand)) return `$'${operand.replace(/[\p{Cc}\p{Cs}'\\]/gu, escaped)}'`
-  return /^[\w./:@%+,~-]+$/.test(operand) ? operand : quote(operand)
-}
-
-const escaped = (char: string): string => {
-  if (char === "'" || char === "\\") return `\\${char}`
-  if (char === "\n") return "\\n"
-  return [...ShellText.encode(char)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")
-}
+/** Converts a path into an operand for bash, on one line, quoted only where it must be. */
+export const toWord = (path: string): string => Quote.line(path.startsWith("-") ? `./${path}` : path)
 
 /** Converts a path into text for a message: as it was given, where that is one line of UTF-8, and quoted otherwise. */
 export const printable = (path: string): string =>
-  path === "" ? "''" : unprintable.test(path) ? ShellText.quoted(path) : path
+  path === "" ? "''" : /[\p{Cc}\p{Cs}]/u.test(path) ? ShellText.quoted(path) : path
 
 /** Returns the directory that a path lies in, in the form that the path has. */
 export const parentOf = (path: string): string => {

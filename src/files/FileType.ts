@@ -1,4 +1,77 @@
 /** Tells the types of files that are no text by the bytes that they begin with. */
+/** The most megabytes of an image that is shown: models take no larger ones. */
+export const largestImage = 5
+
+/**
+ * The most pixels of a side of an image that is shown: models take no larger ones, and a small file may claim billions.
+ */
+export const largestSide = 8000
+
+/** The width and the height of an image, in pixels. */
+interface Dimensions {
+  readonly width: number
+  readonly height: number
+}
+
+/** Returns the dimensions of a PNG, JPEG, GIF or WebP image; undefined where its header is broken. */
+export const imageSizeOf = (mediaType: string, bytes: Buffer): Dimensions | undefined => {
+  try {
+    const found = readers[mediaType]?.(bytes)
+    return found !== undefined && isSide(found.width) && isSide(found.height) ? found : undefined
+  } catch (error) {
+    // It ends before its header does.
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
+}
+
+/** Tests for what a side can have: as PNG has it, which of the four has the largest images. */
+const isSide = (pixels: number): boolean => pixels > 0 && pixels < 2 ** 31
+
+type Reader = (bytes: Buffer) => Dimensions | undefined
+
+const png: Reader = (bytes) =>
+  bytes.toString("latin1", 12, 16) === "IHDR"
+    ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
+    : undefined
+
+const gif: Reader = (bytes) => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) })
+
+/** The markers of a JPEG that begin a frame, whose header has the dimensions. */
+const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+const jpeg: Reader = (bytes) => {
+  for (let at = 2; bytes.readUInt8(at) === 0xff; ) {
+    const marker = bytes.readUInt8(at + 1)
+    // A marker may have any number of these before it.
+    if (marker === 0xff) at++
+    else if (isFrame(marker)) return { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) }
+    else at += 2 + bytes.readUInt16BE(at + 2)
+  }
+  return undefined
+}
+
+const webp: Reader = (bytes) => {
+  switch (bytes.toString("latin1", 12, 16)) {
+    case "VP8X":
+      return { width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) }
+    case "VP8L": {
+      const sizes = bytes.readUInt32LE(21)
+      return { width: 1 + (sizes & 0x3fff), height: 1 + ((sizes >>> 14) & 0x3fff) }
+    }
+    case "VP8 ":
+      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+    default:
+      return undefined
+  }
+}
+
+const readers: Readonly<Record<string, Reader>> = {
+  "image/png": png,
+  "image/jpeg": jpeg,
+  "image/gif": gif,
+  "image/webp": webp
+}
 
 /** The type of a file that is no text. */
 export interface FileType {

@@ -42,7 +42,7 @@ export const read = <Refusal>(
   try {
     const stats = Fs.fstatSync(fd)
     const opened = refuse(stats, fd)
-    return opened === undefined ? Either.right({ bytes: startOf(fd, most), size: stats.size }) : Either.left(opened)
+    return opened === undefined ? Either.right({ bytes: readAt(fd, 0, most), size: stats.size }) : Either.left(opened)
   } finally {
     Fs.closeSync(fd)
   }
@@ -50,22 +50,12 @@ export const read = <Refusal>(
 
 /** Reads so many bytes of an open file from a position on, or fewer where it ends before. */
 export const readAt = (fd: number, from: number, most: number): Buffer => {
-  const bytes = Buffer.alloc(most)
-  let length = 0
-  for (let count = -1; length < most && count !== 0; length += count) {
-    count = Fs.readSync(fd, bytes, length, most - length, from + length)
-  }
-  return bytes.subarray(0, length)
-}
-
-/** Reads a descriptor to its end, or the bound. */
-const startOf = (fd: number, most: number): Buffer => {
   const chunks: Array<Buffer> = []
-  for (let left = most; left > 0; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(left, chunkLength))
-    const count = Fs.readSync(fd, chunk)
+  for (let read = 0; read < most; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(most - read, chunkLength))
+    const count = Fs.readSync(fd, chunk, 0, chunk.length, from + read)
     if (count === 0) break
-    left -= count
+    read += count
     chunks.push(chunk.subarray(0, count))
   }
   return Buffer.concat(chunks)

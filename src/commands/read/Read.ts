@@ -15,7 +15,6 @@ import * as WholeNumber from "../../domain/WholeNumber.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
-import * as ImageSize from "../../files/ImageSize.js"
 import * as Newlines from "../../files/Newlines.js"
 import * as Failure from "./internal/Read.failure.js"
 import * as Range from "./internal/Read.range.js"
@@ -105,7 +104,7 @@ const describe = Effect.fnUntraced(function* (
   const type = FileType.of(bytes)
   const { mediaType, name, program = "od -A d -c -N 256" } = type ?? { name: "binary file" }
   const sized = size > mostCounted * megabyte ? `more than ${mostCounted} MiB` : `${size} bytes`
-  const dimensions = mediaType === undefined ? undefined : ImageSize.of(mediaType, bytes)
+  const dimensions = mediaType === undefined ? undefined : FileType.imageSizeOf(mediaType, bytes)
   if (mediaType === undefined || dimensions === undefined) {
     const what = mediaType === undefined ? name : `${name} with a broken header`
     return yield* FileFailure.make("read", path, size === 0 ? what : `${what}, ${sized}`, {
@@ -115,10 +114,10 @@ const describe = Effect.fnUntraced(function* (
     })
   }
   const text = `${FileFailure.printable(path)}: ${name}, ${dimensions.width}x${dimensions.height}, ${sized}`
-  if (size > ImageSize.largestImage * megabyte)
-    return { text: `${text}, too large to be shown (${ImageSize.largestImage} MiB)\n` }
-  if (Math.max(dimensions.width, dimensions.height) > ImageSize.largestSide) {
-    return { text: `${text}, too large to be shown (${ImageSize.largestSide}x${ImageSize.largestSide})\n` }
+  if (size > FileType.largestImage * megabyte)
+    return { text: `${text}, too large to be shown (${FileType.largestImage} MiB)\n` }
+  if (Math.max(dimensions.width, dimensions.height) > FileType.largestSide) {
+    return { text: `${text}, too large to be shown (${FileType.largestSide}x${FileType.largestSide})\n` }
   }
   return { text: `${text}\n`, image: { path, mediaType, base64: bytes.toString("base64") } }
 })
@@ -131,7 +130,7 @@ const beginning = (files: Files, path: string): Effect.Effect<{ readonly bytes: 
       0,
       (size) => size <= mostCounted * megabyte,
       (size, chunk) => {
-        if (size <= ImageSize.largestImage * megabyte) chunks.push(Uint8Array.from(chunk))
+        if (size <= FileType.largestImage * megabyte) chunks.push(Uint8Array.from(chunk))
         return size + chunk.length
       }
     ),

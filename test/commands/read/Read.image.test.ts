@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Read from "../../../src/commands/read/Read.js"
-import * as ImageSize from "../../../src/files/ImageSize.js"
+import * as FileType from "../../../src/files/FileType.js"
 import * as MemoryFiles from "../../../src/files/MemoryFiles.js"
 import { failed, run } from "../../support/commands/FileCall.js"
 
@@ -132,7 +132,7 @@ describe("read of an image", () => {
     )
     FastCheck.assert(
       FastCheck.property(types, begun, (type, bytes) => {
-        const found = ImageSize.of(type, bytes)
+        const found = FileType.imageSizeOf(type, bytes)
         assert.isTrue(found === undefined || (found.width > 0 && found.height > 0))
       })
     )

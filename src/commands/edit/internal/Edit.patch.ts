@@ -115,20 +115,23 @@ const make = Effect.fnUntraced(function* (
     const { added, removed, text } = applied
     if (kind === "delete") {
       if (change.isWhole !== true && text !== "") return yield* refused("it holds more than the patch deletes")
-      said.push(`Deleted ${shown(path)}`)
+      said.push(`Deleted ${FileFailure.printable(path)}`)
       continue
     }
     target.text = text
     if (target !== file && file.original !== undefined) target.mode = yield* files.mode(path)
     if (change.isExecutable !== undefined) target.mode = executable(target.mode, change.isExecutable)
     const counts = change.hunks.length === 0 ? "" : ` (+${added} -${removed})`
-    if (isNew) said.push(`Added ${shown(path)} (${added} ${added === 1 ? "line" : "lines"})`)
-    else if (target === file) said.push(`Updated ${shown(path)}${counts || " (mode)"}`)
-    else said.push(`${isMove ? "Moved" : "Copied"} ${shown(path)} to ${shown(target.path)}${counts}`)
+    if (isNew) said.push(`Added ${FileFailure.printable(path)} (${added} ${added === 1 ? "line" : "lines"})`)
+    else if (target === file) said.push(`Updated ${FileFailure.printable(path)}${counts || " (mode)"}`)
+    else
+      said.push(
+        `${isMove ? "Moved" : "Copied"} ${FileFailure.printable(path)} to ${FileFailure.printable(target.path)}${counts}`
+      )
   }
   const [first, ...others] = refusals
   if (first === undefined) return { files: [...planned.values()], said }
-  const rows = others.slice(0, mostRefusals - 1).map(({ path, reason }) => `${shown(path)}: ${reason}`)
+  const rows = others.slice(0, mostRefusals - 1).map(({ path, reason }) => `${FileFailure.printable(path)}: ${reason}`)
   if (refusals.length > mostRefusals) rows.push(`… and ${refusals.length - mostRefusals} more that do not fit`)
   return yield* new PatchRefused({ path: first.path, hunk: first.hunk, reason: [first.reason, ...rows].join("\n") })
 })
@@ -144,7 +147,7 @@ const elsewhere = Effect.fnUntraced(function* (files: Files, cwd: string, path: 
     const here = parts.slice(count).join("/")
     if (yield* Effect.isFailure(Stream.runDrain(Stream.take(files.read(here, { regular: true }), 1)))) continue
     const up = Array.from({ length: count }, () => "..").join("/")
-    return `, but ${shown(here)} is here: the patch names files from a directory above: cd ${up} && edit --patch`
+    return `, but ${FileFailure.printable(here)} is here: the patch names files from a directory above: cd ${up} && edit --patch`
   }
   return ""
 })
@@ -157,8 +160,6 @@ const misfit = ({ hunks, path }: Located, { hunk, reason }: Hunks.Misfit): Patch
     reason: `${of} (line ${hunks[hunk - 1]?.at} of the patch) ${reason}`
   })
 }
-
-const shown = (path: string): string => (/\p{Cc}|\p{Cs}/u.test(path) ? ShellText.quoted(path) : path)
 
 /** Returns a mode with or without the right to execute, for whoever may read. */
 const executable = (mode: string | undefined, isExecutable: boolean): string => {

@@ -13,7 +13,6 @@ import type { McpOutput } from "../../../extension/mcp/McpClient.js"
 import * as FileFailure from "../../../files/FileFailure.js"
 import type { FileError } from "../../../files/Files.js"
 import * as FileType from "../../../files/FileType.js"
-import * as ImageSize from "../../../files/ImageSize.js"
 import { isRecord } from "./Mcp.schema.js"
 
 /** The bytes of something that a server has sent, in base64. */
@@ -113,10 +112,10 @@ const nameOf = ({ mediaType = "", name }: Attachment): readonly [prefix: string,
 
 /** Returns the type of an image that models take, by its bytes. */
 const shownType = (bytes: Buffer): string | undefined => {
-  if (bytes.length > ImageSize.largestImage * 1024 ** 2) return undefined
+  if (bytes.length > FileType.largestImage * 1024 ** 2) return undefined
   const mediaType = FileType.of(bytes)?.mediaType
-  const size = mediaType === undefined ? undefined : ImageSize.of(mediaType, bytes)
-  return size !== undefined && Math.max(size.width, size.height) <= ImageSize.largestSide ? mediaType : undefined
+  const size = mediaType === undefined ? undefined : FileType.imageSizeOf(mediaType, bytes)
+  return size !== undefined && Math.max(size.width, size.height) <= FileType.largestSide ? mediaType : undefined
 }
 
 /** A part of a result. */
