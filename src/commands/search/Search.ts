@@ -14,14 +14,13 @@ import * as ForeignText from "../../domain/ForeignText.js"
 import * as Similar from "../../domain/Similar.js"
 import * as Slices from "../../domain/Slices.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
-import type { Surroundings as SurroundingsOfSearchNative } from "../../sandbox/Surroundings.js"
 import * as Surroundings from "../../sandbox/Surroundings.js"
 
 /** The kind of a command. `agent`: one of Synapse's own; `extension`: one under a prefix of a user's. */
 export type Kind = "agent" | "mcp" | "skill" | "extension" | "native"
 
 /** A command that can be found. */
-export interface SearchEntryEntry {
+export interface Entry {
   readonly name: string
   readonly kind: Kind
   readonly summary: string
@@ -42,7 +41,7 @@ export interface SearchEntryEntry {
 const longest = 1000
 
 /** Makes an entry. */
-export const makeSearchEntry = (name: string, kind: Kind, summary: string): SearchEntryEntry => {
+export const makeEntry = (name: string, kind: Kind, summary: string): Entry => {
   const space = name.indexOf(" ")
   const own = space < 0 ? name : `${name.split(":", 1)[0]} ${name.slice(space + 1)}`
   const words = own.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase()
@@ -64,19 +63,19 @@ export const makeSearchEntry = (name: string, kind: Kind, summary: string): Sear
 }
 
 /** Makes the function that makes the entries of commands, once for each array. */
-export const maker = (): ((commands: ReadonlyArray<Described>) => ReadonlyArray<SearchEntryEntry>) => {
-  const made = new WeakMap<ReadonlyArray<Described>, ReadonlyArray<SearchEntryEntry>>()
+export const maker = (): ((commands: ReadonlyArray<Described>) => ReadonlyArray<Entry>) => {
+  const made = new WeakMap<ReadonlyArray<Described>, ReadonlyArray<Entry>>()
   return (commands) => {
     const known = made.get(commands)
     if (known !== undefined) return known
-    const entries = commands.map(({ name, summary }) => makeSearchEntry(name, kindOf(name), summary))
+    const entries = commands.map(({ name, summary }) => makeEntry(name, kindOf(name), summary))
     made.set(commands, entries)
     return entries
   }
 }
 
 /** Tests whether the summary of a command is the text of a server or a skill. */
-const isForeign = ({ kind, name }: Pick<SearchEntryEntry, "kind" | "name">): boolean =>
+const isForeign = ({ kind, name }: Pick<Entry, "kind" | "name">): boolean =>
   kind === "skill" ? name.includes(" ") : kind !== "agent" && kind !== "native" && !name.endsWith("*")
 
 /** Returns the kind of a command that is not the shell's own. */
@@ -88,7 +87,7 @@ const isOwn = (name: string): boolean => !name.includes(":") || /^(?:command|tas
 /** The result of a ranking. */
 export interface Ranked {
   /** The commands that fit, the best first. */
-  readonly entries: ReadonlyArray<SearchEntryEntry>
+  readonly entries: ReadonlyArray<Entry>
   /** True where none fits all of the words: these fit the most of them. */
   readonly isPartial: boolean
 }
@@ -117,7 +116,7 @@ export const wordsOf = (patterns: ReadonlyArray<string>): ReadonlyArray<string> 
 ]
 
 /** Returns the rank of a word for an entry; undefined where it does not fit. */
-const rankOf = (word: string, { full, key, kind, text, words }: SearchEntryEntry): number | undefined => {
+const rankOf = (word: string, { full, key, kind, text, words }: Entry): number | undefined => {
   if (key === word) return rank.exact
   if (key.startsWith(word) || full.startsWith(word)) return rank.prefix
   if (words.includes(word)) return rank.word
@@ -129,38 +128,27 @@ const rankOf = (word: string, { full, key, kind, text, words }: SearchEntryEntry
   return text.includes(` ${word} `) ? rank.described : rank.describedPrefix
 }
 
-/** Ranks names that are nearly a word, which takes its time: each word of the names is compared once. */
-class Nearness {
-  private readonly known = new Map<string, boolean>()
-
-  constructor(private readonly word: string) {}
-
-  rankOf({ key, kind, words }: SearchEntryEntry): number | undefined {
-    const isNear = kind === "native" ? this.isNear(key) : words.some((one) => this.isNear(one)) || this.isNear(key)
-    return isNear ? rank.near : undefined
-  }
-
-  private isNear(name: string): boolean {
-    const known = this.known.get(name)
-    if (known !== undefined) return known
-    const isNear = Similar.isNear(this.word)(name)
-    this.known.set(name, isNear)
-    return isNear
-  }
-}
+/** Returns the rank of a name that is nearly a word. */
+const nearRankOf = (isNear: (name: string) => boolean, { key, kind, words }: Entry): number | undefined =>
+  isNear(key) || (kind !== "native" && words.some(isNear)) ? rank.near : undefined
 
 interface Scored {
-  readonly entry: SearchEntryEntry
+  readonly entry: Entry
   /** The number of words that do not fit. */
   readonly missed: number
   readonly score: number
 }
 
-const scoreOf = (words: ReadonlyArray<string>, entry: SearchEntryEntry, near: ReadonlyArray<Nearness>): Scored => {
+const scoreOf = (
+  words: ReadonlyArray<string>,
+  entry: Entry,
+  near: ReadonlyArray<(name: string) => boolean>
+): Scored => {
   let missed = 0
   let score = 0
   for (const [at, word] of words.entries()) {
-    const found = rankOf(word, entry) ?? near[at]?.rankOf(entry)
+    const isNear = near[at]
+    const found = rankOf(word, entry) ?? (isNear === undefined ? undefined : nearRankOf(isNear, entry))
     if (found === undefined) missed++
     else score += found
   }
@@ -182,9 +170,9 @@ const compare = (a: Scored, b: Scored): number =>
   (a.entry.name < b.entry.name ? -1 : a.entry.name > b.entry.name ? 1 : 0)
 
 function* scored(
-  entries: ReadonlyArray<SearchEntryEntry>,
+  entries: ReadonlyArray<Entry>,
   words: ReadonlyArray<string>,
-  near: ReadonlyArray<Nearness>
+  near: ReadonlyArray<(name: string) => boolean>
 ): Slices.Steps<ReadonlyArray<Scored>> {
   const fitting: Array<Scored> = []
   for (const [at, entry] of entries.entries()) {
@@ -200,33 +188,29 @@ function* scored(
  * words of its summary, in this order. Where none does, names are taken that are nearly so, and then those which the most of
  * the words fit. Without words, all fit.
  */
-export function* steps(entries: ReadonlyArray<SearchEntryEntry>, words: ReadonlyArray<string>): Slices.Steps<Ranked> {
+export function* steps(entries: ReadonlyArray<Entry>, words: ReadonlyArray<string>): Slices.Steps<Ranked> {
   let found = yield* scored(entries, words, [])
   if (!found.some(({ missed }) => missed === 0)) {
-    const near = words.map((word) => new Nearness(word))
-    found = yield* scored(entries, words, near)
+    found = yield* scored(entries, words, words.map(Similar.isNear))
   }
   const least = found.reduce((least, { missed }) => Math.min(least, missed), words.length)
   const best = found.filter(({ missed }) => missed === least).sort(compare)
   return { entries: best.map(({ entry }) => entry), isPartial: least > 0 }
 }
 
-const builtins = Array.from(Hint.builtins, (name) => makeSearchEntry(name, "native", "A builtin of bash."))
+const builtins = Array.from(Hint.builtins, (name) => makeEntry(name, "native", "A builtin of bash."))
 
 /**
  * Returns the entries of the names that may fit one of the words, or of all without words. Whether a name is a program's
  * is not tested (`existing`), since that takes a look at each file.
  */
-const candidates = (
-  around: SurroundingsOfSearchNative,
-  words: ReadonlyArray<string>
-): ReadonlyArray<SearchEntryEntry> => {
+const candidates = (around: Surroundings.Surroundings, words: ReadonlyArray<string>): ReadonlyArray<Entry> => {
   const names = new Set<string>()
   around.programs((name) => {
     if (!Hint.builtins.has(name) && mayFit(name, words)) names.add(name)
     return false
   })
-  return [...builtins, ...Array.from(names, (name) => makeSearchEntry(name, "native", ""))]
+  return [...builtins, ...Array.from(names, (name) => makeEntry(name, "native", ""))]
 }
 
 /** A near miss has a length that is near, too. */
@@ -237,10 +221,7 @@ const mayFit = (name: string, words: ReadonlyArray<string>): boolean => {
 }
 
 /** Returns the entries without those of files that are no programs, or that the policy hides. */
-const existing = (
-  around: SurroundingsOfSearchNative,
-  entries: ReadonlyArray<SearchEntryEntry>
-): ReadonlyArray<SearchEntryEntry> => {
+const existing = (around: Surroundings.Surroundings, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const names = new Set(
     entries.filter(({ kind, name }) => kind === "native" && !Hint.builtins.has(name)).map(({ name }) => name)
   )
@@ -401,7 +382,7 @@ const seen = (sandbox: Context.Tag.Service<SandboxManager>): Effect.Effect<Surro
       : Effect.succeed(around)
   )
 
-const line = (entry: SearchEntryEntry): string => {
+const line = (entry: Entry): string => {
   const { kind, name, summary } = entry
   const text = isForeign(entry)
     ? ForeignText.quoted(summary, longestSummary)

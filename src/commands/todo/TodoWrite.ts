@@ -100,25 +100,6 @@ export const ofText = (
   return callOf([...current, toTodo(said.join(" "))], limits)
 }
 
-/** Matches a string in either kind of quotes, and the other words of a literal of Python. */
-const literal = /'((?:[^'\\]|\\[\s\S])*)'|"(?:[^"\\]|\\[\s\S])*"|\b(?:True|False|None)\b/g
-const constants: Readonly<Record<string, string>> = { False: "false", None: "null", True: "true" }
-
-/**
- * Returns the call for a list whose strings stand in single quotes, as Python writes them; undefined where it is none.
- */
-export const ofPython = (text: string, limits: Todo.Limits): string | undefined => {
-  if (text.length > longest * 10 || !/^\s*[{[]/.test(text) || !text.includes("'")) return undefined
-  const json = text.replace(literal, (each, inner: string | undefined) =>
-    inner === undefined ? (constants[each] ?? each) : JSON.stringify(inner.replace(/\\'/g, "'"))
-  )
-  try {
-    return of(JSON.parse(json), limits)
-  } catch {
-    return undefined
-  }
-}
-
 /** The usage of `TodoWrite`, for a call without any input. */
 export const usageText = `USAGE
   TodoWrite '{"todos":[{"content":"Run the tests","activeForm":"Running the tests","status":"pending"}]}'
@@ -197,8 +178,6 @@ export const make: Effect.Effect<CommandHandler, never, TodoStore> = Effect.gen(
         return yield* new BadInput({ reason: `Input too large: it has more than ${mostValues} values.` })
       }
       const parsed = yield* Slices.run(() => JsonText.steps(text))
-      const python = Either.isLeft(parsed) ? ofPython(text, bounds) : undefined
-      if (python !== undefined) return yield* notJson("strings of JSON stand in double quotes", python)
       const value = yield* toValue(parsed, words.length > 0 && !isQuoted(text))
       const todos = yield* Either.mapLeft(Todo.decode(value, bounds), (problems) =>
         notValid(problems, of(value, bounds))

@@ -4,20 +4,20 @@ import * as Search from "../../../src/commands/search/Search.js"
 import * as Slices from "../../../src/domain/Slices.js"
 import * as Extension from "../../support/Extension.js"
 
-const rank = (entries: ReadonlyArray<Search.SearchEntryEntry>, ...patterns: ReadonlyArray<string>) =>
+const rank = (entries: ReadonlyArray<Search.Entry>, ...patterns: ReadonlyArray<string>) =>
   Slices.now(Search.steps(entries, Search.wordsOf(patterns)))
 
-const names = (entries: ReadonlyArray<Search.SearchEntryEntry>, ...patterns: ReadonlyArray<string>) =>
+const names = (entries: ReadonlyArray<Search.Entry>, ...patterns: ReadonlyArray<string>) =>
   rank(entries, ...patterns).entries.map(({ name }) => name)
 
-const mcp = (name: string, summary = "") => Search.makeSearchEntry(name, "mcp", summary)
-const agent = (name: string, summary = "") => Search.makeSearchEntry(name, "agent", summary)
-const native = (name: string) => Search.makeSearchEntry(name, "native", "")
+const mcp = (name: string, summary = "") => Search.makeEntry(name, "mcp", summary)
+const agent = (name: string, summary = "") => Search.makeEntry(name, "agent", summary)
+const native = (name: string) => Search.makeEntry(name, "native", "")
 
 const letters = FastCheck.string({ unit: FastCheck.constantFrom(..."abcAB_:-. é中"), maxLength: 8 })
 const kinds = FastCheck.constantFrom<Search.Kind>("agent", "mcp", "skill", "extension", "native")
 const entries = FastCheck.array(FastCheck.tuple(letters, kinds, letters), { maxLength: 12 }).map((all) =>
-  all.map(([name, kind, summary]) => Search.makeSearchEntry(name, kind, summary))
+  all.map(([name, kind, summary]) => Search.makeEntry(name, kind, summary))
 )
 
 describe("the rank of a command", () => {

@@ -28,15 +28,6 @@ describe("the call for a list of tasks that is not as it must be", () => {
     }
   })
 
-  it("is made of a list in the quotes of Python", () => {
-    const call = `TodoWrite '{"todos":[{"content":"Run \\"it\\"","activeForm":"Running","status":"pending"}]}'`
-    const python = `{'todos': [{'content': 'Run "it"', "activeForm": 'Running', 'status': 'pending', 'id': None}]}`
-    assert.strictEqual(TodoWrite.ofPython(python, Todo.defaultLimits), call)
-    for (const text of ["{'todos': f()}", "['a' 'b']", "'a'", '{"a":1']) {
-      assert.isUndefined(TodoWrite.ofPython(text, Todo.defaultLimits), text)
-    }
-  })
-
   it("is that of one more task for a text, or of the option that shows the list", () => {
     const added = (content: string) =>
       `TodoWrite '{"todos":[${JSON.stringify(before[0])},{"content":"${content}","activeForm":"${content}","status":"pending"}]}'`
@@ -56,9 +47,6 @@ describe("the call for a list of tasks that is not as it must be", () => {
         yield* write({ args: ["list"] }),
         refused("Invalid JSON format", show, "Correct: TodoWrite --show")
       )
-      const { result } = yield* write({ args: ["{'todos':['a']}"] })
-      assert.include(result.stderr, "- input: strings of JSON stand in double quotes\nCorrect: TodoWrite '{")
-      assert.notInclude(result.stderr, "single quotes:")
       assert.include(
         (yield* write({ args: ["done"] })).result.stderr,
         '\nCorrect: TodoWrite \'{"todos":[{"content":"..."'
