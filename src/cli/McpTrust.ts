@@ -7,8 +7,7 @@ import * as Definition from "../extension/mcp/Definition.js"
 import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
 import { McpReading } from "../extension/mcp/FileMcpConfig.js"
 import type { NamedFile } from "../extension/mcp/NamedFiles.js"
-import type { Server } from "../extension/mcp/Server.js"
-import * as Expanded from "../extension/mcp/Server.js"
+import { namesIn, type Server } from "../extension/mcp/Server.js"
 import * as ServerFile from "../extension/mcp/ServerFile.js"
 import * as TrustFile from "../extension/mcp/TrustFile.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
@@ -47,7 +46,7 @@ const whatRuns = (server: Server): ReadonlyArray<string> => {
  * environment, and the files that are trusted with it.
  */
 export const describe = (server: Server, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
-  const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Expanded.namesIn)
+  const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(namesIn)
   return [
     `  ${server.name}${server.isDisabled ? " (disabled)" : ""}`,
     ...whatRuns(server),

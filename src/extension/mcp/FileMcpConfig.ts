@@ -118,16 +118,8 @@ const denied = (server: McpServer, fingerprint: string, { file, isRun, reason, w
 
 const usable = (server: McpServer, fingerprint: string, expanded: Expanded, named: NamedFiles.Named): McpEntry =>
   expanded._tag === "Stdio"
-    ? McpEntry.Stdio({
-        server,
-        fingerprint,
-        command: expanded.command,
-        args: expanded.args,
-        env: expanded.env,
-        cwd: expanded.cwd,
-        named
-      })
-    : McpEntry.Http({ server, fingerprint, url: expanded.url, headers: expanded.headers })
+    ? McpEntry.Stdio({ ...expanded, server, fingerprint, named })
+    : McpEntry.Http({ ...expanded, server, fingerprint })
 
 const compare = (one: Found, other: Found): number =>
   one.entry.server.name < other.entry.server.name ? -1 : one.entry.server.name > other.entry.server.name ? 1 : 0
@@ -263,10 +255,15 @@ const withoutTrust = (policy: SandboxPolicy): SandboxPolicy => ({
   readonly: policy.readonly.filter(({ source }) => source !== "trust")
 })
 
-/** @param looseness returns undefined where trusted content is enough */
-const make = Effect.fnUntraced(function* (looseness: () => TrustFile.HeldFiles | undefined) {
+/**
+ * Makes the reading of the files.
+ *
+ * @param isNext true to tell what a session that starts now may use, rather than the one that has begun
+ */
+const make = Effect.fnUntraced(function* (isNext: boolean) {
   const settings = yield* SandboxSettings
   const session = yield* SessionSettings
+  const config = yield* SandboxConfig
   const policies = yield* PolicyBuilder
   const root = Path.resolve(session.cwd ?? process.cwd())
   const sandboxFile = Path.join(settings.home, fileName)
@@ -276,6 +273,22 @@ const make = Effect.fnUntraced(function* (looseness: () => TrustFile.HeldFiles |
     root,
     home: settings.home
   }
+
+  const look = (tell: typeof TrustFile.make): TrustFile.HeldFiles => {
+    const policy = Either.map(policies.peek(root), PolicyDecision.make)
+    return tell(TrustedFiles.read(settings.home), (path) =>
+      Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
+    )
+  }
+  // Before any sandbox of the session has started.
+  const held = isNext ? undefined : look(TrustFile.make)
+  /** Without a sandbox, nothing is read-only for commands, and trusted content is enough. */
+  const looseness = (): TrustFile.HeldFiles | undefined => {
+    const isEnabled =
+      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
+    return isEnabled ? (held ?? look(TrustFile.makeNext)) : undefined
+  }
+
   /** Without a policy, commands do not run; what they may have written before is not known. */
   const writableBy = () => {
     let policy: PolicyDecision.PolicyDecision | undefined
@@ -308,43 +321,12 @@ const make = Effect.fnUntraced(function* (looseness: () => TrustFile.HeldFiles |
   return McpReading.of({ read, home: settings.home, root })
 })
 
-/** Looks at what is trusted, without a sandbox at nothing: then nothing is read-only for commands. */
-const holding = Effect.gen(function* () {
-  const settings = yield* SandboxSettings
-  const session = yield* SessionSettings
-  const config = yield* SandboxConfig
-  const policies = yield* PolicyBuilder
-  const look = (tell: typeof TrustFile.make): TrustFile.HeldFiles => {
-    const policy = Either.map(policies.peek(Path.resolve(session.cwd ?? process.cwd())), PolicyDecision.make)
-    return tell(TrustedFiles.read(settings.home), (path) =>
-      Either.match(policy, { onLeft: () => true, onRight: ({ decide }) => decide(path, "write").allowed })
-    )
-  }
-  const isEnabled = (): boolean =>
-    settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
-  return { look, isEnabled }
-})
-
-/** Looks before any sandbox of the session has started. */
-const holdingSince = Effect.map(holding, ({ isEnabled, look }) => {
-  const held = look(TrustFile.make)
-  return () => (isEnabled() ? held : undefined)
-})
-
-/** Looks each time, as a session that starts then would. */
-const holdingNext = Effect.map(
-  holding,
-  ({ isEnabled, look }) =>
-    () =>
-      isEnabled() ? look(TrustFile.makeNext) : undefined
-)
-
 /** A layer which reads the files with all that the command line shows. */
 export const layerReading: Layer.Layer<
   McpReading,
   never,
   PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings
-> = Layer.effect(McpReading, Effect.flatMap(holdingNext, make))
+> = Layer.effect(McpReading, make(true))
 
 /**
  * A layer which reads the entries from `mcp_servers.json` in the working directory and in `$SYNAPSE_HOME/mcp`. It has to be
@@ -353,7 +335,7 @@ export const layerReading: Layer.Layer<
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
   Layer.effect(
     McpConfig,
-    Effect.map(Effect.flatMap(holdingSince, make), ({ home, read, root }) => {
+    Effect.map(make(false), ({ home, read, root }) => {
       let last: Reading | undefined
       let entries: ReadonlyArray<McpEntry> = []
       return McpConfig.of({

@@ -49,9 +49,9 @@ interface Slot {
   readonly opened: Deferred.Deferred<McpConnection.McpConnection, ExecutionFailed>
   /** The callers that wait for it; where the last one is interrupted, opening it is too. */
   waiting: number
-  connection: McpConnection.McpConnection | undefined
-  opening: Fiber.RuntimeFiber<void> | undefined
-  scope: Scope.CloseableScope | undefined
+  connection?: McpConnection.McpConnection
+  /** Opens the connection and holds it; interruption closes it. */
+  fiber?: Fiber.RuntimeFiber<void, ExecutionFailed>
 }
 
 /** Makes connections with `open`, and closes all of them with the scope. */
@@ -59,41 +59,34 @@ export const makeMcpConnections = (
   open: (entry: Usable) => Effect.Effect<McpConnection.McpConnection, ExecutionFailed, Scope.Scope>
 ): Effect.Effect<McpConnections, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const own = yield* Effect.scope
     // A server can take a second to end: they end at the same time.
-    const connections = yield* Scope.fork(own, ExecutionStrategy.parallel)
+    const scope = yield* Scope.fork(yield* Effect.scope, ExecutionStrategy.parallel)
     const slots = new Map<string, Slot>()
-
-    /** Runs until the connection is there or can't be: on its own, for each of its callers may leave. */
-    const opening = (entry: Usable, slot: Slot) =>
-      Effect.gen(function* () {
-        const scope = yield* Scope.fork(connections, ExecutionStrategy.sequential)
-        slot.scope = scope
-        // The first caller forks it where it can't be interrupted itself.
-        const exit = yield* Effect.exit(Effect.interruptible(Scope.extend(open(entry), scope)))
-        if (Exit.isSuccess(exit)) slot.connection = exit.value
-        else {
-          forget(entry.server.name, slot)
-          yield* Scope.close(scope, exit)
-        }
-        yield* Exit.isInterrupted(exit)
-          ? Deferred.fail(slot.opened, changed(entry.server.name))
-          : Deferred.done(slot.opened, exit)
-      }).pipe(Effect.uninterruptible)
 
     const forget = (name: string, slot: Slot) => {
       if (slots.get(name) === slot) slots.delete(name)
     }
 
+    const hold = (entry: Usable, slot: Slot) =>
+      Effect.flatMap(open(entry), (connection) => {
+        slot.connection = connection
+        return Effect.zipRight(Deferred.succeed(slot.opened, connection), Effect.never)
+      }).pipe(
+        Effect.scoped,
+        Effect.onExit((exit) => {
+          forget(entry.server.name, slot)
+          return Exit.isInterrupted(exit)
+            ? Deferred.fail(slot.opened, changed(entry.server.name))
+            : Deferred.done(slot.opened, exit)
+        }),
+        Effect.interruptible
+      )
+
     const close = (name: string, slot: Slot) =>
       Effect.suspend(() => {
         forget(name, slot)
-        const interrupted = slot.opening === undefined ? Effect.void : Fiber.interrupt(slot.opening)
-        return Effect.zipRight(
-          interrupted,
-          Effect.suspend(() => (slot.scope === undefined ? Effect.void : Scope.close(slot.scope, Exit.void)))
-        )
-      }).pipe(Effect.uninterruptible)
+        return slot.fiber === undefined ? Effect.void : Fiber.interrupt(slot.fiber)
+      })
 
     const isCurrent = (slot: Slot, entry: McpEntry | undefined): boolean =>
       entry !== undefined &&
@@ -108,20 +101,14 @@ export const makeMcpConnections = (
           const old = slots.get(name)
           const found = old !== undefined && isCurrent(old, entry) ? old : undefined
           if (found?.connection !== undefined) return found.connection
-          const slot: Slot = found ?? {
-            fingerprint: entry.fingerprint,
-            opened: Deferred.unsafeMake(FiberId.none),
-            waiting: 0,
-            connection: undefined,
-            opening: undefined,
-            scope: undefined
-          }
+          const { fingerprint } = entry
+          const slot: Slot = found ?? { fingerprint, opened: Deferred.unsafeMake(FiberId.none), waiting: 0 }
           // Nothing yields between looking for it and this: two first calls find one slot.
           slots.set(name, slot)
           slot.waiting++
           if (found === undefined) {
-            if (old !== undefined) yield* Effect.forkIn(close(name, old), connections)
-            slot.opening = yield* Effect.forkIn(opening(entry, slot), connections)
+            if (old !== undefined) yield* Effect.forkIn(close(name, old), scope)
+            slot.fiber = yield* Effect.forkIn(hold(entry, slot), scope)
           }
           return yield* restore(Deferred.await(slot.opened)).pipe(
             Effect.ensuring(
@@ -159,9 +146,7 @@ export const makeMcpConnections = (
         Effect.suspend(() => {
           const byName = new Map(entries.map((entry) => [entry.server.name, entry]))
           const stale = [...slots].filter(([name, slot]) => !isCurrent(slot, byName.get(name)))
-          return stale.length === 0
-            ? Effect.void
-            : Effect.forEach(stale, ([name, slot]) => Effect.forkIn(close(name, slot), connections), { discard: true })
+          return Effect.forEach(stale, ([name, slot]) => Effect.forkIn(close(name, slot), scope), { discard: true })
         })
     }
   })

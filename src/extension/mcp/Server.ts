@@ -1,7 +1,6 @@
 /** One server of a file, by itself: what it is, and which of its files are to be trusted. */
 
 import * as Path from "node:path"
-import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as Definition from "./Definition.js"
@@ -42,18 +41,9 @@ export const namesIn = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(reference)].flatMap(([, inner = ""]) => known.exec(inner)?.[1] ?? [])
 
 /** A definition whose variables are expanded; `cwd` is absolute. */
-export type Expanded = Data.TaggedEnum<{
-  Stdio: {
-    readonly command: string
-    readonly args: ReadonlyArray<string>
-    readonly env: Readonly<Record<string, string>>
-    readonly cwd: string
-  }
-  Http: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
-}>
-
-/** Makes what can be started or spoken to, and takes it apart with `$match`. */
-export const Expanded = Data.taggedEnum<Expanded>()
+export type Expanded =
+  | (NamedFiles.Program & { readonly _tag: "Stdio" })
+  | Extract<Definition.Definition, { readonly _tag: "Http" }>
 
 /** The places and variables that definitions are read with. */
 interface Places {
@@ -107,12 +97,13 @@ export const expandDefinition = (
       const from = cwd === undefined ? directory : text(cwd, "cwd").replace(/^~(?=\/|$)/, () => places.userHome)
       const program = text(command, "command")
       if (program.trim() === "") problems.say("command", "it is empty")
-      return Expanded.Stdio({
+      return {
+        _tag: "Stdio",
         command: program,
         args: args.map((word, at) => text(word, `args[${at}]`)),
         env: texts(env, "env"),
         cwd: Path.resolve(places.root, from)
-      })
+      }
     },
     Http: (written) => {
       const url = text(written.url, "url")
@@ -126,7 +117,7 @@ export const expandDefinition = (
       }
       const reason = URL.canParse(url) ? flawOf(new URL(url)) : "it is no address"
       if (reason !== undefined) problems.say("url", reason)
-      return Expanded.Http({ url, headers })
+      return Definition.Definition.Http({ url, headers })
     }
   })
   return problems.first === undefined ? Either.right(expanded) : Either.left(problems.first)

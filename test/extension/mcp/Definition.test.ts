@@ -161,10 +161,13 @@ describe("what a definition expands to", () => {
     )
 
   it("has its variables everywhere, and an absolute directory", () => {
-    assert.deepStrictEqual(
-      make({ command: "${T}", args: ["${T}"], env: { A: "${T}" }, cwd: "~/${T}" }),
-      Server.Expanded.Stdio({ command: "tok", args: ["tok"], env: { A: "tok" }, cwd: "/u/tok" })
-    )
+    assert.deepStrictEqual(make({ command: "${T}", args: ["${T}"], env: { A: "${T}" }, cwd: "~/${T}" }), {
+      _tag: "Stdio",
+      command: "tok",
+      args: ["tok"],
+      env: { A: "tok" },
+      cwd: "/u/tok"
+    })
     assert.deepStrictEqual(
       [undefined, ".", "sub", "/abs", "~", "~x"]
         .map((cwd) => make({ command: "c", ...(cwd && { cwd }) }))
@@ -173,7 +176,7 @@ describe("what a definition expands to", () => {
     )
     assert.deepStrictEqual(
       make({ url: "http://h/${T}", headers: { Authorization: "Bearer ${T}" } }),
-      Server.Expanded.Http({ url: "http://h/tok", headers: { Authorization: "Bearer tok" } })
+      Definition.Definition.Http({ url: "http://h/tok", headers: { Authorization: "Bearer tok" } })
     )
   })
 
