@@ -15,7 +15,7 @@ import * as Version from "./domain/Version.js"
 /**
  * The signals that end a program: this one ends its commands first. SIGUSR1 would start node's debugger, which listens on
  * a port. Those that tell of a fault of node's own are not among them (no code can run after one), nor SIGPROF, which
- * node's profiler uses; what they and SIGKILL leave, the shell's keeper and the next start remove.
+ * node's profiler uses; what they and SIGKILL leave, the shell's supervisor and the next start remove.
  */
 const signals = [
   ...(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"] as const),

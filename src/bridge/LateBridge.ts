@@ -5,9 +5,9 @@ import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import type { Described } from "../command/CommandHandler.js"
-import * as Nesting from "../session/Nesting.js"
+import * as Nesting from "../session/ShellBridge.js"
 import { ShellBridge } from "../session/ShellBridge.js"
-import type { BridgeCommands } from "./internal/BridgeCommands.js"
+import type { BridgeCommands } from "./internal/BridgeCall.js"
 import * as ShellSide from "./internal/ShellSide.js"
 
 /** Marks the effect of a call, for `Nesting`. */

@@ -32,7 +32,7 @@ import * as Timeout from "../domain/Timeout.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
-import * as Nesting from "../session/Nesting.js"
+import * as ShellBridge from "../session/ShellBridge.js"
 import { identifyCommandType } from "./CommandType.js"
 
 /** A call that needs no shell: the command's name and its words. */
@@ -121,7 +121,7 @@ export const make = (): Places => {
 
   /** What a call runs itself, or the shell for it, does not wait for that call to end. */
   const unlessNested = <A, E>(call: Effect.Effect<A, E>, queued: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.withFiberRuntime((fiber) => (fiber.getFiberRef(Nesting.current) === undefined ? queued : call))
+    Effect.withFiberRuntime((fiber) => (fiber.getFiberRef(ShellBridge.current) === undefined ? queued : call))
 
   const behind = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     unlessNested(
@@ -142,7 +142,7 @@ export const make = (): Places => {
             if (last === own) last = undefined
             Deferred.unsafeDone(own, Effect.void)
           })
-          const held = Nesting.within(own)(call)
+          const held = ShellBridge.within(own)(call)
           if (before === undefined) return Effect.ensuring(held, leave)
           let isFirst = false
           const first = Effect.tap(Deferred.await(before), () => {

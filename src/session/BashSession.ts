@@ -17,17 +17,17 @@ import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
 import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
-import { CommandFeeder } from "./internal/CommandFeeder.js"
+import { CommandFeeder } from "./internal/CommandDelivery.js"
+import { CommandQueue } from "./internal/CommandQueue.js"
 import { SessionState } from "./internal/SessionState.js"
 import type { ShellLifecycle as ShellLifecycleOfCommandDispatch } from "./internal/ShellLifecycle.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
-import { TurnQueue } from "./internal/TurnQueue.js"
 import * as Job from "./Job.js"
-import * as Nesting from "./Nesting.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
+import * as Nesting from "./ShellBridge.js"
 import { ShellBridge } from "./ShellBridge.js"
-import * as ShellCommand from "./ShellCommand.js"
 import type { ShellLauncher } from "./ShellLauncher.js"
+import * as ShellCommand from "./ShellLauncher.js"
 
 type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 
@@ -42,7 +42,7 @@ interface DispatchOptions {
 /** Runs commands in the turns of one queue. */
 class CommandDispatch {
   constructor(
-    private readonly turns: TurnQueue,
+    private readonly turns: CommandQueue,
     private readonly options: DispatchOptions
   ) {}
 
@@ -285,7 +285,7 @@ export const make = (
               )
         )
 
-    const turns = new TurnQueue()
+    const turns = new CommandQueue()
     const isOfShell = Nesting.isWithin(bridge)
     return {
       shellCommand: settings.shellCommand,
@@ -294,7 +294,7 @@ export const make = (
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
           Effect.withFiberRuntime((fiber) => {
-            const inner = new TurnQueue()
+            const inner = new CommandQueue()
             const executeInTurn = executeBy(new CommandDispatch(inner, options), () => false)
             let isOver = false
             return turns.hold(

@@ -5,8 +5,270 @@
  */
 import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
-import * as CommandMark from "./internal/CommandMark.js"
+import * as Os from "node:os"
 import { sessionVariable } from "./ShellEnvironment.js"
+
+/** The most processes that a walk visits. */
+const most = 4096
+
+/** True where the kernel lists the children of a process. */
+const isListed = (): boolean => mainChildren(process.pid) !== undefined
+
+/** Returns the pids below `root`, parents before their children. */
+export const below = (root: number): ReadonlyArray<number> => {
+  if (!isListed()) return descendants(list(), root).map((one) => one.pid)
+  const found = [root]
+  for (let at = 0; at < found.length && at < most; at++) found.push(...children(found[at] as number))
+  return found.slice(1)
+}
+
+/** Returns the pid that a process has for itself and its neighbours, in the innermost of its PID namespaces. */
+export const innerPid = (pid: number): number => namespacePids(pid).at(-1) ?? pid
+
+/** Finds the process nearest below `root` that calls itself `inner`. */
+export const find = (root: number, inner: number): number | undefined =>
+  below(root).find((pid) => innerPid(pid) === inner)
+
+const attempt = <A>(read: () => A): A | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** The buffer for all files: they are read one at a time. */
+const shared = Buffer.allocUnsafeSlow(16_384)
+
+/** Reads a file with three calls of the system, where `readFileSync` takes five. */
+const text = (path: string): string | undefined =>
+  attempt(() => {
+    const fd = Fs.openSync(path, "r")
+    try {
+      let text = ""
+      for (let count = shared.length; count === shared.length; ) {
+        count = Fs.readSync(fd, shared, 0, shared.length, null)
+        text += shared.toString("latin1", 0, count)
+      }
+      return text
+    } finally {
+      Fs.closeSync(fd)
+    }
+  })
+
+/** The fields of a process's `stat` that tell where it comes from and whether it works. */
+export interface Stat {
+  readonly state: string
+  readonly parent: number
+  readonly group: number
+  /** The session id; `setsid` makes a new one. */
+  readonly session: number
+  /** The clock ticks that it has run for. */
+  readonly worked: number
+  readonly threads: number
+  /** The start time in clock ticks since boot. */
+  readonly started: number
+}
+
+/** Reads the fields of a process's `stat`, from its state on; the name before may hold anything, parentheses too. */
+const fieldsOf = (pid: number): ReadonlyArray<string> => {
+  const line = text(`/proc/${pid}/stat`)
+  return line?.slice(line.lastIndexOf(")") + 2).split(" ") ?? []
+}
+
+/** Reads a process's `stat`; undefined where it has ended. */
+export const stat = (pid: number): Stat | undefined => {
+  const fields = fieldsOf(pid)
+  const [state = "", parent, group, session] = fields
+  if (state === "" || hasEnded(fields)) return undefined
+  return {
+    state,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    worked: Number(fields[11]) + Number(fields[12]),
+    threads: Number(fields[17]),
+    started: Number(fields[19])
+  }
+}
+
+/** SIGINT and SIGQUIT: a shell without job control starts what `&` puts in the background with both ignored. */
+const keyboard = 0b110n
+
+/** Reads whether a process ignores the signals of the keyboard, and the size of its table of descriptors. */
+export const signalsOf = (pid: number): { readonly isDeaf: boolean; readonly tableSize: number } | undefined => {
+  const status = text(`/proc/${pid}/status`)
+  if (status === undefined) return undefined
+  const ignored = BigInt(`0x${/^SigIgn:\s*(\S+)$/m.exec(status)?.[1] ?? "0"}`)
+  return { isDeaf: (ignored & keyboard) === keyboard, tableSize: Number(/^FDSize:\s*(\d+)$/m.exec(status)?.[1] ?? 0) }
+}
+
+/** The bit of SIGKILL among signals that are sent and not taken. */
+const killed = 1n << BigInt(Os.constants.signals.SIGKILL - 1)
+
+/** The kernel's flag for a process that is ending. */
+const exiting = 0x4
+
+/** Tests whether a process was killed by SIGKILL, though it may not have ended yet. */
+export const isKilled = (pid: number): boolean => {
+  const pending = /^SigPnd:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
+  if (pending !== undefined && (BigInt(`0x${pending}`) & killed) !== 0n) return true
+  // The process takes the signal some time before it counts as ended; its exit code and its flags tell meanwhile.
+  const fields = fieldsOf(pid)
+  const [flags, exitCode] = [Number(fields[6]), Number(fields[49])]
+  const signal = exitCode & 127
+  return signal === Os.constants.signals.SIGKILL || (flags & exiting) !== 0 || !isThere(pid)
+}
+
+/** Reads the name of the kernel's function that a sleeping process waits in; empty where the system does not tell. */
+export const waitsIn = (pid: number): string => {
+  const name = text(`/proc/${pid}/wchan`) ?? ""
+  return name === "0" ? "" : name
+}
+
+/** Reads the name of a process, which it can choose; what is not printable is `?`. */
+export const nameOf = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
+
+const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`)) ?? ""
+
+/** The names of shells that `&` of a command may come from. */
+const shells = /\/(ba|da|k|mk|z|a)?sh$/
+
+/** Tests whether a process runs a shell. */
+export const isShell = (pid: number): boolean => shells.test(program(pid))
+
+/** Programs that stop ignoring SIGINT and SIGQUIT when they start. */
+const forgetful = /\/(node|nodejs|bun|deno|electron)$/
+
+/** Tests whether a process runs a program that does not keep ignoring the signals of the keyboard. */
+export const isForgetful = (pid: number): boolean => forgetful.test(program(pid))
+
+/** A descriptor of a process: the file, as `/proc` names it, and whether it is open for writing. */
+export interface Descriptor {
+  readonly number: number
+  readonly file: string
+  readonly writes: boolean
+}
+
+const descriptor = (pid: number, number: string, isWanted: (file: string) => boolean): Descriptor | undefined =>
+  attempt(() => {
+    const path = `/proc/${pid}/fd/${number}`
+    const file = Fs.readlinkSync(path)
+    // The modes of the link are those that the file was opened with.
+    return isWanted(file)
+      ? { number: Number(number), file, writes: (Fs.lstatSync(path).mode & 0o200) !== 0 }
+      : undefined
+  })
+
+/** Reads a process's descriptors for files whose names are wanted; of all, or of the standard ones only. */
+export const descriptors = (
+  pid: number,
+  which: "all" | "standard",
+  isWanted: (file: string) => boolean
+): ReadonlyArray<Descriptor> => {
+  const numbers = (which === "all" ? attempt(() => Fs.readdirSync(`/proc/${pid}/fd`)) : undefined) ?? ["0", "1", "2"]
+  return numbers.flatMap((number) => descriptor(pid, number, isWanted) ?? [])
+}
+
+/** The flag of a descriptor that is closed when its process becomes another program (Linux). */
+const closeOnExec = 0o2000000
+
+/**
+ * Tests whether a process's descriptor is closed when the process becomes another program; false where that is not known.
+ */
+export const closesOnExec = (pid: number, number: number): boolean => {
+  const [, flags = "0"] = /^flags:\s*([0-7]+)/m.exec(text(`/proc/${pid}/fdinfo/${number}`) ?? "") ?? []
+  return (Number.parseInt(flags, 8) & closeOnExec) !== 0
+}
+
+const childrenOf = (pid: number, thread: number | string): ReadonlyArray<number> | undefined =>
+  text(`/proc/${pid}/task/${thread}/children`)
+    ?.split(" ")
+    .flatMap((one) => (one === "" ? [] : Number(one)))
+
+/**
+ * Reads the pids of the children of a process's main thread, in the order in which it got them; undefined where the
+ * system does not tell. They include those that it has got from a process that ended.
+ */
+export const mainChildren = (pid: number): ReadonlyArray<number> | undefined => childrenOf(pid, pid)
+
+/** Reads the pids of the children of all of a process's threads. */
+export const children = (pid: number): ReadonlyArray<number> =>
+  (attempt(() => Fs.readdirSync(`/proc/${pid}/task`)) ?? []).flatMap((thread) => childrenOf(pid, thread) ?? [])
+
+/** Reads a process's pids in the PID namespaces that it lies in, the innermost last. */
+export const namespacePids = (pid: number): ReadonlyArray<number> =>
+  /^NSpid:\s*(.*)$/m
+    .exec(text(`/proc/${pid}/status`) ?? "")?.[1]
+    ?.split(/\s+/)
+    .map(Number) ?? []
+
+const exe = (pid: number): string | undefined => {
+  try {
+    return Fs.readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return undefined
+  }
+}
+
+const status = (pid: number): string | undefined => {
+  try {
+    return Fs.readFileSync(`/proc/${pid}/status`, "latin1")
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
+ * fork back to the shell's main loop, where it would read the next commands as a second shell. A fork resets the traps
+ * after its handler of SIGINT, and the trap on SIGURG is set whenever a command runs.
+ */
+export const isNascent = (pid: number, shell: number): boolean => {
+  const caught = /^SigCgt:\s*(\S+)$/m.exec(status(pid) ?? "")?.[1]
+  const bit = 1n << BigInt(Os.constants.signals.SIGURG - 1)
+  return caught !== undefined && (BigInt(`0x${caught}`) & bit) !== 0n && exe(pid) === exe(shell)
+}
+
+/** Sends a signal; ignores that the process is gone already. */
+export const send = (pid: number, name: NodeJS.Signals): void => {
+  // 0 is our own group, -1 is everybody.
+  if (Math.abs(pid) <= 1) return
+  try {
+    process.kill(pid, name)
+  } catch {
+    // Gone, or no longer ours to signal.
+  }
+}
+
+/** Signals a whole process group at once, which also reaches processes that fork faster than they can be listed. */
+export const sendToGroup = (group: number, name: NodeJS.Signals): void => {
+  if (group > 1) send(-group, name)
+}
+
+/** The hexadecimal digits of a mark that are the session's. */
+const sessionOf = (sessionId: string): string => `4${sessionId.replaceAll("-", "").slice(0, 7)}`
+
+/** Makes a mark, as the limit's decimal number. */
+export const make = (sessionId: string): string =>
+  BigInt(`0x${sessionOf(sessionId)}${crypto.randomUUID().slice(0, 7)}`).toString()
+
+/** Makes the shell text that marks what follows. Where a command has made the mark impossible, nothing is marked. */
+export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\builtin :`
+
+/** Returns the mark of a process; undefined where it has none, or has ended. */
+export const of = (pid: number): string | undefined => {
+  try {
+    const limits = Fs.readFileSync(`/proc/${pid}/limits`, "latin1")
+    return /^Max realtime timeout +(\d{18})\b/m.exec(limits)?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+/** Tests whether a mark is of one of the session's commands. */
+export const isOfSession = (mark: string | undefined, sessionId: string): boolean =>
+  mark !== undefined && BigInt(mark).toString(16).slice(0, 8) === sessionOf(sessionId)
 
 /** A process, as the kernel lists it. */
 export interface Process {
@@ -156,10 +418,7 @@ export const members = (shell: number, sessionId: string, since: number): Array<
   const marked = new Set<number>()
   const isThere = ({ pid, started }: Process): boolean => {
     if (started < since) return true
-    if (
-      readText(`/proc/${pid}/environ`)?.includes(mark) === true ||
-      CommandMark.isOfSession(CommandMark.of(pid), sessionId)
-    ) {
+    if (readText(`/proc/${pid}/environ`)?.includes(mark) === true || isOfSession(of(pid), sessionId)) {
       marked.add(pid)
       return true
     }

@@ -4,8 +4,8 @@
  */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import { FifoPairs } from "./internal/FifoPairs.js"
-import * as KeeperText from "./internal/KeeperText.js"
+import { FifoPairs } from "./Fifo.js"
+import * as SupervisorText from "./internal/SupervisorText.js"
 import { OutputFiles } from "./OutputFiles.js"
 import * as PrivateDirectory from "./PrivateDirectory.js"
 import * as SessionSettings from "./SessionSettings.js"
@@ -195,8 +195,8 @@ export class SessionDirectory {
   readonly force: string
   /** The file that every shell sources at its start. */
   readonly definitions: string
-  /** The file that the keeper runs, and reads at its start. */
-  readonly keeper: string
+  /** The file that the supervisor runs, and reads at its start. */
+  readonly supervisor: string
   private readonly inode: number
   private readonly commandFile: CommandFile
   /** The files whose text never changes, and that which every start writes. */
@@ -228,11 +228,11 @@ export class SessionDirectory {
     this.notFound = Path.join(this.path, "not-found")
     this.force = Path.join(this.path, "force")
     this.definitions = Path.join(this.path, "definitions")
-    this.keeper = Path.join(this.path, "keeper")
+    this.supervisor = Path.join(this.path, "supervisor")
     this.commandFile = new CommandFile(this.command)
     this.pairs = new FifoPairs(this.path)
     this.reserve = new Reserve(Path.join(this.path, "reserve"))
-    this.writeText(this.keeper, KeeperText.keeper)
+    this.writeText(this.supervisor, SupervisorText.supervisor)
   }
 
   /** Writes the text that the shell sources next (`CommandFile.write`). */

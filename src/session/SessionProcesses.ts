@@ -3,7 +3,6 @@ import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
-import * as ProcessSignals from "./internal/ProcessSignals.js"
 import * as ProcessTable from "./ProcessTable.js"
 
 /** Milliseconds that programs have to end by themselves: a shell for its EXIT trap, a server for its shutdown. */
@@ -40,7 +39,7 @@ export class SessionProcesses {
         else if (!isAsked) {
           // An interactive bash ignores SIGTERM.
           const isShell = (pid: number) => pid === lead || pid === shell
-          for (const one of left) ProcessSignals.send(one.pid, isShell(one.pid) ? "SIGHUP" : "SIGTERM")
+          for (const one of left) ProcessTable.send(one.pid, isShell(one.pid) ? "SIGHUP" : "SIGTERM")
         }
         isAsked = true
         return false
@@ -76,9 +75,9 @@ export class SessionProcesses {
 
 /** Signals a process, and its group if that is of our own process session; no fork of a group escapes that. */
 const signalAll = (one: ProcessTable.Process, lead: number, name: "SIGSTOP" | "SIGKILL"): void => {
-  // A group lies in one process session; each shell has a group of its own in the session of its keeper.
-  if (one.session === lead) ProcessSignals.sendToGroup(one.group, name)
-  ProcessSignals.send(one.pid, name)
+  // A group lies in one process session; each shell has a group of its own in the session of its supervisor.
+  if (one.session === lead) ProcessTable.sendToGroup(one.group, name)
+  ProcessTable.send(one.pid, name)
 }
 
 /** The sessions that are open in this process, with one exit listener for all of them. */

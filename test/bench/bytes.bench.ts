@@ -26,7 +26,7 @@ const work = [
   "wc -l src/*/*.ts | tail -n 30",
   "cat README.md | head -n 60",
   "node -e 'console.log(JSON.stringify(process.versions, null, 2))'",
-  "head -n 40 src/session/keeper.bash",
+  "head -n 40 src/session/supervisor.bash",
   "ls test/toolset src/toolset",
   "cat biome.json | grep -n rules",
   "grep -rn 'no such text anywhere' src/bin",

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 const src = Path.resolve(import.meta.dirname, "../../src")
 const files = Fs.readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".bash"))
 
-describe("the bash of the bridge and of the keeper", () => {
+describe("the bash of the bridge and of the supervisor", () => {
   it.skipIf(ChildProcess.spawnSync("shellcheck", ["--version"]).error !== undefined)("satisfies shellcheck", () => {
     assert.isAbove(files.length, 5)
     const { status, stdout } = ChildProcess.spawnSync("shellcheck", files, { cwd: src, encoding: "utf8" })

@@ -143,7 +143,7 @@ for (const [action, options] of modes) {
       const { child, ended, sleeps } = await begin(action, options)
       child.kill("SIGKILL")
       await ended
-      // What becomes of the commands without a sandbox is the keeper's part.
+      // What becomes of the commands without a sandbox is the supervisor's part.
       if (options.length === 0) assert.isTrue(await until(() => sleeps().length === 0))
       const next = start(["exec", "--no-sandbox", "true"], { HOME: temporary, TMPDIR: temporary })
       next.child.stdin.end()

@@ -4,7 +4,6 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as CommandMark from "../../src/session/internal/CommandMark.js"
 import * as Interruption from "../../src/session/internal/Interruption.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import { inSession, type Subject, started } from "../support/Session.js"
@@ -159,13 +158,13 @@ describe("CommandProcesses", () => {
 
   it("S48: knows the session of a mark, and no other's", () => {
     const [one, other] = ["0123456f-1111-4111-8111-111111111111", "1123456f-1111-4111-8111-111111111111"]
-    const mark = CommandMark.make(one)
+    const mark = ProcessTable.make(one)
     assert.match(BigInt(mark).toString(16), /^40123456[0-9a-f]{7}$/)
-    assert.isTrue(CommandMark.isOfSession(mark, one))
-    assert.isFalse(CommandMark.isOfSession(mark, other))
-    assert.isFalse(CommandMark.isOfSession(undefined, one))
-    assert.isUndefined(CommandMark.of(process.pid))
-    assert.isUndefined(CommandMark.of(2 ** 22 + 1))
+    assert.isTrue(ProcessTable.isOfSession(mark, one))
+    assert.isFalse(ProcessTable.isOfSession(mark, other))
+    assert.isFalse(ProcessTable.isOfSession(undefined, one))
+    assert.isUndefined(ProcessTable.of(process.pid))
+    assert.isUndefined(ProcessTable.of(2 ** 22 + 1))
   })
 
   it("finds nothing where a shell has started nothing", () => {

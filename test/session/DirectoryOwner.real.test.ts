@@ -5,7 +5,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import * as DirectoryOwner from "../../src/session/DirectoryOwner.js"
+import * as PrivateDirectory from "../../src/session/PrivateDirectory.js"
 
 let parent = ""
 beforeEach(() => {
@@ -31,7 +31,7 @@ const sorted = (names: ReadonlyArray<string>) => [...names].sort()
 
 /** Sweeps until only these are left, or for five seconds. */
 const leaves = async (...names: ReadonlyArray<string>) => {
-  await DirectoryOwner.sweep(parent)
+  await PrivateDirectory.sweep(parent)
   const left = () => (Fs.existsSync(parent) ? sorted(Fs.readdirSync(parent)) : [])
   for (const end = performance.now() + 5000; left().length > names.length && performance.now() < end; ) {
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -40,7 +40,7 @@ const leaves = async (...names: ReadonlyArray<string>) => {
 }
 
 /** The owner's part of the name that this process gives. */
-const own = () => /-(.+)-/.exec(Path.basename(DirectoryOwner.make(parent, "session")))?.[1] ?? ""
+const own = () => /-(.+)-/.exec(Path.basename(PrivateDirectory.makeOwned(parent, "session")))?.[1] ?? ""
 
 /** The part of a process that has been killed. */
 const killed = async () => {
@@ -128,21 +128,21 @@ describe.skipIf(process.platform !== "linux")("DirectoryOwner", () => {
     await kill()
     for (let i = 0; i < 300; i++) have(`session-${part}-${100_000 + i}`, ["a", "b"])
     const count = () => (Fs.existsSync(parent) ? Fs.readdirSync(parent).length : 0)
-    await DirectoryOwner.sweep(parent)
+    await PrivateDirectory.sweep(parent)
     for (let last = 301; last !== count(); ) {
       last = count()
       await new Promise((resolve) => setTimeout(resolve, 300))
     }
     assert.strictEqual(count(), 200)
     for (const end = performance.now() + 20_000; count() > 0 && performance.now() < end; ) {
-      await DirectoryOwner.sweep(parent)
+      await PrivateDirectory.sweep(parent)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     assert.strictEqual(count(), 0)
   })
 
   it("sweeps nothing where there is nothing", async () => {
-    await DirectoryOwner.sweep(Path.join(parent, "missing"))
+    await PrivateDirectory.sweep(Path.join(parent, "missing"))
     await leaves()
   })
 })

@@ -1,6 +1,6 @@
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { FifoPairs } from "../../src/session/internal/FifoPairs.js"
+import { FifoPairs } from "../../src/session/Fifo.js"
 import * as Temporary from "../support/Temporary.js"
 
 describe("the pairs of FIFOs", () => {

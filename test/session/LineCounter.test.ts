@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
-import * as LineCounter from "../../src/session/internal/LineCounter.js"
+import * as LineCounter from "../../src/session/internal/OutputCapture.js"
 import { OutputCapture } from "../../src/session/internal/OutputCapture.js"
 
 const captured = (bytes: Buffer, limit: number) => {

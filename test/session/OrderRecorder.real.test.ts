@@ -6,7 +6,7 @@ import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import type { StreamName } from "../../src/domain/LineOrder.js"
 import { OrderRecorder } from "../../src/session/internal/CommandRun.js"
 import { OutputCapture } from "../../src/session/internal/OutputCapture.js"
-import { PipePair } from "../../src/session/internal/PipePool.js"
+import { PipePair } from "../../src/session/internal/SessionIo.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
 

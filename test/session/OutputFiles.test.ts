@@ -2,7 +2,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { LateOutput } from "../../src/session/internal/LateOutput.js"
+import { LateOutput } from "../../src/session/internal/OutputPipe.js"
 import { goneIn, type OutputFile, OutputFiles } from "../../src/session/OutputFiles.js"
 
 let session = ""

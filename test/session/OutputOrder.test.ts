@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type { StreamName } from "../../src/domain/LineOrder.js"
-import { OutputCapture } from "../../src/session/internal/OutputCapture.js"
-import { OutputOrder } from "../../src/session/internal/OutputOrder.js"
+import { OutputCapture, OutputOrder } from "../../src/session/internal/OutputCapture.js"
 
 /** The streams of a command, and the order in which they are read. */
 const recorded = () => {

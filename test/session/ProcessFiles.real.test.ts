@@ -3,7 +3,7 @@
 import * as ChildProcess from "node:child_process"
 import * as Events from "node:events"
 import { assert, describe, it } from "@effect/vitest"
-import * as ProcessFiles from "../../src/session/ProcessFiles.js"
+import * as ProcessTable from "../../src/session/ProcessTable.js"
 
 describe("ProcessFiles", () => {
   it("knows that a process was killed from the very moment on, while the kernel still frees its memory", async () => {
@@ -13,12 +13,12 @@ describe("ProcessFiles", () => {
       })
       const pid = child.pid ?? 0
       await Events.once(child.stdout, "data")
-      assert.isFalse(ProcessFiles.isKilled(pid))
+      assert.isFalse(ProcessTable.isKilled(pid))
       child.kill("SIGKILL")
       // The child is reaped by the event loop, so it is there all the time.
-      for (let look = 0; look < 50; look++) assert.isTrue(ProcessFiles.isKilled(pid), `look ${look}`)
+      for (let look = 0; look < 50; look++) assert.isTrue(ProcessTable.isKilled(pid), `look ${look}`)
       await Events.once(child, "close")
-      assert.isTrue(ProcessFiles.isKilled(pid))
+      assert.isTrue(ProcessTable.isKilled(pid))
     }
   })
 })

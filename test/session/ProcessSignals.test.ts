@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import * as ProcessSignals from "../../src/session/internal/ProcessSignals.js"
+import * as ProcessTable from "../../src/session/ProcessTable.js"
 
 describe("ProcessSignals", () => {
   it("reach nobody by the numbers that mean everybody", () => {
@@ -9,11 +9,11 @@ describe("ProcessSignals", () => {
       return true
     })
     try {
-      for (const pid of [0, 1, -1]) ProcessSignals.send(pid, "SIGKILL")
-      for (const group of [0, 1, -5]) ProcessSignals.sendToGroup(group, "SIGKILL")
+      for (const pid of [0, 1, -1]) ProcessTable.send(pid, "SIGKILL")
+      for (const group of [0, 1, -5]) ProcessTable.sendToGroup(group, "SIGKILL")
       assert.deepStrictEqual(sent, [])
-      ProcessSignals.send(2 ** 22 + 1, "SIGKILL")
-      ProcessSignals.sendToGroup(2 ** 22 + 1, "SIGKILL")
+      ProcessTable.send(2 ** 22 + 1, "SIGKILL")
+      ProcessTable.sendToGroup(2 ** 22 + 1, "SIGKILL")
     } finally {
       kill.mockRestore()
     }
@@ -22,6 +22,6 @@ describe("ProcessSignals", () => {
       [-(2 ** 22 + 1), "SIGKILL"]
     ])
     // Nobody has it, and that is no error.
-    ProcessSignals.send(2 ** 22 + 1, "SIGKILL")
+    ProcessTable.send(2 ** 22 + 1, "SIGKILL")
   })
 })

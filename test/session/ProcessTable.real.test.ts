@@ -5,7 +5,6 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { afterEach, assert, describe, it } from "@effect/vitest"
-import * as ProcessSignals from "../../src/session/internal/ProcessSignals.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 import * as ShellEnvironment from "../../src/session/ShellEnvironment.js"
 
@@ -16,7 +15,7 @@ afterEach(async () => {
   for (const child of children.splice(0)) {
     const gone = once(child, "exit")
     if (child.exitCode === null && child.signalCode === null) {
-      ProcessSignals.sendToGroup(child.pid ?? 0, "SIGKILL")
+      ProcessTable.sendToGroup(child.pid ?? 0, "SIGKILL")
       await gone
     }
   }
@@ -83,7 +82,7 @@ describe("ProcessTable", () => {
     assert.strictEqual(members().length, 4)
     assert.notInclude(pids(members()), stranger)
     assert.notInclude(pids(members()), process.pid)
-    for (const one of members()) ProcessSignals.send(one.pid, "SIGKILL")
+    for (const one of members()) ProcessTable.send(one.pid, "SIGKILL")
     await until(() => members().length === 0)
     assert.deepStrictEqual(members(), [])
   })
@@ -115,7 +114,7 @@ describe("ProcessTable", () => {
   it("ends a chain that forks as fast as it can", async () => {
     const pid = await start("f() { sleep 0.002; (f); }; echo; f")
     await until(() => ProcessTable.descendants(ProcessTable.list(), pid).length > 10)
-    ProcessSignals.sendToGroup(pid, "SIGKILL")
+    ProcessTable.sendToGroup(pid, "SIGKILL")
     await until(() => !ProcessTable.list().some((one) => one.group === pid))
     assert.deepStrictEqual(
       ProcessTable.list().filter((one) => one.group === pid),

@@ -2,7 +2,7 @@
 import * as ChildProcess from "node:child_process"
 import { once } from "node:events"
 import { assert, describe, it } from "@effect/vitest"
-import * as ProtocolInput from "../../src/session/internal/ProtocolInput.js"
+import * as ShellSupervisor from "../../src/session/internal/ShellSupervisor.js"
 import * as ProcessTable from "../../src/session/ProcessTable.js"
 
 /** Begins before each process of a test, so that all of them count as started since. */
@@ -18,7 +18,7 @@ describe.skipIf(process.platform !== "linux")("ProtocolInput", () => {
     })
     try {
       await once(reader.stdout, "data")
-      const names = ProtocolInput.reserve(reader.pid ?? 0, since)
+      const names = ShellSupervisor.reserve(reader.pid ?? 0, since)
       assert.include(["sleep", "bash"], names[0])
       await once(reader, "exit")
       assert.deepStrictEqual([reader.exitCode, names.length], [0, 1])
@@ -30,9 +30,9 @@ describe.skipIf(process.platform !== "linux")("ProtocolInput", () => {
   it("kills nobody for a standard input that any process may have, as one has that got the pid of a dead reader", async () => {
     const [reader, bystander] = [sleeping("ignore"), sleeping("ignore")]
     try {
-      assert.strictEqual(ProtocolInput.of(reader.pid ?? 0), "/dev/null")
-      assert.include(ProtocolInput.holders("/dev/null", reader.pid ?? 0, since), bystander.pid)
-      assert.deepStrictEqual(ProtocolInput.reserve(reader.pid ?? 0, since), [])
+      assert.strictEqual(ShellSupervisor.inputOf(reader.pid ?? 0), "/dev/null")
+      assert.include(ShellSupervisor.holders("/dev/null", reader.pid ?? 0, since), bystander.pid)
+      assert.deepStrictEqual(ShellSupervisor.reserve(reader.pid ?? 0, since), [])
       bystander.kill("SIGTERM")
       const [, signal] = await once(bystander, "exit")
       assert.strictEqual(signal, "SIGTERM")
@@ -45,6 +45,6 @@ describe.skipIf(process.platform !== "linux")("ProtocolInput", () => {
     const reader = sleeping("pipe")
     reader.kill("SIGKILL")
     await once(reader, "exit")
-    assert.deepStrictEqual(ProtocolInput.reserve(reader.pid ?? 0, since), [])
+    assert.deepStrictEqual(ShellSupervisor.reserve(reader.pid ?? 0, since), [])
   })
 })

@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Either from "effect/Either"
 import * as FastCheck from "effect/FastCheck"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
-import * as ShellCommand from "../../src/session/ShellCommand.js"
+import * as ShellLauncher from "../../src/session/ShellLauncher.js"
 
 const options = ["--norc", "--noprofile", "-p"]
 
 const wordsOf = (text: string): ReadonlyArray<string> =>
-  Either.match(ShellCommand.parse(text), {
+  Either.match(ShellLauncher.parse(text), {
     onLeft: (error) => [error.message],
     onRight: ({ args, program }) => [program, ...args.slice(0, -options.length)]
   })
@@ -43,14 +43,14 @@ describe("ShellCommand", () => {
   it("S25: the default shell command is /bin/bash", () => {
     assert.strictEqual(SessionSettings.defaults.shellCommand, "/bin/bash")
     assert.deepStrictEqual(
-      ShellCommand.parse(SessionSettings.defaults.shellCommand),
+      ShellLauncher.parse(SessionSettings.defaults.shellCommand),
       Either.right({ program: "/bin/bash", args: options })
     )
   })
 
   it("S26: a wrapper's arguments keep their order, and the shell's options follow", () => {
     assert.deepStrictEqual(
-      ShellCommand.parse("sandbox-exec -f /tmp/test.sb /bin/bash"),
+      ShellLauncher.parse("sandbox-exec -f /tmp/test.sb /bin/bash"),
       Either.right({ program: "sandbox-exec", args: ["-f", "/tmp/test.sb", "/bin/bash", ...options] })
     )
   })
@@ -73,7 +73,7 @@ describe("ShellCommand", () => {
 
   it("refuses open quotes", () => {
     for (const text of ["'open", 'bash "open', "bash 'a' 'b"]) {
-      assert.isTrue(Either.isLeft(ShellCommand.parse(text)), text)
+      assert.isTrue(Either.isLeft(ShellLauncher.parse(text)), text)
     }
   })
 

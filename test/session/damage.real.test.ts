@@ -208,7 +208,7 @@ const harms = [
   "rm begin; mkfifo begin",
   "rm begin; ln -s /dev/zero begin",
   "rm begin; mkdir begin",
-  "rm keeper; rm begin",
+  "rm supervisor; rm begin",
   "find . -type p -delete; rm begin",
   "chmod 000 begin; chmod 000 .",
   "rm state not-found; touch state not-found",

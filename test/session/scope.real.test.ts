@@ -10,7 +10,7 @@ import * as Scope from "effect/Scope"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
-import * as StartText from "../../src/session/internal/StartText.js"
+import * as Protocol from "../../src/session/internal/Protocol.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
 import * as ShellBridge from "../../src/session/ShellBridge.js"
 import * as Session from "../support/Session.js"
@@ -137,12 +137,12 @@ describe("the scope's end", () => {
         const directory = new SessionDirectory(crypto.randomUUID())
         yield* Effect.promise(() => directory.pairs.add([directory.state, directory.notFound]))
         const bridge = yield* Effect.provide(ShellBridge.ShellBridge, ShellBridge.layerNone)
-        directory.define(StartText.definitions(directory, bridge))
+        directory.define(Protocol.definitions(directory, bridge))
         const child = ChildProcess.spawn("/bin/bash", ["--norc", "--noprofile", "--noediting", "-i"], {
           detached: true,
           stdio: ["pipe", "ignore", "ignore"]
         })
-        child.stdin.end(`${StartText.startUp(directory, bridge, "nonce", false, "/", "/")}nosuch\n`)
+        child.stdin.end(`${Protocol.startUp(directory, bridge, "nonce", false, "/", "/")}nosuch\n`)
         const [code] = yield* Effect.promise(() => once(child, "exit"))
         assert.strictEqual(code, 127)
         directory.remove(false)

@@ -99,8 +99,8 @@ describe("shellCommand", () => {
   }
 
   const alone: ReadonlyArray<readonly [name: string, command: string, exitCode: number]> = [
-    ["the keeper and its shell", "kill -9 $PPID $$", 137],
-    ["the keeper alone", "kill -9 $PPID; while :; do sleep 0.1; done", 137]
+    ["the supervisor and its shell", "kill -9 $PPID $$", 137],
+    ["the supervisor alone", "kill -9 $PPID; while :; do sleep 0.1; done", 137]
   ]
   for (const [name, command, exitCode] of alone) {
     it.live(

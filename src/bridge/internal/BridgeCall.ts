@@ -1,16 +1,105 @@
 /** One call of our commands by a program in the shell: the request, and what the caller is told to do for it. */
 import * as Fs from "node:fs"
 import * as ShellText from "../../bash/ShellText.js"
-import type { Program } from "../../command/CommandHandler.js"
+import type { Described, Program } from "../../command/CommandHandler.js"
+import type { Image } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import type { ReadOptions } from "../../files/Files.js"
-import type { Budget, CallRequest } from "./CallRequest.js"
+import type { OutputFiles } from "../../session/OutputFiles.js"
+import type { CallEnding, Surroundings } from "../../session/ShellBridge.js"
 import * as Fifo from "./Fifo.js"
-import { FifoSink, Gone } from "./FifoSink.js"
-import { FifoSource } from "./FifoSource.js"
-import * as FileContent from "./FileContent.js"
+import { FifoSink, FifoSource, Gone } from "./Fifo.js"
 import * as Stub from "./Stub.js"
+import type { Budget, CallRequest } from "./StubDialog.js"
 import { Refused, type Reply, StubDialog } from "./StubDialog.js"
+
+/** Looks up the commands that a shell calls, and runs them. */
+export interface BridgeCommands {
+  /** Returns the names of the commands; the same array until they change. */
+  readonly names: () => ReadonlyArray<string>
+  /** Returns the handlers whose name is a prefix, such as `mcp:*`; the same array until they change. */
+  readonly prefixed: () => ReadonlyArray<Described>
+  /** Runs the command of a call; `output` are the files of its session. */
+  readonly run: (call: BridgeCall, request: CallRequest, around: Surroundings, output: OutputFiles) => void
+  /**
+   * Returns the end of the call that the line of this mark has made since the last time this was asked; undefined where
+   * there was none, or more than one. A call without a mark counts as the line's.
+   */
+  readonly takeEnding: (mark: string | undefined) => CallEnding | undefined
+  /** Returns the images that calls have shown since the last time this was asked. */
+  readonly takeImages: () => ReadonlyArray<Image>
+}
+
+/** The most bytes that go in the dialog, which spares the caller a process, and the most at once: a pipe has room for them. */
+const most = 16_000
+const piece = 3000
+
+/** The ways to the caller. */
+interface Ways {
+  /** Hands over bytes in the dialog. */
+  readonly put: (bytes: Uint8Array) => Promise<void>
+  /** Opens a FIFO whose bytes go to the file. */
+  readonly pour: () => Promise<FifoSink>
+  /** Waits until the caller has written what came through the FIFO. */
+  readonly written: () => Promise<void>
+}
+
+/**
+ * Tests whether bytes can be handed over at once, with the path of their file: a pipe has room for both, and bash's
+ * variables hold no zero bytes.
+ */
+export const goesWith = (path: string, bytes: Uint8Array): boolean =>
+  bytes.length > 0 && bytes.length + Buffer.byteLength(path) <= piece && !bytes.includes(0)
+
+/** Takes the content of a file chunk by chunk. */
+export class FileContent {
+  private readonly held: Array<Uint8Array> = []
+  private size = 0
+  private sink: FifoSink | undefined
+  /** The handing over of a short content, which `commit` need not wait for. */
+  private handed: Promise<void> | undefined
+
+  constructor(private readonly ways: Ways) {}
+
+  /** Takes a chunk. Returns whether somebody still wants more. */
+  async write(chunk: Uint8Array): Promise<boolean> {
+    if (this.sink === undefined && this.size + chunk.length <= most && !chunk.includes(0)) {
+      this.held.push(chunk)
+      this.size += chunk.length
+      return true
+    }
+    if (this.sink === undefined) {
+      this.sink = await this.ways.pour()
+      for (const before of this.held) await this.sink.write(before)
+    }
+    return this.sink.write(chunk)
+  }
+
+  /** Waits until the content is whole in the temporary file, or on its way there; rejects with Refused. */
+  async complete(): Promise<void> {
+    if (this.sink !== undefined) {
+      await this.sink.end()
+      return this.ways.written()
+    }
+    const bytes = Buffer.concat(this.held)
+    if (bytes.length <= piece && bytes.length > 0) {
+      this.handed = this.ways.put(bytes)
+      this.handed.catch(() => {})
+      return
+    }
+    for (let at = 0; at < bytes.length; at += piece) await this.ways.put(bytes.subarray(at, at + piece))
+  }
+
+  /** Runs what follows it, and waits for both; rejects with Refused. */
+  async follow(next: () => Promise<unknown>): Promise<void> {
+    await Promise.all([this.handed, next()])
+  }
+
+  /** Takes no more. */
+  async end(): Promise<void> {
+    await this.sink?.end()
+  }
+}
 
 /**
  * The most bytes of a text that is handed over in the dialog itself, which bash reads byte by byte; a longer one goes
@@ -108,14 +197,14 @@ export class BridgeCall {
    *
    * @param mode the mode that it gets, as chmod takes it; empty to leave it
    */
-  async begin(path: string, mode: string): Promise<FileContent.FileContent> {
+  async begin(path: string, mode: string): Promise<FileContent> {
     checkPath(path)
     await this.dialog.request("begin", path, mode)
     return this.content()
   }
 
   /** Gives the file its new content, which is complete; rejects with Refused. */
-  async commit(content: FileContent.FileContent): Promise<void> {
+  async commit(content: FileContent): Promise<void> {
     await content.follow(() => this.dialog.request("commit"))
   }
 
@@ -129,7 +218,7 @@ export class BridgeCall {
   }
 
   /** Leaves all files as they were. */
-  async discard(content?: FileContent.FileContent): Promise<void> {
+  async discard(content?: FileContent): Promise<void> {
     await content?.end()
     await this.dialog.request("discard")
   }
@@ -138,7 +227,7 @@ export class BridgeCall {
   async stage(path: string, mode: string, bytes: Uint8Array): Promise<void> {
     checkPath(path)
     const begin = ["another", path, mode]
-    if (FileContent.goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
+    if (goesWith(path, bytes)) return this.handOver(begin, bytes, "stage")
     await this.dialog.request(...begin)
     const content = this.content()
     await content.write(bytes)
@@ -225,8 +314,8 @@ export class BridgeCall {
     await Promise.all(this.dialog.requests(3, ...begin, "put", String(bytes.length), bytes, end))
   }
 
-  private content(): FileContent.FileContent {
-    return new FileContent.FileContent({
+  private content(): FileContent {
+    return new FileContent({
       put: async (bytes) => void (await this.dialog.request("put", String(bytes.length), bytes)),
       pour: () => this.pour("file"),
       written: async () => void (await this.dialog.request("written"))

@@ -6,11 +6,11 @@ import * as Effect from "effect/Effect"
 import type { Described } from "../../command/CommandHandler.js"
 import * as CommandName from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
-import * as Mkfifo from "../../session/Mkfifo.js"
+import { makeFifos } from "../../session/Fifo.js"
 import type { SessionDirectory } from "../../session/SessionDirectory.js"
 import type { OpenBridge, Surroundings } from "../../session/ShellBridge.js"
+import type { BridgeCommands } from "./BridgeCall.js"
 import { BridgeCall } from "./BridgeCall.js"
-import type { BridgeCommands } from "./BridgeCommands.js"
 import * as Fifo from "./Fifo.js"
 import * as Stub from "./Stub.js"
 
@@ -493,7 +493,7 @@ export class CallServer implements OpenBridge {
     if (this.making || this.slots.length >= alphabet.length) return
     this.making = true
     const from = this.slots.length
-    Mkfifo.make(slotFifos(this.directory.path, from)).then(
+    makeFifos(slotFifos(this.directory.path, from)).then(
       () => {
         this.making = false
         if (this.closed) return

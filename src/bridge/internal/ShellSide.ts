@@ -3,7 +3,7 @@ import type * as Context from "effect/Context"
 import { quote } from "../../bash/Quote.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import type { ShellBridge } from "../../session/ShellBridge.js"
-import type { BridgeCommands } from "./BridgeCommands.js"
+import type { BridgeCommands } from "./BridgeCall.js"
 import * as CallServer from "./CallServer.js"
 import * as Stub from "./Stub.js"
 

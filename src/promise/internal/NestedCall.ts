@@ -6,13 +6,13 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
-import * as Nesting from "../../session/Nesting.js"
+import * as ShellBridge from "../../session/ShellBridge.js"
 
 const caller = GlobalValue.globalValue("synapse/NestedCall", () => new AsyncLocalStorage<unknown>())
 
 /** Returns a function that runs code, and all that it awaits, as a part of the call that this fiber runs. */
 export const carrier: Effect.Effect<<A>(run: () => A) => A> = Effect.map(
-  FiberRef.get(Nesting.current),
+  FiberRef.get(ShellBridge.current),
   (current) => (run) => caller.run(current, run)
 )
 
@@ -22,5 +22,5 @@ export const carrier: Effect.Effect<<A>(run: () => A) => A> = Effect.map(
  */
 export const within = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const current = caller.getStore()
-  return current === undefined ? effect : Effect.locally(effect, Nesting.current, current)
+  return current === undefined ? effect : Effect.locally(effect, ShellBridge.current, current)
 }

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { ExecutionFailed } from "../../domain/CommandError.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
-import type { Spawnable } from "../../session/ShellCommand.js"
+import type { Spawnable } from "../../session/ShellLauncher.js"
 import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 import type { NetworkMeter } from "./NetworkMeter.js"
 

@@ -1,12 +1,10 @@
 /** Tells what became of a session's background processes when a shell has ended. */
 
 import * as Fs from "node:fs"
-import * as ProcessFiles from "../ProcessFiles.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionProcesses } from "../SessionProcesses.js"
-import * as ProcessTree from "./ProcessTree.js"
-import type * as Shell from "./Shell.js"
-import type { ShellKeeper } from "./ShellKeeper.js"
+import type * as Shell from "./ShellSupervisor.js"
+import type { ShellSupervisor } from "./ShellSupervisor.js"
 
 /** A process in the background. */
 interface BackgroundProcess {
@@ -45,21 +43,21 @@ const legible = (text: string): string => {
 const isShells = (words: string) => words.endsWith("\0--norc\0--noprofile\0--noediting\0-i\0")
 
 /**
- * Looks at processes. Those that have ended are left out, and those that run `script`: the keeper, and what is around it.
+ * Looks at processes. Those that have ended are left out, and those that run `script`: the supervisor, and what is around it.
  */
 const of = (pids: ReadonlyArray<number>, script: string): ReadonlyArray<BackgroundProcess> =>
   pids.flatMap((pid) => {
-    const started = ProcessFiles.stat(pid)?.started
+    const started = ProcessTable.stat(pid)?.started
     const words = read(`/proc/${pid}/cmdline`)
     // A process without a command line is one that is just ending.
     if (started === undefined || words === "" || words.endsWith(`\0${script}\0`)) return []
     const line = isShells(words) ? "(a subshell)" : legible(words.slice(0, 4096))
-    return [{ pid, inner: ProcessTree.innerPid(pid), started, line }]
+    return [{ pid, inner: ProcessTable.innerPid(pid), started, line }]
   })
 
 /** Tests whether a process has ended. In a PID namespace of its own it has as soon as that is torn down. */
 const isGone = ({ inner, pid, started }: BackgroundProcess): boolean =>
-  inner !== pid || ProcessFiles.stat(pid)?.started !== started
+  inner !== pid || ProcessTable.stat(pid)?.started !== started
 
 /** Describes processes in a few words: the pid and the command line of the first ones. */
 const describe = (processes: ReadonlyArray<BackgroundProcess>): string => {
@@ -68,9 +66,9 @@ const describe = (processes: ReadonlyArray<BackgroundProcess>): string => {
   return [...named, ...(more > 0 ? [`${more} more`] : [])].join("; ")
 }
 
-/** A shell and its keeper. */
+/** A shell and its supervisor. */
 interface Running {
-  readonly keeper: ShellKeeper
+  readonly supervisor: ShellSupervisor
   readonly shell: Shell.Shell
 }
 
@@ -80,7 +78,7 @@ const lookAfter = 100
 const idOf = ({ pid, started }: BackgroundProcess) => `${pid} ${started}`
 
 /**
- * Remembers the background processes of a session, for a keeper that is killed takes them along, and who asks then
+ * Remembers the background processes of a session, for a supervisor that is killed takes them along, and who asks then
  * finds none of them.
  */
 export class BackgroundNotice {
@@ -115,17 +113,17 @@ export class BackgroundNotice {
   }
 
   /** Returns the notice of a shell's end, to be made when the result is. */
-  of(keeper: ShellKeeper): () => string | undefined {
+  of(supervisor: ShellSupervisor): () => string | undefined {
     const ended = performance.now()
-    return () => (keeper.alive ? this.goingOn(keeper, ended) : this.gone())
+    return () => (supervisor.alive ? this.goingOn(supervisor, ended) : this.gone())
   }
 
-  private goingOn(keeper: ShellKeeper, ended: number): string | undefined {
+  private goingOn(supervisor: ShellSupervisor, ended: number): string | undefined {
     const before = ProcessTable.ticksAt(ended) + ProcessTable.early
     const next = this.running()?.shell.hostPid
-    const known = new Set(next === undefined ? [] : [next, ...ProcessTree.below(next)])
-    const pids = this.processes.members(keeper.spawned).flatMap(({ pid }) => (known.has(pid) ? [] : pid))
-    const news = of(pids, keeper.script).filter((one) => one.started <= before && !this.told.has(idOf(one)))
+    const known = new Set(next === undefined ? [] : [next, ...ProcessTable.below(next)])
+    const pids = this.processes.members(supervisor.spawned).flatMap(({ pid }) => (known.has(pid) ? [] : pid))
+    const news = of(pids, supervisor.script).filter((one) => one.started <= before && !this.told.has(idOf(one)))
     for (const one of news) this.told.add(idOf(one))
     return news.length === 0
       ? undefined
@@ -142,9 +140,9 @@ export class BackgroundNotice {
   }
 
   private look(): void {
-    const { keeper, shell } = this.running() ?? {}
-    if (keeper?.alive !== true || shell === undefined) return
-    const pids = ProcessTree.below(keeper.spawned).filter((pid) => pid !== shell.hostPid)
-    this.remembered = of(pids, keeper.script)
+    const { supervisor, shell } = this.running() ?? {}
+    if (supervisor?.alive !== true || shell === undefined) return
+    const pids = ProcessTable.below(supervisor.spawned).filter((pid) => pid !== shell.hostPid)
+    this.remembered = of(pids, supervisor.script)
   }
 }

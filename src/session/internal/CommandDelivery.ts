@@ -4,23 +4,114 @@
  */
 
 import * as Fs from "node:fs"
-import type { ExecutionFailed } from "../../domain/CommandError.js"
+import { ExecutionFailed } from "../../domain/CommandError.js"
 import type { Job } from "../Job.js"
-import * as ProcessFiles from "../ProcessFiles.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { Settings } from "../SessionSettings.js"
+import type { Surroundings } from "../ShellBridge.js"
 import { CommandRun, type Outcome } from "./CommandRun.js"
-import { CommandStdin } from "./CommandStdin.js"
-import type * as Interruption from "./Interruption.js"
-import * as Nonce from "./Nonce.js"
-import * as OwnDescriptors from "./OwnDescriptors.js"
-import type { PipePair } from "./PipePool.js"
-import type { Plumbing } from "./Plumbing.js"
-import * as ProcessSignals from "./ProcessSignals.js"
+import * as FrameReader from "./FrameReader.js"
+import * as Interruption from "./Interruption.js"
 import * as Protocol from "./Protocol.js"
-import * as ProtocolInput from "./ProtocolInput.js"
+import { CommandStdin } from "./Protocol.js"
+import type { PipePair, SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
-import type { Shell, ShellListener } from "./Shell.js"
+import type { Shell, ShellListener } from "./ShellSupervisor.js"
+import * as ShellSupervisor from "./ShellSupervisor.js"
+
+/** Milliseconds after which the output of a command is read as it comes; until then it is read at the end. */
+const longRun = 3
+
+/** Feeds commands, and keeps track of the one that runs. */
+export class CommandFeeder {
+  private active: CommandDelivery | undefined
+  /** Called when the running command has ended. */
+  private onEnded: () => void = () => {}
+  private readonly longRunTimer: NodeJS.Timeout
+  /** The mark that the last shell has set for its next command. */
+  private readonly marked: { shell: Shell | undefined; mark: string } = { shell: undefined, mark: "" }
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly state: SessionState,
+    private readonly patience = Interruption.defaultPatience
+  ) {
+    this.longRunTimer = setTimeout(() => this.onLongRun(), longRun).unref()
+  }
+
+  /** The command that runs; undefined where none does. */
+  get job(): Job | undefined {
+    return this.active?.run.job
+  }
+
+  /** The facts about the command that runs, for the calls from within it. */
+  get surroundings(): Surroundings {
+    const { input, listener } = this.job ?? {}
+    return { input, room: listener?.takesAll === true ? undefined : this.settings.outputLimit, listener }
+  }
+
+  /** Runs a command; `done` is called once, with its outcome. Returns undefined where that has happened already. */
+  feed(job: Job, ready: ReadyShell, done: (fed: Fed) => void): CommandRun | undefined {
+    const { pipes, io, shell } = ready
+    const { directory, pool } = io
+    try {
+      io.calls.offer(job.text)
+      directory.writeCommand(job.text)
+    } catch (error) {
+      pool.give(pipes)
+      const what = error instanceof Error ? error.message : String(error)
+      const reason = `the command could not be handed over, and has not run: ${what} (${directory.path})`
+      done({ _tag: "NotHandedOver", error: new ExecutionFailed({ kind: "io", reason }) })
+      return undefined
+    }
+    const { marked, patience, settings, state } = this
+    const mark = marked.shell === shell ? marked.mark : undefined
+    const nextMark = ProcessTable.make(directory.sessionId)
+    marked.shell = shell
+    marked.mark = nextMark
+    const active = new CommandDelivery(job, ready, { mark, nextMark, patience, settings, state }, (fed) => {
+      this.active = undefined
+      done(fed)
+      this.onEnded()
+    })
+    this.active = active
+    active.begin()
+    this.longRunTimer.refresh()
+    return active.run
+  }
+
+  /** Stops the running command and its shell, so that nothing more of it runs, but for callers of our commands. */
+  freeze(): void {
+    const { active } = this
+    if (active === undefined) return
+    const { calls } = active.io
+    active.run.freeze(calls.isBusy ? (pid) => calls.isCaller(pid) : () => false)
+  }
+
+  /** Kills what `freeze` has stopped; resolves when the command has ended. */
+  kill(): Promise<void> {
+    const { active } = this
+    if (active === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.onEnded = resolve
+      active.run.kill()
+    })
+  }
+
+  /** Stops waiting for the running command to end by itself, because the shell is about to be ended. */
+  abandon(): void {
+    this.active?.run.abandon()
+  }
+
+  /** Releases the timer; no command may be fed after this. */
+  close(): void {
+    clearTimeout(this.longRunTimer)
+  }
+
+  private onLongRun(): void {
+    this.active?.attach()
+  }
+}
 
 /** Milliseconds between two looks at a command; they grow while there is nothing to see. */
 const firstLook = 40
@@ -45,7 +136,7 @@ const readText = (path: string): string => {
  * has `/dev/null` or what it opened itself, which is no Unix socket.
  */
 const promptOf = (pid: number): string | undefined => {
-  const link = ProtocolInput.of(pid)
+  const link = ShellSupervisor.inputOf(pid)
   const inode = /^socket:\[(\d+)\]$/.exec(link)?.[1]
   return inode !== undefined && new RegExp(` ${inode}( |$)`, "m").test(readText("/proc/net/unix")) ? link : undefined
 }
@@ -62,16 +153,16 @@ const handsOver = (pid: number, state: string): boolean => {
   }
 }
 
-const stateOf = (pid: number): string => ProcessFiles.stat(pid)?.state ?? ""
+const stateOf = (pid: number): string => ProcessTable.stat(pid)?.state ?? ""
 
 const killAll = (pids: ReadonlyArray<number>): void => {
-  for (const pid of pids) ProcessSignals.send(pid, "SIGKILL")
+  for (const pid of pids) ProcessTable.send(pid, "SIGKILL")
 }
 
 /** Returns the pids of what the shell has started with that standard input. */
 const eatersOf = (shell: number, prompt: string): ReadonlyArray<number> =>
   ProcessTable.descendants(ProcessTable.list(), shell).flatMap(({ pid }) =>
-    ProtocolInput.of(pid) === prompt ? [pid] : []
+    ShellSupervisor.inputOf(pid) === prompt ? [pid] : []
   )
 
 /** The options of `begin`. */
@@ -100,7 +191,7 @@ const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => v
 
   function look(): void {
     if (isOver() || !shell.alive) return
-    shell.tendKeeper()
+    shell.tendSupervisor()
     const { pid } = shell
     const prompt = promptOf(pid)
     if (prompt === undefined || handsOver(pid, state)) {
@@ -120,14 +211,14 @@ const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => v
   const findEaters = (pid: number, prompt: string): ReadonlyArray<number> => {
     const below = eatersOf(pid, prompt)
     if (stuck <= patience.interrupt) return below
-    return [...new Set([...below, ...ProtocolInput.holders(prompt, pid, shell.keptSince)])]
+    return [...new Set([...below, ...ShellSupervisor.holders(prompt, pid, shell.keptSince)])]
   }
 
   /** Returns whether the next look comes by itself. */
   const free = (pid: number, prompt: string): boolean => {
     stuck++
     const eaters = findEaters(pid, prompt)
-    const names = eaters.map(ProcessFiles.name)
+    const names = eaters.map(ProcessTable.nameOf)
     for (const name of names) if (!killed.includes(name)) killed.push(name)
     // One that is not asleep may only wait for a processor.
     if (stuck > (eaters.length > 0 || stateOf(pid) === "S" ? patience.interrupt : patience.kill)) {
@@ -145,7 +236,7 @@ const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => v
    * no way out: bash 5.2 returns from such a trap into memory that it has freed, and runs what it finds there.
    */
   const interrupt = (pid: number, prompt: string, until: number): void => {
-    if (stopped === undefined) ProcessSignals.send(pid, "SIGSTOP")
+    if (stopped === undefined) ProcessTable.send(pid, "SIGSTOP")
     stopped = pid
     // `t` where a debugger has stopped it.
     const isStopped = stateOf(pid).toUpperCase() === "T"
@@ -153,10 +244,10 @@ const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => v
       timer = setTimeout(() => interrupt(pid, prompt, until), 1).unref()
       return
     }
-    if (isStopped && ProtocolInput.of(pid) === prompt && !handsOver(pid, state)) {
+    if (isStopped && ShellSupervisor.inputOf(pid) === prompt && !handsOver(pid, state)) {
       if (stuck > patience.kill) shell.kill()
       else {
-        ProcessSignals.send(pid, "SIGURG")
+        ProcessTable.send(pid, "SIGURG")
         killAll(findEaters(pid, prompt))
         shell.write(`\n${probe()}`)
         wasInterrupted = true
@@ -167,7 +258,7 @@ const begin = ({ isOver, onFreed, probe, shell, state }: WatchOptions): (() => v
   }
 
   const goOn = () => {
-    if (stopped !== undefined) ProcessSignals.send(stopped, "SIGCONT")
+    if (stopped !== undefined) ProcessTable.send(stopped, "SIGCONT")
     stopped = undefined
   }
 
@@ -188,7 +279,7 @@ const mayAlternate = (text: string): boolean =>
 /** A shell that is ready for a command, with the pipes for it. */
 export interface ReadyShell {
   readonly shell: Shell
-  readonly plumbing: Plumbing
+  readonly io: SessionIo
   readonly pipes: PipePair
 }
 
@@ -250,12 +341,12 @@ export class CommandDelivery implements ShellListener {
   readonly mark: string | undefined
   readonly nextMark: string
   private readonly shell: Shell
-  readonly plumbing: Plumbing
+  readonly io: SessionIo
   private readonly pipes: PipePair
   private readonly state: SessionState
   private readonly before: Protocol.Before
   private readonly stdin: CommandStdin | undefined
-  private nonces = Nonce.makePair()
+  private nonces = FrameReader.makePair()
   /** The times that its lines may still be written. */
   private left = attempts
   /** True once the shell has reported all that it has to report of this command. */
@@ -265,19 +356,19 @@ export class CommandDelivery implements ShellListener {
   /** `done` is called once, with the outcome. */
   constructor(
     private readonly job: Job,
-    { pipes, plumbing, shell }: ReadyShell,
+    { pipes, io, shell }: ReadyShell,
     { mark, nextMark, patience, settings, state }: DeliveryOptions,
     private readonly done: (fed: Fed) => void
   ) {
     this.mark = mark
     this.nextMark = nextMark
     this.shell = shell
-    this.plumbing = plumbing
+    this.io = io
     this.pipes = pipes
     this.state = state
     this.before = state.takeBefore(job.text)
-    this.run = new CommandRun(job, this, shell, plumbing, pipes, settings, patience, this.before.exits)
-    this.stdin = job.stdin === undefined ? undefined : new CommandStdin(plumbing.directory.stdin, job.stdin)
+    this.run = new CommandRun(job, this, shell, io, pipes, settings, patience, this.before.exits)
+    this.stdin = job.stdin === undefined ? undefined : new CommandStdin(io.directory.stdin, job.stdin)
   }
 
   /** Writes the command's lines to the shell. */
@@ -291,10 +382,10 @@ export class CommandDelivery implements ShellListener {
   attach(): void {
     if (this.run.over) return
     this.run.attach()
-    this.plumbing.attach()
+    this.io.attach()
     this.endWatch = begin({
       shell: this.shell,
-      state: this.plumbing.directory.state,
+      state: this.io.directory.state,
       isOver: () => this.isHeard,
       probe: () => this.probe,
       onFreed: (names, isInterrupted) => this.state.noteOnce(eaten(names, isInterrupted))
@@ -308,7 +399,7 @@ export class CommandDelivery implements ShellListener {
 
   /** True once a shell that ends has written all of its state. */
   get isExiting(): boolean {
-    return this.plumbing.isStateWritten
+    return this.io.isStateWritten
   }
 
   onFrame(body: string): void {
@@ -322,13 +413,13 @@ export class CommandDelivery implements ShellListener {
     if (frame === undefined) return
     // What is reported here comes after the command's own line, which has not run then, and never will.
     if (!run.begun) {
-      const eaters = ProtocolInput.reserve(shell.pid, shell.keptSince)
+      const eaters = ShellSupervisor.reserve(shell.pid, shell.keptSince)
       if (eaters.length > 0) state.noteOnce(eaten(eaters, false))
       if (--this.left === 0) return this.giveBack({ _tag: "Unable", shell })
-      this.nonces = Nonce.makePair()
+      this.nonces = FrameReader.makePair()
       return this.deliver()
     }
-    if (before.exits && frame.sure) state.learnExitTrap(this.plumbing.takeState())
+    if (before.exits && frame.sure) state.learnExitTrap(this.io.takeState())
     state.learn(frame.cwd.startsWith("/") ? frame : { ...frame, cwd: ProcessTable.cwdOf(shell.pid) })
     if (!frame.sure && run.stopped === undefined && frame.status !== interrupted) state.note(unsure)
     this.finish(frame.status)
@@ -342,7 +433,7 @@ export class CommandDelivery implements ShellListener {
 
   private deliver(): void {
     const { nonces, pipes, shell } = this
-    const { directory } = this.plumbing
+    const { directory } = this.io
     const paths = this.stdin === undefined ? pipes.paths : { ...pipes.paths, stdin: directory.stdin }
     shell.hear(nonces.ended, this)
     shell.frames.expect(nonces.ended, nonces.begun)
@@ -350,7 +441,7 @@ export class CommandDelivery implements ShellListener {
   }
 
   private get probe(): string {
-    const left = this.before.closes ? OwnDescriptors.checkLeft(this.pipes.paths) : ""
+    const left = this.before.closes ? Protocol.checkLeft(this.pipes.paths) : ""
     return `${left}${Protocol.probe(this.nonces, this.nextMark)}`
   }
 
@@ -368,7 +459,7 @@ export class CommandDelivery implements ShellListener {
 
   private finish(status: number): void {
     this.leave()
-    const missing = this.plumbing.takeMissing()
+    const missing = this.io.takeMissing()
     void this.run.finish(status).then((outcome) => {
       this.state.end(status, outcome.stderr.text)
       if (!mayOrphan(this.job.text) || !this.shell.isOrphan) return this.tell(outcome, missing)

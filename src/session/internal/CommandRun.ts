@@ -5,17 +5,16 @@ import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
 import type { Job } from "../Job.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
 import type { Settings } from "../SessionSettings.js"
-import * as ExitTrap from "./ExitTrap.js"
 import * as Interruption from "./Interruption.js"
-import { LateOutput } from "./LateOutput.js"
 import * as OutputCapture from "./OutputCapture.js"
-import { OutputOrder } from "./OutputOrder.js"
+import { OutputOrder } from "./OutputCapture.js"
 import type { Sink } from "./OutputPipe.js"
+import { LateOutput } from "./OutputPipe.js"
 import * as PipeHolders from "./PipeHolders.js"
-import type { PipePair, PipePool } from "./PipePool.js"
-import type { Plumbing } from "./Plumbing.js"
-import type { Shell } from "./Shell.js"
-import { Substitutions } from "./Substitutions.js"
+import { Substitutions } from "./PipeHolders.js"
+import type { PipePair, PipePool, SessionIo } from "./SessionIo.js"
+import * as ShellState from "./ShellState.js"
+import type { Shell } from "./ShellSupervisor.js"
 
 /** The most turns of the event loop for which what is read may belong together, while writes follow one another. */
 const longestTogether = 16
@@ -278,14 +277,14 @@ export class CommandRun {
     readonly job: Job,
     private readonly conduct: Conduct,
     private readonly shell: Shell,
-    plumbing: Plumbing,
+    io: SessionIo,
     readonly pipes: PipePair,
     private readonly settings: Settings,
     private readonly patience: Interruption.Patience,
     /** True where it may list the traps. */
     private readonly mayListTraps: boolean
   ) {
-    const { directory, pool } = plumbing
+    const { directory, pool } = io
     this.directory = directory
     this.pool = pool
     const options = {
@@ -471,7 +470,7 @@ export class CommandRun {
   }
 
   private readonly intoStdout: Sink = (chunk) => {
-    const clean = this.mayListTraps ? ExitTrap.hide(chunk) : chunk
+    const clean = this.mayListTraps ? ShellState.hide(chunk) : chunk
     this.stdout.push(clean)
     return this.tell("stdout", clean)
   }

@@ -2,13 +2,10 @@
 
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as ProcessFiles from "../ProcessFiles.js"
+import type { PipePaths } from "../Fifo.js"
 import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
-import * as CommandMark from "./CommandMark.js"
-import type { PipePaths } from "./FifoPairs.js"
-import * as ProcessSignals from "./ProcessSignals.js"
-import type { Shell } from "./Shell.js"
+import type { Shell } from "./ShellSupervisor.js"
 
 /** The signs by which the processes of a command are known. */
 interface Signs {
@@ -62,9 +59,9 @@ export const list = ({ marks, older, pipes, sessionId, shell, since }: Signs): A
   const found = new Set<ProcessTable.Process>()
   const unknown: Array<ProcessTable.Process> = []
   for (const one of born) {
-    const mark = CommandMark.of(one.pid)
+    const mark = ProcessTable.of(one.pid)
     if (mark !== undefined && marks.has(mark)) found.add(one)
-    else if (!CommandMark.isOfSession(mark, sessionId)) unknown.push(one)
+    else if (!ProcessTable.isOfSession(mark, sessionId)) unknown.push(one)
   }
   const addBelow = (root: number) => {
     for (const one of ProcessTable.descendants(unknown, root)) found.add(one)
@@ -118,7 +115,7 @@ const stopAll = (
       seen.add(one.pid)
       stopped.push(one)
       isMore = true
-      ProcessSignals.send(one.pid, "SIGSTOP")
+      ProcessTable.send(one.pid, "SIGSTOP")
     }
   }
   return stopped
@@ -127,7 +124,7 @@ const stopAll = (
 /** Kills children before their parents, at whose end the system wakes those that are stopped (orphaned groups). */
 const killStopped = (stopped: ReadonlyArray<ProcessTable.Process>): void => {
   const youngest = stopped.toSorted((a, b) => b.started - a.started || b.pid - a.pid)
-  for (const { pid } of youngest) ProcessSignals.send(pid, "SIGKILL")
+  for (const { pid } of youngest) ProcessTable.send(pid, "SIGKILL")
 }
 
 /** Milliseconds that a parent has to end before its children are asked. */
@@ -150,9 +147,9 @@ const end = async (signs: Signs): Promise<void> => {
       const isFirst = (parent: number) => !pids.has(parent) || elapsed - (asked.get(parent) ?? elapsed) >= precedence
       for (const { pid } of left.filter((one) => !asked.has(one.pid) && isFirst(one.parent))) {
         asked.set(pid, elapsed)
-        ProcessSignals.send(pid, "SIGTERM")
+        ProcessTable.send(pid, "SIGTERM")
         // One that is stopped takes no other signal.
-        ProcessSignals.send(pid, "SIGCONT")
+        ProcessTable.send(pid, "SIGCONT")
       }
     }
     await wait(pause)
@@ -169,7 +166,7 @@ const freezeCommandProcesses = (
   isSpared: (pid: number) => boolean,
   killShell: () => void
 ): (() => Promise<void>) => {
-  ProcessSignals.send(signs.shell, "SIGSTOP")
+  ProcessTable.send(signs.shell, "SIGSTOP")
   stopAll(signs, isSpared)
   return async () => {
     const began = performance.now()
@@ -220,7 +217,7 @@ export interface Target {
 /** Returns the signs of the target's processes; `shell` is the shell's pid. */
 const signsOf = ({ directory, mark, nextMark, pipes, startedAt }: Target, shell: number): Signs => {
   // A shell that has ended the command has the next one's mark; one in which the mark can't be set has another.
-  const actual = CommandMark.of(shell)
+  const actual = ProcessTable.of(shell)
   const marks = [mark, actual === nextMark ? undefined : actual].filter((one) => one !== undefined)
   return {
     shell,
@@ -249,7 +246,7 @@ export const freeze = (target: Target, isSpared: (pid: number) => boolean): (() 
 const notBelowDeaf = (processes: ReadonlyArray<ProcessTable.Process>): ReadonlyArray<ProcessTable.Process> => {
   const below = new Set<number>()
   for (const { pid } of processes) {
-    if (below.has(pid) || ProcessFiles.status(pid)?.isDeaf !== true) continue
+    if (below.has(pid) || ProcessTable.signalsOf(pid)?.isDeaf !== true) continue
     for (const one of ProcessTable.descendants(processes, pid)) below.add(one.pid)
   }
   return processes.filter(({ pid }) => !below.has(pid))
@@ -273,8 +270,8 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     clearTimeout(asking)
     const nascent: Array<number> = []
     for (const pid of pids) {
-      if (ProcessSignals.isNascent(pid, shellPid)) nascent.push(pid)
-      else ProcessSignals.send(pid, "SIGINT")
+      if (ProcessTable.isNascent(pid, shellPid)) nascent.push(pid)
+      else ProcessTable.send(pid, "SIGINT")
     }
     if (nascent.length > 0) asking = setTimeout(() => ask(nascent, shellPid), 1)
   }
@@ -302,14 +299,14 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
     signs ??= signsOf(target, shell.pid)
     const processes = list(signs)
     const shellPid = signs.shell
-    ProcessSignals.send(shellPid, "SIGURG")
+    ProcessTable.send(shellPid, "SIGURG")
     if (elapsed < patience.ask) {
       ask(
         notBelowDeaf(processes).map((one) => one.pid),
         shellPid
       )
     } else {
-      ProcessSignals.send(shellPid, "SIGCONT")
+      ProcessTable.send(shellPid, "SIGCONT")
       const newest = processes
         .filter((one) => one.parent === shellPid)
         .sort((a, b) => a.started - b.started || a.pid - b.pid)
@@ -317,7 +314,7 @@ export const begin = (target: Target, patience: Patience): ((onlyStop?: boolean)
       if (newest !== undefined) {
         // Parents first: a subshell whose child ends would run its next command.
         for (const one of [newest, ...ProcessTable.descendants(processes, newest.pid)])
-          ProcessSignals.send(one.pid, "SIGKILL")
+          ProcessTable.send(one.pid, "SIGKILL")
       }
     }
     timer = setTimeout(step, elapsed < patience.ask ? askEvery : killEvery)

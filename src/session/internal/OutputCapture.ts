@@ -6,10 +6,197 @@
  */
 import * as Fs from "node:fs"
 import * as KeptOutput from "../../domain/KeptOutput.js"
+import type { LineOrder, StreamName } from "../../domain/LineOrder.js"
 import * as TextCut from "../../domain/TextCut.js"
 import type { OutputFile } from "../OutputFiles.js"
-import * as LineCounter from "./LineCounter.js"
-import type { OutputOrder } from "./OutputOrder.js"
+
+/** One batch of reads: the bytes of each stream, and the turns in which they were written, one stream after the other. */
+interface Group {
+  stdout: number
+  stderr: number
+  first: StreamName
+  turns: number
+}
+
+/** The most groups that are kept as they are; of more, those in the middle become one. */
+const maxGroups = 4096
+const keptAtEnds = 1024
+
+const otherOf = (stream: StreamName): StreamName => (stream === "stdout" ? "stderr" : "stdout")
+
+const lastOf = ({ first, turns }: Group): StreamName => (turns % 2 === 1 ? first : otherOf(first))
+
+const hasBoth = ({ stderr, stdout }: Group): boolean => stdout > 0 && stderr > 0
+
+/** The order of a command's output. */
+export class OutputOrder {
+  private groups: Array<Group> = []
+  private open: Group | undefined
+
+  /** Adds a write of unknown length, which may have been read already. */
+  wrote(stream: StreamName): void {
+    const group = this.opened(stream)
+    if (group.turns === 0 || lastOf(group) !== stream) {
+      if (group.turns === 0) group.first = stream
+      group.turns++
+    }
+  }
+
+  /** Adds what was read. */
+  took(stream: StreamName, bytes: number): void {
+    if (bytes > 0) this.opened(stream)[stream] += bytes
+  }
+
+  /** True where both streams have bytes that were read since the last `settle`. */
+  get isMixed(): boolean {
+    return this.open !== undefined && hasBoth(this.open)
+  }
+
+  /** Tells that all that was read so far was written before all that comes. */
+  settle(): void {
+    const { open } = this
+    this.open = undefined
+    if (open === undefined || open.stdout + open.stderr === 0) return
+    const before = this.groups.at(-1)
+    if (before === undefined || hasBoth(before) || hasBoth(open) || before.stdout > 0 !== open.stdout > 0) {
+      this.groups.push(open)
+    } else {
+      before.stdout += open.stdout
+      before.stderr += open.stderr
+    }
+    if (this.groups.length > maxGroups) {
+      const count = this.groups.length - 2 * keptAtEnds
+      const middle = this.groups.splice(keptAtEnds, count)
+      this.groups.splice(keptAtEnds, 0, middle.reduce(together))
+    }
+  }
+
+  /** Returns the order in lines of the texts; undefined where only one stream has any, or one came wholly before the other. */
+  lines(stdout: LineCounter, stderr: LineCounter): LineOrder | undefined {
+    this.settle()
+    const counters = { stdout, stderr }
+    const read = { stdout: 0, stderr: 0 }
+    const told = { stdout: 0, stderr: 0 }
+    const order: Array<[StreamName, number]> = []
+    const add = (stream: StreamName, lines: number) => {
+      const last = order.at(-1)
+      if (lines === 0) return
+      if (last?.[0] === stream) last[1] += lines
+      else order.push([stream, lines])
+    }
+    const take = (stream: StreamName, bytes: number): number => {
+      read[stream] += bytes
+      const lines = counters[stream].upTo(read[stream]) - told[stream]
+      told[stream] += lines
+      return lines
+    }
+    for (const group of this.groups) {
+      const lines = { stdout: take("stdout", group.stdout), stderr: take("stderr", group.stderr) }
+      for (const [stream, count] of shared(group, lines)) add(stream, count)
+    }
+    const isPlain = order.length < 2 || (order.length === 2 && order[0]?.[0] === "stdout")
+    return isPlain ? undefined : order
+  }
+
+  private opened(first: StreamName): Group {
+    this.open ??= { stdout: 0, stderr: 0, first, turns: 0 }
+    return this.open
+  }
+}
+
+/** Makes one group of two; where the second goes on with the stream that the first has ended with, that is one turn. */
+const together = (one: Group, next: Group): Group => ({
+  stdout: one.stdout + next.stdout,
+  stderr: one.stderr + next.stderr,
+  first: one.turns === 0 ? firstOf(one) : one.first,
+  turns: turnsOf(one) + turnsOf(next) - (lastOf(known(one)) === firstOf(next) ? 1 : 0)
+})
+
+const firstOf = (group: Group): StreamName => known(group).first
+const turnsOf = (group: Group): number => known(group).turns
+
+/** Returns a group with a turn for each stream that has bytes: standard output first, where nothing is known. */
+const known = (group: Group): Group => {
+  if (!hasBoth(group)) return { ...group, first: group.stdout > 0 ? "stdout" : "stderr", turns: 1 }
+  if (group.turns === 0) return { ...group, first: "stdout", turns: 2 }
+  return group.turns === 1 ? { ...group, turns: 2 } : group
+}
+
+/** Shares the lines of a group out among its turns. */
+function* shared(group: Group, lines: Readonly<Record<StreamName, number>>): Iterable<[StreamName, number]> {
+  const { first, turns } = known(group)
+  const other = otherOf(first)
+  const turnsOfStream = { [first]: Math.ceil(turns / 2), [other]: Math.floor(turns / 2) } as Record<StreamName, number>
+  for (let turn = 0; turn < turns; turn++) {
+    const stream = turn % 2 === 0 ? first : other
+    const at = Math.floor(turn / 2)
+    const until = (turns: number) => Math.floor((turns * lines[stream]) / turnsOfStream[stream])
+    yield [stream, until(at + 1) - until(at)]
+  }
+}
+
+const newline = 0x0a
+
+/**
+ * The bytes that are kept of a stream, and the numbers of lines of its text. Where nothing was left out, `tail` holds all.
+ */
+interface Counted {
+  /** The number of bytes that came. */
+  readonly total: number
+  /** The first bytes, and the last ones. */
+  readonly head: Buffer
+  readonly tail: Buffer
+  /** The lines of the text: all of them, those before the gap and those behind it. */
+  readonly lines: number
+  readonly before: number
+  readonly behind: number
+}
+
+/** Counts the lines in bytes; what stands at their end without a newline is none. */
+const countIn = (bytes: Buffer, from: number, to: number): number => {
+  let count = 0
+  for (let at = bytes.indexOf(newline, from); at >= 0 && at < to; at = bytes.indexOf(newline, at + 1)) count++
+  return count
+}
+
+/** Returns the number of lines of a text; what stands at its end without a newline is a line too. */
+export const linesIn = (text: string): number => {
+  let count = text === "" || text.endsWith("\n") ? 0 : 1
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++
+  return count
+}
+
+/** Counts from byte to byte, in rising order. */
+export class LineCounter {
+  private readonly start: number
+  private inHead = 0
+  private headRead = 0
+  private inTail: number
+  private tailRead = 0
+
+  constructor(private readonly counted: Counted) {
+    const { tail, total } = counted
+    this.start = total - tail.length
+    this.inTail = countIn(tail, 0, tail.length) + (tail.length > 0 && tail.at(-1) !== newline ? 1 : 0)
+  }
+
+  /** Returns the number of the text's lines that are complete with so many bytes of the stream. */
+  upTo(position: number): number {
+    const { before, behind, head, lines, tail, total } = this.counted
+    if (position >= total) return lines
+    if (position >= this.start) {
+      const end = position - this.start
+      this.inTail -= countIn(tail, this.tailRead, end)
+      this.tailRead = end
+      if (this.inTail <= behind) return lines - this.inTail
+    }
+    const end = Math.min(position, head.length)
+    this.inHead += countIn(head, this.headRead, end)
+    this.headRead = Math.max(this.headRead, end)
+    // In the gap, the lines before it and the one that tells of it are complete.
+    return this.inHead <= before ? this.inHead : lines - behind
+  }
+}
 
 /** The limits of a captured stream, and the file for all of it. */
 export interface CaptureOptions {
@@ -104,13 +291,13 @@ export class OutputCapture {
   }
 
   /** Returns a counter of the lines of the text that `finish` has returned. */
-  counter({ kept, text }: Captured): LineCounter.LineCounter {
+  counter({ kept, text }: Captured): LineCounter {
     const { head, tail } = this.ends ?? { head: Buffer.alloc(0), tail: Buffer.alloc(0) }
-    const lines = LineCounter.linesIn(text)
+    const lines = linesIn(text)
     const gap = kept?.gap
     const before = gap === undefined ? 0 : text.slice(0, gap.start).split("\n").length - 1
-    const behind = gap === undefined ? lines : LineCounter.linesIn(text.slice(gap.end))
-    return new LineCounter.LineCounter({ total: this.total, head, tail, lines, before, behind })
+    const behind = gap === undefined ? lines : linesIn(text.slice(gap.end))
+    return new LineCounter({ total: this.total, head, tail, lines, before, behind })
   }
 
   private close(): void {

@@ -6,13 +6,98 @@
  */
 import * as Fs from "node:fs"
 import type * as Net from "node:net"
-import * as FifoSocket from "../FifoSocket.js"
+import * as Fifo from "../Fifo.js"
+import type { OutputFile, OutputFiles } from "../OutputFiles.js"
+
+/** The most bytes of a file; once it is full, its first half goes. */
+const most = 1024 ** 2
+
+/** Returns the end of the text, from the beginning of a line where one is near. */
+const fromLine = (text: Buffer): Buffer => {
+  const newline = text.indexOf("\n")
+  return newline >= 0 && newline < Math.min(4096, text.length - 1) ? text.subarray(newline + 1) : text
+}
+
+/** A file of late output. It is open only while something is written to it. */
+export class LateOutput {
+  readonly path: string
+  private readonly inode: number
+  private readonly settle: () => void
+  private readonly limit: number
+  /** The size of the file. */
+  private size = 0
+  /** The bytes that came. */
+  private total = 0
+  /** The bytes that could not be written since the last ones that were. */
+  private missing = 0
+  private isLost = false
+
+  /** Makes the file; throws the file system's error. `limit` is the most bytes of any file of output. */
+  constructor(
+    private readonly files: OutputFiles,
+    limit: number
+  ) {
+    this.limit = Math.min(limit, most)
+    const file = files.make("background-")
+    this.path = file.path
+    this.inode = Fs.fstatSync(file.fd).ino
+    this.settle = file.settle
+    Fs.closeSync(file.fd)
+  }
+
+  /** Adds a chunk. What a full disk, or a command that has removed the file, does not let it write is dropped. */
+  take(chunk: Buffer): void {
+    if (this.isLost) return
+    this.total += chunk.length
+    let file: OutputFile | undefined
+    try {
+      file = this.files.again(this.path, this.inode)
+      if (file === undefined) this.isLost = true
+      else if (this.size + chunk.length > this.limit) this.shorten(file, chunk)
+      else this.append(file, this.missing, chunk)
+      this.missing = 0
+    } catch {
+      this.missing += chunk.length
+    } finally {
+      if (file !== undefined) Fs.closeSync(file.fd)
+    }
+  }
+
+  /** Tells that nothing comes any more. */
+  end(): void {
+    this.settle()
+  }
+
+  /** Writes a chunk, after a line that tells how much is missing before it. */
+  private append(file: OutputFile, leftOut: number, chunk: Buffer): void {
+    const before = this.size
+    const bytes = leftOut === 0 ? chunk : Buffer.concat([Buffer.from(`[… ${leftOut} bytes left out …]\n`), chunk])
+    try {
+      while (this.size - before < bytes.length) this.size += Fs.writeSync(file.fd, bytes, this.size - before)
+    } finally {
+      file.grew(this.size - before)
+    }
+  }
+
+  /** Keeps the last half of all. */
+  private shorten(file: OutputFile, chunk: Buffer): void {
+    const { size } = this
+    const half = Math.floor(this.limit / 2)
+    const before = Buffer.alloc(Math.min(size, Math.max(0, half - chunk.length)))
+    const count = Fs.readSync(file.fd, before, 0, before.length, size - before.length)
+    const kept = fromLine(Buffer.concat([before.subarray(0, count), chunk.subarray(Math.max(0, chunk.length - half))]))
+    Fs.ftruncateSync(file.fd, 0)
+    file.grew(-size)
+    this.size = 0
+    this.append(file, this.total - kept.length, kept)
+  }
+}
 
 /** The buffer of all pipes: they are read one at a time, and sinks copy what they keep. */
-const shared = Buffer.allocUnsafeSlow(FifoSocket.capacity)
+const shared = Buffer.allocUnsafeSlow(Fifo.capacity)
 
 /** The most bytes that one `drain` reads: a pipe holds less, so more was written meanwhile. */
-const maxDrain = 1024 ** 2 + FifoSocket.capacity
+const maxDrain = 1024 ** 2 + Fifo.capacity
 
 /**
  * Takes bytes, which are only valid until it returns; where it returns a promise, an attached pipe is paused until the
@@ -115,7 +200,7 @@ export class OutputPipe {
   /** Reads what there is into the shared buffer; returns 0 where nobody has it open, undefined where it is empty. */
   private readOnce(): number | undefined {
     try {
-      return Fs.readSync(this.open, shared, 0, FifoSocket.capacity, null)
+      return Fs.readSync(this.open, shared, 0, Fifo.capacity, null)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EAGAIN") return undefined
       throw error
@@ -182,7 +267,7 @@ export class OutputPipe {
 
   /** Reads through a descriptor, which the socket owns. */
   private read(fd: number, sink: Sink): Net.Socket {
-    const socket: Net.Socket = FifoSocket.make(fd, {
+    const socket: Net.Socket = Fifo.make(fd, {
       buffer: shared,
       callback: (count) => {
         const pending = sink(shared.subarray(0, count))

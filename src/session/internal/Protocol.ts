@@ -6,16 +6,199 @@
  * function, alias, `enable -n` or readonly name of the user's can change its meaning; where one can, a second way
  * follows.
  */
+
+import * as Fs from "node:fs"
+import * as Net from "node:net"
 import * as Os from "node:os"
+import type * as Context from "effect/Context"
 import { quote } from "../../bash/Quote.js"
+import type { Read } from "../../domain/CommandInput.js"
+import type { PipePaths } from "../Fifo.js"
+import * as ProcessTable from "../ProcessTable.js"
 import type { SessionDirectory } from "../SessionDirectory.js"
-import * as CommandMark from "./CommandMark.js"
-import * as CommandStdin from "./CommandStdin.js"
-import * as ExitTrap from "./ExitTrap.js"
-import type { PipePaths } from "./FifoPairs.js"
+import type { ShellBridge } from "../ShellBridge.js"
+import type { Nonces } from "./FrameReader.js"
 import { maxCwd } from "./FrameReader.js"
-import type { Nonces } from "./Nonce.js"
-import * as OwnDescriptors from "./OwnDescriptors.js"
+import * as ShellState from "./ShellState.js"
+
+/** The bridge through which the shell calls our commands. */
+type Bridge = Context.Tag.Service<ShellBridge>
+
+/**
+ * Makes the function that bash calls for a command it did not find. It reports the name, which tells this case from any
+ * other exit code 127, or calls the command where it is one of ours. Where `builtin` itself is not found (`enable -n
+ * builtin`), it must not call itself without end.
+ */
+const notFoundFunction = (directory: SessionDirectory, bridge: Bridge): string => {
+  const first = `[[ \${FUNCNAME[1]-} != command_not_found_handle ]]`
+  const ours = bridge.onNotFound()
+  return (
+    // Without the options that would show all this; a shell that calls it is a subshell already.
+    `command_not_found_handle() { { ${first} && { \\unset -f builtin; \\builtin local -; \\builtin set +vx; }; } 2>/dev/null; ` +
+    `${ours === "" ? "" : `if ${first}; then ${ours}; fi; `}` +
+    `{ ${first} && \\builtin printf '%s\\0' "$1" 1<>${quote(directory.notFound)}; } 2>/dev/null; ` +
+    `${first} && { \\builtin printf 'bash: %s: command not found\\n' "$1" >&2; \\builtin return 127; }; }`
+  )
+}
+
+/**
+ * Makes the file `definitions`: how the shell calls our commands, and reports a command that it did not find. A file is
+ * read at once, standard input in blocks.
+ */
+export const definitions = (directory: SessionDirectory, bridge: Bridge): string =>
+  [
+    bridge.definitions(directory.path),
+    notFoundFunction(directory, bridge),
+    ProcessTable.set(ProcessTable.make(directory.sessionId)),
+    ""
+  ].join("\n")
+
+/** Returns the names of the functions that the session defines. */
+export const names = (directory: SessionDirectory, bridge: Bridge): ReadonlyArray<string> =>
+  Array.from(definitions(directory, bridge).matchAll(/^(\w+)\(\) /gm), (match) => match[1] ?? "")
+
+const define = (directory: SessionDirectory) => `\\builtin . ${quote(directory.definitions)}\n`
+
+/**
+ * Makes the text that moves a shell from one session directory to another. Functions of the user's own that are named
+ * like ours stay.
+ */
+export const moveTo = (directory: SessionDirectory, from: SessionDirectory, bridge: Bridge): string => {
+  const keep = names(directory, bridge).map(
+    (name) =>
+      `__synapse_own=$(\\builtin declare -f ${name}); ` +
+      `case $__synapse_own in *__synapse_call* | *${quote(from.path)}*) ;; *) __synapse_kept+="$__synapse_own"$'\n' ;; esac\n`
+  )
+  return (
+    `${bridge.changePath(from.path, directory.path)}\n__synapse_kept=\n${keep.join("")}${define(directory)}` +
+    `\\builtin eval "$__synapse_kept"; \\builtin unset -v __synapse_own __synapse_kept\n${ShellState.set(directory)};${setTexts(directory)}\n`
+  )
+}
+
+/**
+ * Makes the first lines that a shell reads. `cwd` is the directory to change to, and `start` where that one is gone: the
+ * answer then tells where the shell is. `restore` sources the state of the last shell, whose functions and aliases take
+ * the place of ours.
+ */
+export const startUp = (
+  directory: SessionDirectory,
+  bridge: Bridge,
+  nonce: string,
+  restore: boolean,
+  cwd: string,
+  start: string
+): string =>
+  [
+    `\\builtin cd -- ${quote(cwd)} 2>/dev/null||{ \\builtin cd -- ${quote(start)}; __synapse_elsewhere=$PWD; } 2>/dev/null`,
+    bridge.enterPath(directory.path),
+    `\\builtin . ${quote(directory.definitions)}`,
+    restore ? `\\builtin . ${quote(directory.restore)} >/dev/null 2>&1` : "",
+    // The state holds the old PWD.
+    `\\builtin [ "\${__synapse_elsewhere-}" ]&&PWD=$__synapse_elsewhere`,
+    // Sourced text counts as a script's: without execfail, an `exec` that fails would end the shell.
+    "\\builtin history -c; \\builtin set +o history; \\builtin set +H; \\builtin shopt -s execfail; " +
+      `\\builtin unset -v HISTFILE MAILCHECK; ${noPrompts}`,
+    `${ShellState.set(directory)};${setTexts(directory)};${keepsLast}`,
+    // A shell without `builtin` is not bash, and answers in its own way.
+    `\\builtin printf '\\036%s %s %s %s %s\\036' ${nonce} "$$" "\${BASH_VERSION-}" "\${__synapse_elsewhere-}" ${nonce}||` +
+      `printf '\\036%s %s  %s\\036' ${nonce} "$$" ${nonce}`,
+    "\\builtin unset -v __synapse_elsewhere",
+    ""
+  ].join("\n")
+
+/** The supervisor has the same streams as its shells. */
+const supervisors = "/proc/$PPID/fd"
+
+const isInput = `\\builtin [ /dev/fd/10 -ef ${supervisors}/0 ]`
+
+const isOutput = `\\builtin [ /dev/fd/1 -ef ${supervisors}/1 ]`
+
+/** The text that looks before a command whether the streams can be told by the supervisor's. */
+const remember = `__synapse_own=;${isInput}&&${isOutput}&&__synapse_own=1;`
+
+/** Makes the text that tests whether the shell still has the command's output as its own. */
+const isCommands = ({ stderr, stdout }: PipePaths): string =>
+  `\\builtin [ /dev/fd/1 -ef ${quote(stdout)} ]||\\builtin [ /dev/fd/2 -ef ${quote(stderr)} ]`
+
+/** Makes the text that ends the shell, with any trap on EXIT; where jobs are stopped, the first `exit` only warns. */
+const end = (status: string): string => {
+  const exit = `\\builtin exit ${status} 2>/dev/null`
+  return `{ __synapse_lost=descriptors;\\builtin eval "\${__synapse_exit-}";${exit};${exit}; }`
+}
+
+/**
+ * Makes the text that ends a shell whose streams are not its own after a command with these pipes; `status` is the text
+ * of the exit code.
+ */
+const check = (pipes: PipePaths, status: string): string =>
+  `${isCommands(pipes)}||` +
+  `{ \\builtin [ "\${__synapse_own-}" ]&&{ ${isInput}&&${isOutput}||__synapse_own=lost; };\\builtin [ "$__synapse_own" = lost ]; }&&${end(status)};`
+
+/** Makes the text that does the same where the command's line was left. */
+export const checkLeft = (pipes: PipePaths): string => `{ ${isCommands(pipes)}; }&&${end("130")}\n`
+
+/** Milliseconds between two looks whether the shell has opened the FIFO: it does so just after it began the command. */
+const look = 1
+
+const { O_NONBLOCK, O_WRONLY } = Fs.constants
+
+/** The paths at which systems have cat. */
+const systems = ["/bin/cat", "/usr/bin/cat", "/run/current-system/sw/bin/cat"]
+
+/** Returns the path of `cat`; where it is unknown, its name. */
+const cat = (): string => systems.find((path) => Fs.existsSync(path)) ?? "cat"
+
+/** The standard input of one command. It is read no faster than the command reads, and no further once nobody does. */
+export class CommandStdin {
+  private timer: NodeJS.Timeout | undefined
+  private socket: Net.Socket | undefined
+  private isOver = false
+
+  constructor(
+    private readonly path: string,
+    private readonly read: Read
+  ) {}
+
+  /** Waits until the shell has opened the FIFO, and passes the input on; where it can't be, the command gets none. */
+  open(): void {
+    if (this.isOver) return
+    try {
+      const fd = Fs.openSync(this.path, O_WRONLY | O_NONBLOCK)
+      this.socket = new Net.Socket({ fd, readable: false, writable: true })
+    } catch (error) {
+      // Nobody has opened it for reading yet.
+      if ((error as NodeJS.ErrnoException).code === "ENXIO") this.timer = setTimeout(() => this.open(), look)
+      return
+    }
+    // Nobody reads any more.
+    this.socket.on("error", () => this.close())
+    void this.pass(this.socket)
+  }
+
+  /** Passes nothing on any more. */
+  close(): void {
+    this.isOver = true
+    clearTimeout(this.timer)
+    this.socket?.destroy()
+  }
+
+  private async pass(socket: Net.Socket): Promise<void> {
+    for (let chunk = await this.read(); chunk !== undefined && !this.isOver; chunk = await this.read()) {
+      if (!socket.write(chunk)) await drained(socket)
+      if (this.isOver) return
+    }
+    socket.end()
+  }
+}
+
+const drained = (socket: Net.Socket): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      socket.off("drain", done).off("close", done)
+      resolve()
+    }
+    socket.on("drain", done).on("close", done)
+  })
 
 /** SIGURG by its number, which bash finds faster than its name. */
 const urg = Os.constants.signals.SIGURG
@@ -161,7 +344,7 @@ const printedStatus = (nonce: string, values: ReadonlyArray<string>): string =>
  * shell, whose `wait` would wait for it. bash makes that pipe as descriptor 63, which the command must not see.
  */
 const standardInput = ({ stdin }: PipePaths): string =>
-  stdin === undefined ? "" : ` < <(${CommandStdin.cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
+  stdin === undefined ? "" : ` < <(${cat()} <${quote(stdin)} 2>/dev/null &) 63<&-`
 
 /**
  * Makes the lines that run the command in the directory and report how it ended.
@@ -188,13 +371,13 @@ export const run = (
   const pipeline = before.pipes ? [short("__synapse_pipeline", maxPipeline)] : []
   return (
     // No alias for the brace can keep the frame from being printed, and let the command run.
-    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? OwnDescriptors.remember : ""}${again}` +
+    `\n${before.isMisparsed ? refused : ""}{ __synapse_status=${before.pipes ? " __synapse_pipeline=" : ""};${busyTrap(before.hasGroup)};${returnTrap(before)}${before.once}${before.closes ? remember : ""}${again}` +
     `\\builtin \\printf '\\036%s A\\036%.0s' ${begun} "\${__synapse_last-}"||{ \\builtin :&&${printed(`${begun} A`)}; };` +
-    `${before.exits ? ExitTrap.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
+    `${before.exits ? ShellState.guarded(source, directory.command, pipes, stdin, before.isVerbose || again.includes("x")) : `${source} >|${quote(pipes.stdout)} 2>|${quote(pipes.stderr)}${stdin}`};` +
     // Where PWD is a reference to `a[$(…)]`, this runs a command, which must not find the nonce in BASH_COMMAND.
-    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? OwnDescriptors.check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ExitTrap.tell(directory) : ""}` +
+    `__synapse_status="$? $-" __synapse_cwd=${cwd};\\builtin trap - DEBUG RETURN;\\builtin set +x;${before.closes ? check(pipes, `"\${__synapse_status%% *}"`) : ""}${before.exits ? ShellState.tell(directory) : ""}` +
     `${printedStatus(ended, ["$__synapse_status", "$__synapse_cwd", aliases, ...pipeline])};` +
-    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${CommandMark.set(nextMark)};${noPrompts}; } </dev/null\n`
+    `${idleTrap};${drop}${before.remembers ? "\\builtin set +o history;" : ""}\\unset -f unset builtin;${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}; } </dev/null\n`
   )
 }
 
@@ -207,6 +390,6 @@ export const probe = ({ ended }: Nonces, nextMark: string): string => {
   const status = `\${__synapse_status:+?}\${__synapse_status:-$? $-}`
   return (
     `${printedStatus(ended, [status, cwd, ""])}\n` +
-    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${CommandMark.set(nextMark)};${noPrompts}\n`
+    `\\builtin unset -v __synapse_status;${dropAliases};\\builtin trap - DEBUG RETURN;${idleTrap};${keepsLast};${ProcessTable.set(nextMark)};${noPrompts}\n`
   )
 }

@@ -1,5 +1,4 @@
 /** The state that a session keeps from command to command, and from one shell to the next. */
-import * as ExitTrap from "./ExitTrap.js"
 import type { StatusFrame } from "./FrameReader.js"
 import type { Before } from "./Protocol.js"
 import * as ShellState from "./ShellState.js"
@@ -83,7 +82,7 @@ export class SessionState {
   /** True where a command has redirected a descriptor for good: a function may do it again. */
   private redirects = false
   /** Who has set the trap on EXIT. */
-  private exitTrap: ReturnType<typeof ExitTrap.whose> = "session"
+  private exitTrap: ReturnType<typeof ShellState.whose> = "session"
   /** The part of the last shell's state that only a command's own line can restore. */
   private rest = nothing
   /** True where the user was told that `set -e` ends the shell, and it is still on. */
@@ -148,7 +147,7 @@ export class SessionState {
       closes: this.redirects || evaluates,
       hasGroup: text.includes("("),
       aliases: evaluates || (matters && mayAlias.test(text)),
-      once: exitTrap === "nobody" ? `${rest.once}${ExitTrap.again}` : rest.once,
+      once: exitTrap === "nobody" ? `${rest.once}${ShellState.again}` : rest.once,
       options
     }
   }
@@ -181,7 +180,7 @@ export class SessionState {
 
   /** Keeps what the shell has told of its trap on EXIT (`ExitTrap.tell`). */
   learnExitTrap(told: string): void {
-    this.exitTrap = ExitTrap.whose(told)
+    this.exitTrap = ShellState.whose(told)
   }
 
   private noteRemoved(names: ReadonlyArray<string>): void {

@@ -15,33 +15,26 @@ import { SessionDirectory } from "../SessionDirectory.js"
 import * as SessionProcesses from "../SessionProcesses.js"
 import type { Settings } from "../SessionSettings.js"
 import type { ShellBridge } from "../ShellBridge.js"
-import type { Spawnable } from "../ShellCommand.js"
 import * as ShellEnvironment from "../ShellEnvironment.js"
 import { sessionVariable } from "../ShellEnvironment.js"
-import type { ShellLauncher } from "../ShellLauncher.js"
+import type { ShellLauncher, Spawnable } from "../ShellLauncher.js"
 import { BackgroundNotice } from "./BackgroundNotice.js"
-import type { ReadyShell } from "./CommandDelivery.js"
-import type { CommandFeeder } from "./CommandFeeder.js"
-import * as NoShell from "./NoShell.js"
-import { Plumbing } from "./Plumbing.js"
+import type { CommandFeeder, ReadyShell } from "./CommandDelivery.js"
+import { CommandQueue } from "./CommandQueue.js"
 import * as Protocol from "./Protocol.js"
+import { SessionIo } from "./SessionIo.js"
 import type { SessionState } from "./SessionState.js"
-import type * as Shell from "./Shell.js"
-import type { ShellKeeper } from "./ShellKeeper.js"
-import type { Restart } from "./ShellLaunch.js"
-import * as ShellLaunch from "./ShellLaunch.js"
-import * as StartText from "./StartText.js"
-import { TurnQueue } from "./TurnQueue.js"
+import * as Supervisor from "./ShellSupervisor.js"
 
 /** A shell that has started, and its pipes. */
-interface StartedShell extends ShellLaunch.LaunchedShell {
-  readonly plumbing: Plumbing
+interface StartedShell extends Supervisor.LaunchedShell {
+  readonly io: SessionIo
 }
 
-/** The shell before the one to start: its pipes, and its keeper, where that can start another one. */
+/** The shell before the one to start: its pipes, and its supervisor, where that can start another one. */
 interface Last {
-  readonly plumbing: Plumbing | undefined
-  readonly launched: Omit<ShellLaunch.LaunchedShell, "shell"> | undefined
+  readonly io: SessionIo | undefined
+  readonly launched: Omit<Supervisor.LaunchedShell, "shell"> | undefined
 }
 
 /** The dependencies of a start. */
@@ -50,20 +43,20 @@ interface StartOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly launcher: ShellLauncher
   /** Makes the pipes in a directory. */
-  readonly lay: (directory: SessionDirectory) => Promise<Plumbing>
-  readonly onExit: (gone: Shell.Shell) => void
+  readonly lay: (directory: SessionDirectory) => Promise<SessionIo>
+  readonly onExit: (gone: Supervisor.Shell) => void
   /** Called as soon as a shell has started, without an asynchronous step in between. */
   readonly onStarted: (started: StartedShell) => void
   readonly settings: Settings
   readonly shell: Spawnable
   readonly state: SessionState
-  readonly restart: ShellLaunch.Restart
+  readonly restart: Supervisor.Restart
 }
 
 /**
  * Makes the function that starts the shells of a session, in the pipes of the last one; undefined for the first shell,
  * whose pipes are made at the same time. A shell gets the state of the last; where that state ends every new shell
- * (`PROMPT_COMMAND=exit`), it starts without it. Where the keeper starts no more shells, another one is launched.
+ * (`PROMPT_COMMAND=exit`), it starts without it. Where the supervisor starts no more shells, another one is launched.
  */
 const makeShellStart = ({
   bridge,
@@ -77,10 +70,10 @@ const makeShellStart = ({
   shell,
   state
 }: StartOptions): ((last: Last) => Effect.Effect<void, ExecutionFailed>) => {
-  const greet = (directory: SessionDirectory) => (one: Shell.Shell) =>
+  const greet = (directory: SessionDirectory) => (one: Supervisor.Shell) =>
     Effect.map(
       one.greet((nonce) =>
-        StartText.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
+        Protocol.startUp(directory, bridge, nonce, state.restoration !== undefined, state.cwd, state.directory)
       ),
       (elsewhere) => {
         if (elsewhere === "") return
@@ -90,13 +83,13 @@ const makeShellStart = ({
     )
 
   const define = (directory: SessionDirectory) =>
-    NoShell.attempt(() => directory.define(StartText.definitions(directory, bridge)))
+    Supervisor.attempt(() => directory.define(Protocol.definitions(directory, bridge)))
 
   const launch = (directory: SessionDirectory, isFirst: boolean, onSpawned: Effect.Effect<unknown>) =>
     Effect.suspend(() =>
       Effect.zipRight(
         define(directory),
-        ShellLaunch.launch({
+        Supervisor.launch({
           launcher,
           shell,
           directory,
@@ -112,12 +105,12 @@ const makeShellStart = ({
       )
     )
 
-  const launchOne = Effect.fnUntraced(function* (known: Plumbing | undefined) {
-    if (known === undefined) yield* NoShell.attempt(Descriptors.ensure)
+  const launchOne = Effect.fnUntraced(function* (known: SessionIo | undefined) {
+    if (known === undefined) yield* Supervisor.attempt(Descriptors.ensure)
     const directory =
       known?.directory ??
-      (yield* NoShell.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
-    const laying = known === undefined ? NoShell.attempt(() => lay(directory)) : Effect.succeed(known)
+      (yield* Supervisor.attempt(() => new SessionDirectory(environment[sessionVariable] ?? "", settings)))
+    const laying = known === undefined ? Supervisor.attempt(() => lay(directory)) : Effect.succeed(known)
     // The program starts while the pipes are made.
     const spawned = yield* Deferred.make<void>()
     const tellSpawned = Deferred.succeed(spawned, undefined)
@@ -128,54 +121,54 @@ const makeShellStart = ({
     )
     if (Exit.isSuccess(laid) && Exit.isSuccess(launched)) {
       state.restoration = undefined
-      return onStarted({ ...launched.value, plumbing: laid.value })
+      return onStarted({ ...launched.value, io: laid.value })
     }
-    if (Exit.isSuccess(launched)) launched.value.keeper.kill()
+    if (Exit.isSuccess(launched)) launched.value.supervisor.kill()
     if (known === undefined && Exit.isSuccess(laid)) laid.value.close(false)
     yield* Exit.zipRight(launched, laid)
   })
 
-  /** Starts the next shell in a keeper that runs. */
-  const nextOne = (plumbing: Plumbing, { keeper, over }: NonNullable<Last["launched"]>) =>
-    Effect.flatMap(define(plumbing.directory), () => {
-      const next = keeper.next()
-      const answer = Effect.mapError(greet(plumbing.directory)(next), (what) => {
+  /** Starts the next shell in a supervisor that runs. */
+  const nextOne = (io: SessionIo, { supervisor, over }: NonNullable<Last["launched"]>) =>
+    Effect.flatMap(define(io.directory), () => {
+      const next = supervisor.next()
+      const answer = Effect.mapError(greet(io.directory)(next), (what) => {
         const { words } = next
-        return NoShell.make(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
+        return Supervisor.noShell(`the next one ${what}${words === "" ? "" : `: ${words}`}`)
       })
       return Effect.matchEffect(Effect.raceFirst(answer, restart.asked), {
         onFailure: (error) => {
           // One that does not answer would read what is meant for its successor.
-          if (next.alive) keeper.kill()
+          if (next.alive) supervisor.kill()
           return error
         },
         onSuccess: () =>
           Effect.sync(() => {
             state.restoration = undefined
-            onStarted({ shell: next, keeper, over, plumbing })
+            onStarted({ shell: next, supervisor, over, io })
           })
       })
     })
 
-  const startOne = ({ launched, plumbing }: Last): Effect.Effect<void, ExecutionFailed> => {
-    if (plumbing === undefined || launched === undefined) return launchOne(plumbing)
-    const { keeper, over } = launched
+  const startOne = ({ launched, io }: Last): Effect.Effect<void, ExecutionFailed> => {
+    if (io === undefined || launched === undefined) return launchOne(io)
+    const { supervisor, over } = launched
     const another = Effect.suspend(() => {
-      keeper.kill()
-      return Effect.zipRight(over, launchOne(plumbing))
+      supervisor.kill()
+      return Effect.zipRight(over, launchOne(io))
     })
-    if (!keeper.canGoOn) return another
-    // Where the keeper can go on, the state of the last shell may be what is wrong.
-    return Effect.catchAll(nextOne(plumbing, launched), (error) =>
-      restart.isAsked() || (state.restoration !== undefined && keeper.canGoOn) ? error : another
+    if (!supervisor.canGoOn) return another
+    // Where the supervisor can go on, the state of the last shell may be what is wrong.
+    return Effect.catchAll(nextOne(io, launched), (error) =>
+      restart.isAsked() || (state.restoration !== undefined && supervisor.canGoOn) ? error : another
     )
   }
 
   return (last) =>
     Effect.suspend(() => {
       const { restoration } = state
-      const { plumbing } = last
-      if (restoration === undefined || plumbing === undefined) return startOne(last)
+      const { io } = last
+      if (restoration === undefined || io === undefined) return startOne(last)
       const withoutState = startOne(last).pipe(
         Effect.tap(() =>
           state.note(
@@ -190,7 +183,7 @@ const makeShellStart = ({
         )
       )
       return Effect.zipRight(
-        NoShell.attempt(() => plumbing.directory.hand(restoration)),
+        Supervisor.attempt(() => io.directory.hand(restoration)),
         Effect.catchAll(startOne(last), (error) => {
           if (restart.isAsked()) return error
           state.restoration = undefined
@@ -214,7 +207,7 @@ export interface ShellLifecycle {
    */
   readonly take: () => ReadyShell | undefined
   /** Ends a shell that can't run commands any more; its state is not handed on. */
-  readonly replace: (shell: Shell.Shell) => Effect.Effect<void>
+  readonly replace: (shell: Supervisor.Shell) => Effect.Effect<void>
   /** Ends the shell and all that it started, and forgets its state. */
   readonly restart: Effect.Effect<void>
   /** The number of restarts that were asked for. */
@@ -248,14 +241,14 @@ export const make = ({
   const processes = new SessionProcesses.SessionProcesses()
   const environment = ShellEnvironment.make(processes.sessionId, settings.environment)
   /** Held by whoever starts or ends a shell: a command that waits for a restart comes after it. */
-  const changing = new TurnQueue()
-  let shell: Shell.Shell | undefined
-  /** The keeper of the shell, which outlives it. */
-  let keeper: ShellKeeper | undefined
-  let plumbing: Plumbing | undefined
+  const changing = new CommandQueue()
+  let shell: Supervisor.Shell | undefined
+  /** The supervisor of the shell, which outlives it. */
+  let supervisor: Supervisor.ShellSupervisor | undefined
+  let io: SessionIo | undefined
   /** Pipes whose directory a command has deleted, while a background process still writes to them. */
-  const former: Array<Plumbing> = []
-  /** Waits until the keeper has ended, and the resources of its launch are released. */
+  const former: Array<SessionIo> = []
+  /** Waits until the supervisor has ended, and the resources of its launch are released. */
   let over: Effect.Effect<void> = Effect.void
   /** The number of restarts that were asked for and are not done; no command begins meanwhile. */
   let restarts = 0
@@ -264,14 +257,14 @@ export const make = ({
   /** Called when a restart is asked for, which does not wait for a shell to start. */
   const leaving = new Set<() => void>()
   const background = new BackgroundNotice(processes, () =>
-    keeper === undefined || shell === undefined ? undefined : { keeper, shell }
+    supervisor === undefined || shell === undefined ? undefined : { supervisor, shell }
   )
 
   /** Runs a change in a fiber of its own, which goes on where whoever waits for it is interrupted. */
   const change = <A, E>(what: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.flatMap(Effect.forkDaemon(Effect.interruptible(changing.hold(what))), Fiber.join)
 
-  const asking: Restart = {
+  const asking: Supervisor.Restart = {
     isAsked: () => restarts > 0,
     asked: Effect.async((resume) => {
       const leave = () => resume(Job.restarted())
@@ -281,13 +274,13 @@ export const make = ({
     })
   }
 
-  const onExit = (gone: Shell.Shell) => {
-    if (gone !== shell || plumbing === undefined) return
+  const onExit = (gone: Supervisor.Shell) => {
+    if (gone !== shell || io === undefined) return
     shell = undefined
-    state.handOver(plumbing.takeState(), {
+    state.handOver(io.takeState(), {
       environment: Object.keys(environment),
-      ours: StartText.names(plumbing.directory, bridge),
-      directory: plumbing.directory.path,
+      ours: Protocol.names(io.directory, bridge),
+      directory: io.directory.path,
       refused: Protocol.reserved
     })
     if (restarts > 0) return
@@ -297,10 +290,10 @@ export const make = ({
           `the next command runs in a new shell in ${state.cwd}; variables, functions and options are lost.`
       )
     }
-    if (keeper !== undefined) state.note(background.of(keeper))
+    if (supervisor !== undefined) state.note(background.of(supervisor))
   }
 
-  const lay = (directory: SessionDirectory) => Plumbing.lay(directory, bridge, () => feeder.surroundings)
+  const lay = (directory: SessionDirectory) => SessionIo.lay(directory, bridge, () => feeder.surroundings)
 
   const start = makeShellStart({
     bridge,
@@ -311,8 +304,8 @@ export const make = ({
     restart: asking,
     onStarted: (started) => {
       shell = started.shell
-      keeper = started.keeper
-      plumbing = started.plumbing
+      supervisor = started.supervisor
+      io = started.io
       over = started.over
     },
     settings,
@@ -321,15 +314,15 @@ export const make = ({
   })
 
   /** Makes a new directory and new pipes where a command has deleted the old ones (`rm -rf /tmp/*`). */
-  const move = (from: Plumbing) =>
+  const move = (from: SessionIo) =>
     Effect.gen(function* () {
-      const to = yield* NoShell.attempt(() => lay(new SessionDirectory(processes.sessionId, settings)))
-      plumbing = to
+      const to = yield* Supervisor.attempt(() => lay(new SessionDirectory(processes.sessionId, settings)))
+      io = to
       if (from.pool.idle) from.close(settings.keepOutputFiles)
       else former.push(from)
-      yield* NoShell.attempt(() => to.directory.define(StartText.definitions(to.directory, bridge)))
-      shell?.write(StartText.moveTo(to.directory, from.directory, bridge))
-      keeper?.alsoRemove(to.directory.path)
+      yield* Supervisor.attempt(() => to.directory.define(Protocol.definitions(to.directory, bridge)))
+      shell?.write(Protocol.moveTo(to.directory, from.directory, bridge))
+      supervisor?.alsoRemove(to.directory.path)
     })
 
   const prepare = Effect.gen(function* () {
@@ -341,33 +334,32 @@ export const make = ({
       // One that ended while its pipes were still being made has told nobody.
       if (shell === ending) shell = undefined
     }
-    if (plumbing !== undefined && (plumbing.isLost() || (shell === undefined && !plumbing.isIntact)))
-      yield* move(plumbing)
-    if (plumbing === undefined || shell === undefined) {
-      const starting = start({ plumbing, launched: keeper === undefined ? undefined : { keeper, over } })
+    if (io !== undefined && (io.isLost() || (shell === undefined && !io.isIntact))) yield* move(io)
+    if (io === undefined || shell === undefined) {
+      const starting = start({ io, launched: supervisor === undefined ? undefined : { supervisor, over } })
       // A wrapper may have started more than itself; nothing else is there before the first shell.
-      yield* plumbing === undefined ? Effect.tapError(starting, () => processes.end(0, undefined)) : starting
+      yield* io === undefined ? Effect.tapError(starting, () => processes.end(0, undefined)) : starting
     }
-    if (plumbing === undefined || shell?.alive !== true) {
-      return yield* NoShell.make("the shell ended as soon as it had started")
+    if (io === undefined || shell?.alive !== true) {
+      return yield* Supervisor.noShell("the shell ended as soon as it had started")
     }
-    const { pool } = plumbing
-    yield* NoShell.attempt(() => pool.fill())
+    const { pool } = io
+    yield* Supervisor.attempt(() => pool.fill())
   })
 
   /** Ends the calls of our commands, which remove what they had begun. */
   const dismiss = Effect.suspend(() =>
-    plumbing?.calls.isBusy === true ? Effect.timeoutOption(plumbing.calls.dismiss, callsFarewell) : Effect.void
+    io?.calls.isBusy === true ? Effect.timeoutOption(io.calls.dismiss, callsFarewell) : Effect.void
   )
 
   /** Asks all that the session started to end, then kills it. */
   const endAll = Effect.gen(function* () {
-    if (plumbing === undefined) return
-    plumbing.wantState(false)
+    if (io === undefined) return
+    io.wantState(false)
     yield* dismiss
-    const ending = keeper
+    const ending = supervisor
     ending?.end()
-    // An idle shell ends by itself, and runs the user's EXIT trap; its keeper follows.
+    // An idle shell ends by itself, and runs the user's EXIT trap; its supervisor follows.
     if (ending !== undefined && feeder.job === undefined) {
       yield* Effect.timeoutOption(
         Effect.promise(() => ending.over),
@@ -376,8 +368,8 @@ export const make = ({
     }
     yield* processes.end(ending?.spawned ?? 0, shell?.hostPid)
     yield* over
-    plumbing.calls.tidy()
-    plumbing.wantState(true)
+    io.calls.tidy()
+    io.wantState(true)
   })
 
   /** Ends the command that runs, before anything more of it does. */
@@ -409,18 +401,18 @@ export const make = ({
   })
 
   const take = (): ReadyShell | undefined => {
-    if (restarts > 0 || isDisposed || plumbing === undefined || shell?.alive !== true) return undefined
-    const pipes = plumbing.pool.take()
+    if (restarts > 0 || isDisposed || io === undefined || shell?.alive !== true) return undefined
+    const pipes = io.pool.take()
     if (pipes === undefined) return undefined
     background.begin()
-    return { shell, plumbing, pipes }
+    return { shell, io, pipes }
   }
 
-  const replace = (unable: Shell.Shell) =>
+  const replace = (unable: Supervisor.Shell) =>
     Effect.suspend(() => {
       // Where a command has damaged the session's files, the shell is not to blame, and gets new ones.
-      if (plumbing?.isIntact === false) {
-        plumbing.broken = true
+      if (io?.isIntact === false) {
+        io.broken = true
         return Effect.void
       }
       unable.kill()
@@ -438,12 +430,12 @@ export const make = ({
 
   const lifecycle: ShellLifecycle = {
     peek: () => {
-      if (plumbing === undefined) return undefined
-      const { stamp } = plumbing.directory
-      if (plumbing.isLost(stamp)) return undefined
+      if (io === undefined) return undefined
+      const { stamp } = io.directory
+      if (io.isLost(stamp)) return undefined
       const ready = take()
       if (ready?.pipes.isLost(stamp) !== true) return ready
-      ready.plumbing.broken = true
+      ready.io.broken = true
       return undefined
     },
     ready: Effect.suspend(() => (isDisposed ? ended() : change(prepare))),
@@ -455,8 +447,8 @@ export const make = ({
 
   /** Kills everything at once when this process exits, which leaves no time to ask or to wait. */
   const abort = () => {
-    processes.kill(keeper?.spawned ?? 0)
-    plumbing?.close(settings.keepOutputFiles)
+    processes.kill(supervisor?.spawned ?? 0)
+    io?.close(settings.keepOutputFiles)
   }
 
   return Effect.acquireRelease(
@@ -470,8 +462,8 @@ export const make = ({
       }).pipe(
         Effect.tap(() => {
           for (const one of former.splice(0)) one.close(settings.keepOutputFiles)
-          plumbing?.close(settings.keepOutputFiles)
-          plumbing = undefined
+          io?.close(settings.keepOutputFiles)
+          io = undefined
           forget()
         })
       )

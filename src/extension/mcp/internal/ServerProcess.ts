@@ -1,6 +1,6 @@
 /** Runs the program of an MCP server, and ends it with all that it has started. */
 import * as ChildProcess from "node:child_process"
-import * as ProcessFiles from "../../../session/ProcessFiles.js"
+import * as ProcessTable from "../../../session/ProcessTable.js"
 
 /** A program that was started, as the leader of a process group of its own. */
 export interface ServerProcess {
@@ -128,7 +128,7 @@ export const start = (program: Program, listener: Listener): Promise<ServerProce
           child.stdin.write(text, (error) => (error ? failed(error) : written()))
         }),
       stderr: () => stderr.toString("utf8"),
-      isThere: () => ending === undefined && !ProcessFiles.isKilled(pid),
+      isThere: () => ending === undefined && !ProcessTable.isKilled(pid),
       ending: () => ending,
       end: () => {
         ended ??= end()

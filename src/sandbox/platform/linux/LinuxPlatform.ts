@@ -52,7 +52,7 @@ export interface LinuxWrapped extends SandboxPlatform.Wrapped {
   readonly layout: Layout.Layout
   readonly level: Launch.Level
   /**
-   * Returns the running sandbox whose shell was spawned with that pid; the keeper must have reported, or the shell have
+   * Returns the running sandbox whose shell was spawned with that pid; the supervisor must have reported, or the shell have
    * written its first output.
    */
   readonly live: (pid: number) => LiveNamespace.LiveNamespace & SandboxPlatform.LiveSandbox

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExecutionFailed } from "../../../../domain/CommandError.js"
 import * as Directories from "../../../../files/Directories.js"
-import * as ProcessFiles from "../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../session/ProcessTable.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
@@ -137,8 +136,8 @@ const isHeld = (inner: number): boolean => [inner, ...childrenOf(inner)].every(i
  * run; undefined where that can't be seen.
  */
 const shellDirectory = (inner: number): string | undefined => {
-  const [keeper = inner] = childrenOf(inner)
-  const [shell = keeper] = childrenOf(keeper)
+  const [supervisor = inner] = childrenOf(inner)
+  const [shell = supervisor] = childrenOf(supervisor)
   try {
     const { dev, ino } = Fs.statSync(`/proc/${shell}/cwd`, { bigint: true })
     return `${dev}:${ino}`
@@ -152,7 +151,7 @@ const shellDirectory = (inner: number): string | undefined => {
  * others end with it.
  */
 const hasEnded = (inner: number): boolean => {
-  if (ProcessFiles.stat(inner) === undefined) return true
+  if (ProcessTable.stat(inner) === undefined) return true
   try {
     Fs.readlinkSync(`/proc/${inner}/ns/mnt`)
     return false
@@ -233,7 +232,7 @@ const kindOf = (path: string): Mask["kind"] =>
   Fs.statSync(BytePath.toHost(path), { throwIfNoEntry: false })?.isDirectory() === true ? "directory" : "file"
 
 /**
- * The most milliseconds, about, that are waited for the filter: bubblewrap starts the keeper and then confines its own
+ * The most milliseconds, about, that are waited for the filter: bubblewrap starts the supervisor and then confines its own
  * process in the sandbox, which a busy machine may not have run by then.
  */
 const confining = 250
@@ -247,7 +246,7 @@ const mostNamed = 3
 const fail = (reason: string) => new ExecutionFailed({ kind: "sandbox", reason })
 
 /**
- * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its keeper has reported, or its
+ * Connects to the sandbox that was spawned as `pid`. Its mounts exist once its supervisor has reported, or its
  * shell has written its first output.
  */
 export const make = (options: {

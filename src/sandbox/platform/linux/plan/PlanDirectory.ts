@@ -1,7 +1,7 @@
 /** Writes the files that a sandbox is built from, into a directory that no sandbox sees. */
 import * as Fs from "node:fs"
 import * as Path from "node:path"
-import * as DirectoryOwner from "../../../../session/DirectoryOwner.js"
+import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
 import type { Mask } from "../../SandboxPlatform.js"
 
@@ -51,7 +51,7 @@ const startTable = (plan: PlanDirectory, masks: ReadonlyArray<Mask>): string => 
 
 /** Creates the directory with its placeholders in the directory of all sessions; throws the file system's error. */
 export const make = (sessions: string): PlanDirectory => {
-  const path = DirectoryOwner.make(sessions, "sandbox")
+  const path = PrivateDirectory.makeOwned(sessions, "sandbox")
   const root = Path.join(path, "placeholders")
   const placeholders = { root, file: Path.join(root, "file"), directory: Path.join(root, "directory") }
   const masked = Path.join(path, "masked")

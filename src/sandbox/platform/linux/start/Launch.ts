@@ -2,7 +2,7 @@
  * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
  * that one process of ours is left, which ends with the shell, and the shell with it.
  */
-import type { Spawnable } from "../../../../session/ShellCommand.js"
+import type { Spawnable } from "../../../../session/ShellLauncher.js"
 import { descriptors } from "../plan/BubblewrapPlan.js"
 import type { PlanDirectory } from "../plan/PlanDirectory.js"
 
@@ -26,7 +26,7 @@ const limiting = `builtin echo "$1" >/proc/sys/user/max_inotify_instances
   builtin echo "$2" >/proc/sys/user/max_inotify_watches`
 
 /**
- * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the keeper's
+ * The bash script that prepares the sandbox and becomes bubblewrap. Of the descriptors it passes on 3, the supervisor's
  * socket. `$1` is the plan's directory, `$2` the program
  * `mount` or nothing, `$3` the file that moves a process into the cgroup or nothing, `$4` is not empty where there is a
  * gate, `$5` where the plan is still being made: the script then waits for a word on descriptor 3, and ends where that

@@ -3,7 +3,7 @@ import * as fs from "node:fs"
 import * as path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Eviction from "../../../../../src/sandbox/platform/linux/live/internal/Eviction.js"
-import * as ProcessFiles from "../../../../../src/session/ProcessFiles.js"
+import * as ProcessTable from "../../../../../src/session/ProcessTable.js"
 import * as Temporary from "../../../../support/Temporary.js"
 
 /** Four processes, each of which lets all of its group go on without end, and writes that it runs. */
@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== "linux")("processes that let one another go
         await until(() => ran().length === 4)
         for (let round = 0; round < 10; round++) {
           const stopped = await stopAll()
-          await until(() => [...stopped].every((pid) => ProcessFiles.stat(pid)?.state === "T"))
+          await until(() => [...stopped].every((pid) => ProcessTable.stat(pid)?.state === "T"))
           const before = ran()
           await new Promise((resolve) => setTimeout(resolve, 20))
           assert.deepStrictEqual(ran(), before)

@@ -5,7 +5,6 @@
 import * as Fs from "node:fs"
 import * as Effect from "effect/Effect"
 import * as GlobalValue from "effect/GlobalValue"
-import * as ProcessFiles from "../../../../../session/ProcessFiles.js"
 import * as ProcessTable from "../../../../../session/ProcessTable.js"
 import * as BytePath from "../../../../policy/BytePath.js"
 import { isWithin } from "../../../../policy/HostPath.js"
@@ -121,7 +120,7 @@ const find = (inner: number, masks: ReadonlyArray<Mask>): Found => {
   let isSure = true
   const holders = ProcessTable.descendants(ProcessTable.list(), inner).flatMap(({ pid }) => {
     const mask = heldBy(pid)
-    const isThere = ProcessFiles.stat(pid) !== undefined
+    const isThere = ProcessTable.stat(pid) !== undefined
     if (!isThere) isSure = false
     return mask === undefined || !isThere ? [] : { pid, mask }
   })
@@ -154,14 +153,14 @@ const send = (pid: number, signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void => {
   }
 }
 
-/** Returns the sandbox's oldest process besides the first, and its children: the keeper of its shells, and the shells. */
+/** Returns the sandbox's oldest process besides the first, and its children: the supervisor of its shells, and the shells. */
 const shellsOf = (inner: number): ReadonlyArray<number> => {
-  const [keeper] = ProcessFiles.mainChildren(inner) ?? []
-  return keeper === undefined ? [] : [keeper, ...(ProcessFiles.mainChildren(keeper) ?? [])]
+  const [supervisor] = ProcessTable.mainChildren(inner) ?? []
+  return supervisor === undefined ? [] : [supervisor, ...(ProcessTable.mainChildren(supervisor) ?? [])]
 }
 
 const below = (pid: number): ReadonlyArray<number> =>
-  ProcessFiles.children(pid).flatMap((child) => [child, ...below(child)])
+  ProcessTable.children(pid).flatMap((child) => [child, ...below(child)])
 
 /** Matches a set of signals that has SIGSTOP in it: bit 18 of a hexadecimal number. */
 const pendingStop = /^(?:Sig|Shd)Pnd:\t[0-9a-f]*[4-7c-f][0-9a-f]{4}$/m
@@ -189,7 +188,7 @@ export const stopAll = (
     calm++
     for (const pid of below(inner)) {
       if (isSpared(pid)) continue
-      const state = ProcessFiles.stat(pid)?.state
+      const state = ProcessTable.stat(pid)?.state
       // What its user has stopped goes on being so.
       if (state === undefined || /^[TtZX]$/.test(state)) continue
       // One that was not stopped yet may have let it go on.
@@ -216,7 +215,7 @@ export const goOn = (stopped: ReadonlySet<number>): void => {
 const relook = 10
 
 /**
- * Stops all processes of a sandbox but the keeper of its shells and the shells, and keeps them stopped, also where a signal
+ * Stops all processes of a sandbox but the supervisor of its shells and the shells, and keeps them stopped, also where a signal
  * that they have arranged for lets one of them go on. Returns how many there are, and the function that lets them go on;
  * undefined where they can't be stopped.
  */
@@ -232,7 +231,7 @@ export const stopOthers = (inner: number): { readonly count: number; readonly go
   for (const pid of first) hold(pid)
   const again = () => {
     for (const pid of [...stopped].flatMap((one) => [one, ...below(one)])) {
-      const state = ProcessFiles.stat(pid)?.state
+      const state = ProcessTable.stat(pid)?.state
       if (state === undefined || /^[TtZX]$/.test(state)) continue
       send(pid, "SIGSTOP")
       hold(pid)
@@ -268,7 +267,7 @@ export const evict = (
     Effect.gen(function* () {
       const isSpared = (pid: number, shells: ReadonlyArray<number>): boolean =>
         before !== undefined &&
-        (shells.includes(pid) || (ProcessFiles.stat(pid)?.started ?? before) >= before - ProcessTable.early)
+        (shells.includes(pid) || (ProcessTable.stat(pid)?.started ?? before) >= before - ProcessTable.early)
       const ended = new Map<string, { readonly mask: Mask; readonly names: Set<string> }>()
       const endAll = () => {
         const { holders, isSure } = find(inner, masks)

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { TurnQueue } from "../../src/session/internal/TurnQueue.js"
+import { CommandQueue } from "../../src/session/internal/CommandQueue.js"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
 
 describe("a queue for one turn", () => {
   it.effect("hands it over in the order of asking, and to nobody who comes in between", () =>
     Effect.gen(function* () {
-      const queue = new TurnQueue()
+      const queue = new CommandQueue()
       const seen: Array<string> = []
       const note = (name: string) => Effect.sync(() => void seen.push(name))
       const first = {}
@@ -27,7 +27,7 @@ describe("a queue for one turn", () => {
 
   it.effect("gives up a place, or a turn that has just come, when whoever asked is interrupted", () =>
     Effect.gen(function* () {
-      const queue = new TurnQueue()
+      const queue = new CommandQueue()
       const first = {}
       yield* queue.take(first)
       const [waiting, next] = yield* Effect.forEach([0, 1], () =>
@@ -46,7 +46,7 @@ describe("a queue for one turn", () => {
 
   it.effect("has nothing to take from whoever has no turn", () =>
     Effect.gen(function* () {
-      const queue = new TurnQueue()
+      const queue = new CommandQueue()
       const one = {}
       assert.isTrue(queue.tryTake(one))
       queue.leave({})

@@ -7,7 +7,7 @@
 __synapse_next() { TMOUT='' IFS='' read -r -d '' "$@"; }
 
 __synapse_greeted() {
-  __synapse_next -t 10 -u 3 __synapse_word && [[ $__synapse_word == synapse-keeper ]] &&
+  __synapse_next -t 10 -u 3 __synapse_word && [[ $__synapse_word == synapse-supervisor ]] &&
     __synapse_next -u 3 __synapse_token && __synapse_next -u 3 __synapse_directory
 } 2>/dev/null
 
@@ -83,7 +83,7 @@ __synapse_guard() {
 # The shell has a process group of its own, so that `kill 0` does not reach this process.
 __synapse_start() {
   set -m
-  # The keeper is no level of its own.
+  # The supervisor is no level of its own.
   (SHLVL=$((SHLVL - 1)); exec "$BASH" --norc --noprofile --noediting -i 2>&4 3>&- 4>&-) &
   __synapse_shell=$!
   set +m

@@ -14,7 +14,7 @@ export interface HoldOptions {
  * A queue for one turn, which keeps the process alive while somebody has the turn. Unlike a semaphore of one permit, it
  * hands the turn over directly: nobody who comes later gets it between its release and the wake-up of whoever waits.
  */
-export class TurnQueue {
+export class CommandQueue {
   private holder: object | undefined
   /** What begins each waiting turn, in the order of asking. */
   private readonly waiting = new Map<object, () => void>()

@@ -72,14 +72,14 @@ describe("background processes outlive", () => {
       yield* background(subject, "nohup sleep 2011", "sleep 2011")
       yield* background(subject, "setsid sleep 2012", "sleep 2012")
       yield* subject.run("(setsid sleep 2013 >/dev/null 2>&1 &); sleep 2014 & disown")
-      const keeper = (yield* subject.run("echo $PPID")).stdout
+      const supervisor = (yield* subject.run("echo $PPID")).stdout
       for (let i = 0; i < 20; i++) assert.strictEqual((yield* subject.run(`exit ${i}`)).exitCode, i)
       assert.strictEqual(alive(subject.mark, "sleep 201"), 4)
       assert.deepStrictEqual(yield* subject.run("echo $PPID $SHLVL"), {
         ...result(),
-        stdout: `${keeper.trim()} ${Number(process.env["SHLVL"] ?? 0) + 1}\n`
+        stdout: `${supervisor.trim()} ${Number(process.env["SHLVL"] ?? 0) + 1}\n`
       })
-      // The keeper, its guard, the shell, and the four.
+      // The supervisor, its guard, the shell, and the four.
       assert.strictEqual(marked(subject.mark).length, 7)
       yield* assertKept(subject)
     })
@@ -104,7 +104,7 @@ describe("background processes outlive", () => {
   )
 })
 
-describe("the keeper", () => {
+describe("the supervisor", () => {
   keeps("is out of reach for what a shell does to its own group", [
     ["trap '' TERM; kill -TERM 0; trap - TERM; kill -INT 0; echo no", { exitCode: 130 }],
     ["echo on", { stdout: "on\n" }]
@@ -114,11 +114,11 @@ describe("the keeper", () => {
     Effect.gen(function* () {
       yield* prepare(subject)
       const pid = yield* background(subject, "setsid sleep 2031", "sleep 2031")
-      const { stdout: keeper } = yield* subject.run(
+      const { stdout: supervisor } = yield* subject.run(
         "for s in HUP INT QUIT TERM USR1 USR2 ALRM PIPE VTALRM PROF XCPU XFSZ TSTP TTIN TTOU; do kill -$s $PPID; done; echo $PPID"
       )
       yield* subject.run("exit")
-      assert.deepStrictEqual(yield* subject.run(`kill -0 ${pid}; echo $PPID`), result({ stdout: keeper }))
+      assert.deepStrictEqual(yield* subject.run(`kill -0 ${pid}; echo $PPID`), result({ stdout: supervisor }))
       yield* assertKept(subject)
     })
   )
@@ -251,14 +251,14 @@ describe("a wrapper that ends the input", () => {
     ["before a command's lines", `$line == "{ __synapse_"*`, "true"],
     ["before the line that asks for the next shell", "$line =~ ^[A-Za-z0-9_-]{11}$", "exit"]
   ] as const) {
-    it.live(`${name}: a new keeper follows at once, with the state, and runs the command once`, () =>
+    it.live(`${name}: a new supervisor follows at once, with the state, and runs the command once`, () =>
       withSession(({ directory }) =>
         withSession(
           (subject) =>
             Effect.gen(function* () {
               yield* prepare(subject)
               const pid = yield* background(subject, "sleep 2051", "sleep 2051")
-              const keeper = (yield* subject.run("echo $PPID")).stdout
+              const supervisor = (yield* subject.run("echo $PPID")).stdout
               for (let i = 0; i < 3; i++) {
                 Fs.writeFileSync(`${directory}/end`, "")
                 yield* subject.run(command)
@@ -266,9 +266,9 @@ describe("a wrapper that ends the input", () => {
                 assert.isFalse(Fs.existsSync(`${directory}/end`))
                 yield* assertKept(subject)
               }
-              assert.notStrictEqual((yield* subject.run("echo $PPID")).stdout, keeper)
+              assert.notStrictEqual((yield* subject.run("echo $PPID")).stdout, supervisor)
               assert.deepStrictEqual(yield* subject.run(`kill ${pid}`), result())
-              const shells = () => marked(subject.mark).filter((line) => line.includes("keeper"))
+              const shells = () => marked(subject.mark).filter((line) => line.includes("supervisor"))
               assert.isAtMost((yield* eventually(shells, (lines) => lines.length <= 3)).length, 3, shells().join("\n"))
             }),
           { shellCommand: wrapper(directory, `-e '${directory}/end' && ${condition}`) }
