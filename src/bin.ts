@@ -34,7 +34,7 @@ const layer: MakeHouse = (settings, sandbox, permission) =>
 const shell: MakeShell = (settings, sandbox, permission) =>
   AppSandbox.layerShell(settings, permission === undefined ? { sandbox } : { sandbox, permission })
 
-const program = Effect.suspend(() => Program.run(process.argv.slice(2), { layer, shell }))
+const program = Effect.suspend(() => Program.main(process.argv.slice(2), { layer, shell }))
 
 /** Prints to stderr at once; where nobody can hear it, nothing is said. */
 const say = (...lines: ReadonlyArray<string>): void => {

@@ -34,9 +34,10 @@ import type { Report } from "./AgentReport.js"
 import * as AgentReport from "./AgentReport.js"
 import { answer, interruption, Said } from "./AgentReport.js"
 import * as AgentText from "./AgentText.js"
+import * as AgentWords from "./AgentWords.js"
 import { complain, end, print } from "./Answer.js"
 import * as Asking from "./Asking.js"
-import { House, type Invocation, WrongUsage } from "./Invocation.js"
+import { House, Invocation, WrongUsage } from "./Invocation.js"
 import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -362,9 +363,10 @@ const audience: Advice.Audience = Advice.person([])
  */
 export const run = (
   given: Given,
-  written: string
+  words: ReadonlyArray<string>
 ): Effect.Effect<void, ConfigError | WrongUsage, House | Invocation | Stdio | FileSystem.FileSystem> =>
   Effect.gen(function* () {
+    const written = yield* AgentWords.promptOf(words, (yield* Invocation).args)
     const directory = Sessions.directoryIn((yield* SandboxSettings.SandboxSettings).home)
     if (Option.isSome(given.resume)) {
       return yield* resume(given, directory, yield* Sessions.find(directory, given.resume.value), written)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
 import { WrongUsage } from "./Invocation.js"
+import * as Subcommands from "./Subcommands.js"
 
 /** The subcommands, each with the words that follow it. */
 const subcommands: Readonly<Record<string, ReadonlyArray<string>>> = { list: [], show: ["id"], remove: ["id"] }
@@ -33,13 +34,14 @@ const synonyms: Readonly<Record<string, string>> = {
 export const isSubcommand = ([name, subcommand]: ReadonlyArray<string>): boolean =>
   name === "agent" && subcommand !== undefined && Object.hasOwn(subcommands, subcommand)
 
-const quoted = (words: ReadonlyArray<string>): string =>
-  `synapse agent -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
+const quoted = (words: ReadonlyArray<string>): string => Subcommands.inQuotes("agent", words)
 
 /**
  * Returns what is wrong with a subcommand that more words follow than it takes: they are a prompt that was not quoted.
  */
 export const refusal = (args: ReadonlyArray<string>): string | undefined => {
+  if (args[0] === "mcp" && args[1] === "add" && args.some((word) => /^(?:--transport(?:=|$)|-t$)/.test(word)))
+    return "There is no --transport: give an address with --url <address>, or a command after --."
   if (!isSubcommand(args)) return undefined
   const [, subcommand = "", ...others] = args
   const words = others.filter((word) => !word.startsWith("-"))

@@ -1,152 +1,560 @@
-/** `synapse mcp`: shows and changes which MCP servers there are, and which are trusted. */
-import * as Args from "@effect/cli/Args"
-import * as Command from "@effect/cli/Command"
-import * as Options from "@effect/cli/Options"
-import type * as Usage from "@effect/cli/Usage"
+/** The actions of `synapse mcp list`, `add` and `remove`. */
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import * as Clock from "effect/Clock"
+import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type { CommandError } from "../domain/CommandError.js"
+import { InvalidUsage } from "../domain/CommandError.js"
+import * as ExitCode from "../domain/ExitCode.js"
 import * as ForeignText from "../domain/ForeignText.js"
-import { Invocation, WrongUsage } from "./Invocation.js"
+import * as WorkingDirectory from "../domain/WorkingDirectory.js"
+import type { NotWritten } from "../extension/mcp/ConfigFile.js"
+import * as Definition from "../extension/mcp/Definition.js"
+import type { Found, Reading } from "../extension/mcp/FileMcpConfig.js"
+import * as FileMcpConfig from "../extension/mcp/FileMcpConfig.js"
+import { McpReading } from "../extension/mcp/FileMcpConfig.js"
+import * as Import from "../extension/mcp/Import.js"
+import { McpClient } from "../extension/mcp/McpClient.js"
+import type { McpEntry } from "../extension/mcp/McpConfig.js"
+import * as McpConfig from "../extension/mcp/McpConfig.js"
+import * as McpEnvironment from "../extension/mcp/McpEnvironment.js"
+import * as McpName from "../extension/mcp/McpName.js"
+import type { NamedFile } from "../extension/mcp/NamedFiles.js"
+import type { Server as McpServer } from "../extension/mcp/Server.js"
+import * as Server from "../extension/mcp/Server.js"
+import * as ServerFile from "../extension/mcp/ServerFile.js"
+import * as TrustFile from "../extension/mcp/TrustFile.js"
+import * as PolicyBuilder from "../sandbox/config/PolicyBuilder.js"
+import * as SandboxConfig from "../sandbox/config/SandboxConfig.js"
+import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
+import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
+import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
+import * as SessionSettings from "../session/SessionSettings.js"
+import { complain, end, print } from "./Answer.js"
+import type { Invocation } from "./Invocation.js"
+import { House, WrongUsage } from "./Invocation.js"
+import type { Stdio } from "./Stdio.js"
 
-/** Load the modules that only these subcommands need. */
-const load = Effect.promise(() => import("./McpActions.js"))
-const loadTrust = Effect.promise(() => import("./McpTrust.js"))
-const loadUntrust = Effect.promise(() => import("./McpUntrust.js"))
-const loadTest = Effect.promise(() => import("./McpTest.js"))
-const loadImport = Effect.promise(() => import("./McpImport.js"))
+/** Makes a text harmless for a terminal, and leaves nothing of it out. */
+const inFull = (text: string): string => text.replace(/[\s\S]{1,250}/gu, PermissionPrompt.printable)
 
-const endOfOwn = ({ length }: ReadonlyArray<string>, at: number) => (at < 0 ? length : at)
+const shownWord = (text: string): string => inFull(/^[\w./:@%+,=-]+$/.test(text) ? text : JSON.stringify(text))
+
+const row = (name: string, text: string): string => `    ${name.padEnd(9)}  ${text}`
+
+const names = (label: string, values: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  Object.keys(values).length === 0 ? [] : [row(label, Object.keys(values).map(shownWord).join(" "))]
+
+const whatRuns = (server: McpServer): ReadonlyArray<string> => {
+  if (server.definition === undefined) return []
+  return Definition.Definition.$match(server.definition, {
+    Stdio: ({ args, command, cwd, env }) => [
+      row("runs", [command, ...args.map(Definition.withoutSecrets)].map(shownWord).join(" ")),
+      ...Either.match(server.expanded, {
+        onLeft: () => (cwd === undefined ? [] : [row("in", shownWord(cwd))]),
+        onRight: (expanded) => (expanded._tag === "Stdio" ? [row("in", inFull(expanded.cwd))] : [])
+      }),
+      ...names("variables", env)
+    ],
+    Http: ({ headers, url }) => [
+      row("address", shownWord(Definition.withoutSecrets(url))),
+      ...names("headers", headers)
+    ]
+  })
+}
 
 /**
- * Returns the program's words without those that are the server's, after `--`: `@effect/cli` would take a `--help` among
- * them for its own.
+ * Describes a server in full: what it runs, the names of its variables or headers, those that it reads from the
+ * environment, and the files that are trusted with it.
  */
-export const ownWords = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
-  args[0] === "mcp" ? args.slice(0, endOfOwn(args, args.indexOf("--"))) : args
+const describeServer = (server: McpServer, files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => {
+  const read = server.definition === undefined ? [] : Definition.textsOf(server.definition).flatMap(Server.namesIn)
+  return [
+    `  ${server.name}${server.isDisabled ? " (disabled)" : ""}`,
+    ...whatRuns(server),
+    ...(read.length === 0 ? [] : [row("reads", [...new Set(read)].join(" "))]),
+    ...files.map(({ path }) => row("file", inFull(path))),
+    ...Either.match(server.expanded, { onLeft: (reason) => [row("broken", reason)], onRight: () => [] })
+  ]
+}
 
-const serversWords = (args: ReadonlyArray<string>): ReadonlyArray<string> => args.slice(ownWords(args).length + 1)
+/** The servers that are not trusted yet, which are shown, and the files that an answer of yes trusts. */
+interface Pending {
+  /** The sentence above the servers. */
+  readonly heading: string
+  readonly servers: ReadonlyArray<Found & { readonly server: McpServer }>
+  readonly files: ReadonlyArray<NamedFile>
+}
 
-/** Returns what to write in place of an option that other programs have here. */
-export const refusal = (args: ReadonlyArray<string>): string | undefined =>
-  args[0] === "mcp" && args[1] === "add" && ownWords(args).some((word) => /^(?:--transport(?:=|$)|-t$)/.test(word))
-    ? "There is no --transport: give an address with --url <address>, or a command after --."
-    : undefined
-
-const name = Args.text({ name: "name" }).pipe(Args.withDescription("The server's name, as in mcp:<name>:<tool>."))
-const project = Options.boolean("project").pipe(
-  Options.withDescription("Change mcp_servers.json in the current directory, in place of the one in $SYNAPSE_HOME/mcp.")
-)
-const yes = Options.boolean("yes").pipe(Options.withDescription("Do it without asking."))
-
-const list = Command.make(
-  "list",
-  { json: Options.boolean("json").pipe(Options.withDescription("Print one line of JSON.")) },
-  (given) => Effect.flatMap(load, (actions) => actions.list(given))
-).pipe(Command.withDescription("Show the servers, and whether each can be used."))
-
-const add = Command.make(
-  "add",
-  {
-    env: Options.text("env").pipe(
-      Options.withAlias("e"),
-      Options.withPseudoName("name=value"),
-      Options.withDescription("Set a variable of the command; '${NAME}' in a value is read when the server starts."),
-      Options.repeated
-    ),
-    header: Options.text("header").pipe(
-      Options.withPseudoName("name:value"),
-      Options.withDescription("Send a header to the address, with '${NAME}' as in --env."),
-      Options.repeated
-    ),
-    url: Options.text("url").pipe(
-      Options.withPseudoName("address"),
-      Options.withDescription("The server's address, for streamable HTTP."),
-      Options.optional
-    ),
-    cwd: Options.text("cwd").pipe(
-      Options.withPseudoName("dir"),
-      Options.withDescription("Start the command in this directory."),
-      Options.optional
-    ),
-    project,
-    force: Options.boolean("force").pipe(Options.withDescription("Replace a server of the same name.")),
-    name,
-    words: Args.text({ name: "words" }).pipe(
-      Args.withDescription("After --: the program that is the server, and its words."),
-      Args.repeated
-    )
-  },
-  (given) =>
-    Effect.flatMap(Invocation, ({ args }) => {
-      const behind = serversWords(args)
-      const [extra] = args.includes("--") ? given.words : []
-      if (extra !== undefined)
-        return new WrongUsage({ message: `Unexpected word before --: ${ForeignText.word(extra)}` })
-      return Effect.flatMap(load, (actions) => actions.add({ ...given, words: [...given.words, ...behind] }))
-    })
-).pipe(Command.withDescription("Add a server: synapse mcp add <name> [options] -- <command>, or with --url."))
-
-const remove = Command.make("remove", { project, name }, (given) =>
-  Effect.flatMap(load, (actions) => actions.remove(given))
-).pipe(Command.withDescription("Remove a server."))
-
-const trust = Command.make("trust", { yes }, (given) =>
-  Effect.flatMap(loadTrust, (actions) => actions.trust(given))
-).pipe(
-  Command.withDescription(
-    "Show what mcp_servers.json of the current directory would run, and ask whether to trust its content."
+const pendingOf = ({ found, isProjectTrusted, project }: Reading): Pending => {
+  const known = found.flatMap((one) => (one.server === undefined ? [] : [{ ...one, server: one.server }]))
+  const servers = known.filter(
+    ({ server, state }) => state === "untrusted" || (!isProjectTrusted && server.origin.source === "project")
   )
-)
-
-const untrust = Command.make(
-  "untrust",
-  {
-    files: Args.text({ name: "file" }).pipe(
-      Args.withDescription("Take the trust back from this file only, as in the list of what is trusted."),
-      Args.repeated
-    )
-  },
-  (given) => Effect.flatMap(loadUntrust, (actions) => actions.untrust(given))
-).pipe(
-  Command.withDescription(
-    "Take back the trust in mcp_servers.json of the current directory, and in what its servers run."
+  // Servers can share a file. Two that were read with different content are both shown; the last one is kept.
+  const all = servers.flatMap((one) => one.files)
+  const files = all.filter(
+    ({ path, sha256 }, at) => all.findIndex((one) => one.path === path && one.sha256 === sha256) === at
   )
-)
+  const isWhole = project !== undefined && !isProjectTrusted
+  return {
+    heading: isWhole
+      ? `${project.path} lists these servers. Their programs run outside of the sandbox, with all your rights:`
+      : "These servers run files that commands may write. They run outside of the sandbox, with all your rights:",
+    servers,
+    files: isWhole ? [project, ...files] : files
+  }
+}
 
-const test = Command.make("test", { name }, (given) => Effect.flatMap(loadTest, (actions) => actions.test(given))).pipe(
-  Command.withDescription("Connect to a server, and count its tools; exit code 1 where that fails.")
-)
-
-const importing = Command.make(
-  "import",
-  {
-    from: Options.text("from").pipe(
-      Options.withPseudoName("file"),
-      Options.withDescription("Take over the servers of this file only."),
-      Options.optional
-    ),
-    dryRun: Options.boolean("dry-run").pipe(Options.withDescription("Say what would be taken over, and do nothing.")),
-    yes
-  },
-  (given) => Effect.flatMap(loadImport, (actions) => actions.take(given))
-).pipe(
-  Command.withDescription(
-    "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are."
-  )
-)
-
-/** The usages of the subcommands of `synapse mcp`. */
-export const usages: ReadonlyArray<Usage.Usage> = [
-  Command.getUsage(list),
-  Command.getUsage(add),
-  Command.getUsage(remove),
-  Command.getUsage(trust),
-  Command.getUsage(untrust),
-  Command.getUsage(test),
-  Command.getUsage(importing)
+const limits = (files: ReadonlyArray<NamedFile>): ReadonlyArray<string> => [
+  `Trusted is the content that ${files.length === 1 ? "this file has" : "these files have"} now; after a change you are asked again:`,
+  ...files.map(({ path, sha256 }) => `  ${sha256.slice(0, 16)}  ${inFull(path)}`),
+  "What the programs load besides (modules, packages, other files of the project) is not looked at: commands may change it."
 ]
 
-/** The subcommand `mcp`, whose subcommands show and change which MCP servers there are. */
-export const mcp = Command.make("mcp", {}, () => new WrongUsage({ message: "The subcommand is missing." })).pipe(
-  Command.withDescription("Show and change which MCP servers there are, and which of them are trusted."),
-  Command.withSubcommands([list, add, remove, trust, untrust, test, importing])
+/** Asks whether to go on, unless that is said already. Returns whether it is; where there is no terminal, says so. */
+const confirm = (question: string, yes: boolean): Effect.Effect<boolean, never, Stdio> =>
+  Effect.gen(function* () {
+    if (yes) return true
+    const answer = yield* TerminalQuestion.ask(`${question} [y/N] `)
+    if (Option.isNone(answer)) {
+      yield* complain("there is no terminal to ask at; --yes does it without asking.")
+      return false
+    }
+    return /^y(?:es)?$/i.test(answer.value.trim())
+  })
+
+/** Says which servers can't be used though their files are trusted. */
+const loose = ({ found }: Reading): ReadonlyArray<string> =>
+  found.flatMap(({ entry: { server }, state }) =>
+    state === "loose" ? [`${server.name} can't be used: ${server.problem}`] : []
+  )
+
+const nothing = (reading: Reading, root: string): Effect.Effect<number, never, Stdio> => {
+  const unusable = loose(reading)
+  if (unusable.length > 0) return complain(unusable.join("\nsynapse: "))
+  const file = ServerFile.inProject(root)
+  const broken = reading.found.find(({ entry, server }) => server === undefined && entry.server.name === file)
+  if (broken !== undefined) return complain(`${file} can't be trusted: ${broken.entry.server.problem}`)
+  const text = reading.project === undefined ? `there is no ${file}` : `${file} is trusted already`
+  return Effect.as(print("stdout", `Nothing to do: ${text}.`), ExitCode.success)
+}
+
+/**
+ * Shows what is not trusted yet, asks, and keeps the answer. What is trusted is the content that was shown, also where a
+ * file has changed since.
+ */
+export const trust = ({ yes }: { readonly yes: boolean }) =>
+  Effect.gen(function* () {
+    const { home, read, root } = yield* McpReading
+    const reading = yield* read
+    if (reading.trustProblem !== undefined) {
+      return yield* complain(`${reading.trustProblem}. Correct it, or move it away: then nothing is trusted.`)
+    }
+    const { files, heading, servers } = pendingOf(reading)
+    if (files.length === 0) return yield* nothing(reading, root)
+    const shown = servers.flatMap((one) => describeServer(one.server, one.files))
+    yield* print("stdout", [heading, "", ...shown, "", ...limits(files), ""].join("\n"))
+    if (!(yield* confirm("Trust this?", yes))) {
+      yield* print("stderr", "Nothing was trusted.")
+      return ExitCode.failure
+    }
+    yield* TrustFile.add(home, files)
+    yield* print("stdout", `trusted: ${files.map(({ path }) => inFull(path)).join(", ")}`)
+    const left = loose(yield* read)
+    if (left.length > 0) yield* complain(left.join("\nsynapse: "))
+    return ExitCode.success
+  }).pipe(run)
+
+/** Connects to a server, and prints how many tools it has and how long that took; returns the exit code. */
+const connect = (name: string) =>
+  Effect.gen(function* () {
+    const client = yield* McpClient
+    const before = yield* Clock.currentTimeMillis
+    const tools = yield* client.tools(name, { command: name, refresh: true })
+    const took = (yield* Clock.currentTimeMillis) - before
+    const count = tools.length === 1 ? "1 tool" : `${tools.length} tools`
+    yield* print("stdout", `${name} answers: ${count}, in ${took} ms`)
+    return ExitCode.success as number
+  }).pipe(
+    // The advice is for who calls its tools.
+    Effect.catchAll((error) => complain(reasonOf(name, error)))
+  )
+
+/** A server that is not trusted is nothing that the sandbox denies to whoever asks here. */
+const reasonOf = (name: string, error: CommandError): string => {
+  if (error._tag === "Blocked") return `The MCP server ${name} can't be used: ${error.rule}: ${error.reason}.`
+  return error._tag === "CommandNotFound" ? error.reason : error.message
+}
+
+/** Connects to a server in a house, and sets the exit code. */
+export const test = ({ name }: { readonly name: string }) =>
+  Effect.flatMap(House, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))
+
+interface Given {
+  readonly from: Option.Option<string>
+  readonly dryRun: boolean
+  readonly yes: boolean
+}
+
+const line = (what: string, { file, name }: Import.Step, why = ""): string =>
+  `${what}: ${ForeignText.word(name)}, from ${ForeignText.word(file.path, 600)}${why === "" ? "" : `: ${why}`}`
+
+const describe = (step: Import.Step, taken: Import.Written) =>
+  Effect.gen(function* () {
+    const { home, root } = yield* McpReading
+    const { userHome, variables } = yield* SandboxSettings.SandboxSettings
+    const origin: Server.Origin = { source: "home", file: ServerFile.inHome(home) }
+    const around = { home, root, userHome, variables, isWritable: () => false }
+    return describeServer(Server.make(origin, step.name, taken, around), [])
+  })
+
+/** Shows what the servers that would be taken over run, and returns whether the user agrees. */
+const agreed = (steps: ReadonlyArray<Import.Step>, { dryRun, yes }: Given) =>
+  Effect.gen(function* () {
+    const taken = steps.flatMap(({ result }, at) =>
+      result._tag === "Take" ? [[steps[at] as Import.Step, result.written] as const] : []
+    )
+    if (taken.length === 0) return true
+    const shown = yield* Effect.forEach(taken, ([step, written]) => describe(step, written))
+    const heading = "These servers can be taken over. Their programs run outside of the sandbox, with all your rights:"
+    yield* print("stdout", [heading, "", ...shown.flat(), ""].join("\n"))
+    return dryRun || (yield* confirm("Take them over?", yes))
+  })
+
+/** Takes over the servers of other programs into the home file, and says what was done with each. */
+export const take = (given: Given) =>
+  Effect.gen(function* () {
+    const { home, root } = yield* McpReading
+    const { userHome } = yield* SandboxSettings.SandboxSettings
+    const target: ServerFile.Target = { path: ServerFile.inHome(home), isHome: true }
+    const files = Option.match(given.from, {
+      onNone: () => Import.usual(root, userHome),
+      onSome: (path) => [Import.namedForeignFiles(path, root)]
+    })
+    const current = ServerFile.read(target.path, true)
+    if (current._tag === "Broken") return yield* complain(`${target.path} can't be used: ${current.reason}`)
+    const before = current._tag === "Servers" ? current.servers : new Map<string, unknown>()
+
+    const read = yield* Effect.forEach(files, (file) =>
+      Effect.map(Import.read(file, root), (servers) => ({ file, servers }))
+    )
+    for (const { file, servers } of read) {
+      if (Either.isLeft(servers))
+        yield* print("stderr", `synapse: ${ForeignText.word(file.path, 600)}: ${servers.left}`)
+    }
+    const failed = read.some(({ servers }) => Either.isLeft(servers))
+    const found = read.flatMap(({ file, servers }) =>
+      Either.match(servers, {
+        onLeft: () => [],
+        onRight: (servers) => (servers === undefined ? [] : [{ file, servers }])
+      })
+    )
+    if (Option.isSome(given.from) && found.length === 0 && !failed)
+      return yield* complain(`there is no ${files[0]?.path}`)
+    const steps = Import.plan(found, before, target.path, root)
+    if (steps.length === 0) yield* print("stdout", "There are no servers to take over.")
+    const isAgreed = yield* agreed(steps, given)
+
+    const added = new Map<string, Import.Written>()
+    const lines: Array<string> = []
+    for (const step of steps) {
+      if (step.result._tag === "Leave") lines.push(line(step.result.what, step, step.result.why))
+      else if (!isAgreed) lines.push(line("not taken over", step))
+      else {
+        added.set(step.name, step.result.written)
+        lines.push(line(given.dryRun ? "would be taken over" : "taken over", step))
+      }
+    }
+    if (added.size > 0 && !given.dryRun) yield* ServerFile.add(target, added)
+    if (lines.length > 0) yield* print("stdout", lines.join("\n"))
+    return isAgreed && !failed ? ExitCode.success : ExitCode.failure
+  }).pipe(run)
+
+const word = (path: string): string => path.replace(/[\s\S]{1,250}/gu, PermissionPrompt.printable)
+
+/** Returns the project's file, and the files that its servers run, whether or not they are trusted now. */
+const ofProject = ({ found }: Reading, root: string): ReadonlySet<string> => {
+  const servers = found.filter(({ server }) => server?.origin.source === "project")
+  return new Set([ServerFile.inProject(root), ...servers.flatMap(({ files }) => files.map(({ path }) => path))])
+}
+
+/**
+ * Takes the trust back from these files or, where none is named, from the current directory's `mcp_servers.json` and from
+ * what its servers run; says what is still trusted below the directory. Fails where a named file is not trusted.
+ */
+export const untrust = ({ files }: { readonly files: ReadonlyArray<string> }) =>
+  Effect.gen(function* () {
+    const { home, read, root } = yield* McpReading
+    const trusts = TrustFile.read(home)
+    if (Either.isLeft(trusts)) {
+      const path = TrustFile.pathIn(home)
+      return yield* complain(
+        `${path} can't be used: ${trusts.left}. Correct it, or move it away: then nothing is trusted.`
+      )
+    }
+    const trusted = [...trusts.right.keys()]
+    const named = files.map((file) => [file, Path.resolve(root, file)] as const)
+    const strange = named.filter(([, path]) => !trusts.right.has(path))
+    if (strange.length > 0)
+      return yield* complain(`${strange.map(([file]) => word(file)).join(", ")}: not trusted. Nothing was changed.`)
+    const meant = files.length > 0 ? new Set(named.map(([, path]) => path)) : ofProject(yield* read, root)
+    const removed = trusted.filter((path) => meant.has(path))
+    if (removed.length > 0) yield* TrustFile.remove(home, meant)
+    const file = ServerFile.inProject(root)
+    yield* print(
+      "stdout",
+      removed.length > 0
+        ? `not trusted any more: ${removed.map(word).join(", ")}`
+        : `Nothing to do: ${word(file)} is not trusted.`
+    )
+    const left = trusted.filter((path) => !meant.has(path) && path.startsWith(`${Path.dirname(file)}/`))
+    if (files.length === 0 && left.length > 0) {
+      yield* print(
+        "stdout",
+        ["still trusted, as synapse mcp untrust <file> takes back:", ...left.map((path) => `  ${word(path)}`)].join(
+          "\n"
+        )
+      )
+    }
+    return ExitCode.success
+  }).pipe(run)
+
+type Services = FileMcpConfig.McpReading | SandboxSettings.SandboxSettings
+
+const layer: Layer.Layer<Services, ConfigError, FileSystem.FileSystem> = FileMcpConfig.layerReading.pipe(
+  Layer.provide(PolicyBuilder.layer),
+  Layer.provide(SandboxConfig.layer),
+  Layer.provide(SessionSettings.layer()),
+  Layer.provideMerge(SandboxSettings.layerFromEnv()),
+  Layer.provide(Layer.effectDiscard(Effect.suspend(WorkingDirectory.current)))
 )
+
+/** Runs an action, which returns the program's exit code; reports its errors. */
+export const run = <R>(
+  action: Effect.Effect<number, InvalidUsage | NotWritten, R>
+): Effect.Effect<void, ConfigError | WrongUsage, Exclude<R, Services> | FileSystem.FileSystem | Invocation | Stdio> =>
+  action.pipe(
+    Effect.catchTags({
+      NotWritten: ({ message }) => complain(message),
+      InvalidUsage: ({ message }) => new WrongUsage({ message })
+    }),
+    end,
+    Effect.provide(layer)
+  )
+
+const states = {
+  ready: "ready",
+  broken: "broken",
+  untrusted: "not trusted",
+  loose: "not usable",
+  disabled: "disabled"
+} as const
+
+/** The most characters of a target in the table. */
+const widest = 100
+
+const cut = (text: string): string => (text.length > widest ? `${text.slice(0, widest - 1)}…` : text)
+
+/** Lines up rows of words. */
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)))
+  return rows.map((row) =>
+    row
+      .map((text, at) => text.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd()
+  )
+}
+
+const problemOf = ({ entry }: Found): string | undefined => entry.server.problem ?? missingProgram(entry)
+
+const stateOf = (one: Found): string =>
+  states[one.state === "ready" && problemOf(one) !== undefined ? "broken" : one.state]
+
+/** Says that the program of an entry is not there. */
+const missingProgram = (entry: McpEntry): string | undefined =>
+  entry._tag === "Stdio" &&
+  McpEnvironment.find(entry.command, entry.cwd, McpEnvironment.make(entry.env, entry.cwd)) === undefined
+    ? `there is no program ${ForeignText.word(entry.command)}`
+    : undefined
+
+/** Says each thing once, with the names of all servers that it is said of. */
+const remarks = (found: ReadonlyArray<Found>): ReadonlyArray<string> => {
+  const names = new Map<string, Array<string>>()
+  const say = (text: string, name: string) => names.set(text, [...(names.get(text) ?? []), name])
+  for (const one of found) {
+    const { isFile, name } = one.entry.server
+    if (isFile === true) continue
+    const problem = one.state === "disabled" ? undefined : problemOf(one)
+    if (problem !== undefined) say(problem, name)
+    const ignored = one.server?.ignored ?? []
+    if (ignored.length > 0) say(`ignored: ${ignored.map((word) => ForeignText.word(word)).join(", ")}`, name)
+  }
+  const files = found.flatMap(({ entry: { server } }) =>
+    server.isFile === true ? [`${ForeignText.word(server.name)} can't be used: ${server.problem}`] : []
+  )
+  return [...[...names].map(([text, of]) => `${of.join(", ")}: ${text}`), ...files]
+}
+
+const none =
+  "There are no servers. Add one: synapse mcp add <name> -- <command>; or take over those of other programs: synapse mcp import"
+
+const toText = ({ found }: Reading): string => {
+  const rows = found.flatMap((one) => {
+    const { server } = one.entry
+    return one.server === undefined ? [] : [[cut(server.name), server.source, stateOf(one), cut(server.target)]]
+  })
+  const below = remarks(found)
+  return [...table(rows), ...(rows.length > 0 && below.length > 0 ? [""] : []), ...below].join("\n") || none
+}
+
+const toJson = ({ found }: Reading): string =>
+  JSON.stringify(
+    found.map((one) => ({
+      ...(one.entry.server.isFile === true
+        ? { file: one.entry.server.name, source: one.entry.server.source }
+        : { name: one.entry.server.name, source: one.entry.server.source, target: one.entry.server.target }),
+      state: stateOf(one),
+      ...(problemOf(one) === undefined ? {} : { problem: problemOf(one) }),
+      ...(one.server === undefined || one.server.ignored.length === 0 ? {} : { ignored: one.server.ignored })
+    }))
+  )
+
+/** Prints the servers, each with where it stands, what it is, and whether it can be used. */
+export const list = ({ json }: { readonly json: boolean }) =>
+  Effect.gen(function* () {
+    const reading = yield* (yield* McpReading).read
+    yield* print("stdout", json ? toJson(reading) : toText(reading))
+    return ExitCode.success
+  }).pipe(run)
+
+/** Splits `NAME=value`; the words of an error do not hold the value. */
+const pairs = (
+  texts: ReadonlyArray<string>,
+  option: string,
+  separator: "=" | ":"
+): Either.Either<Readonly<Record<string, string>>, InvalidUsage> => {
+  const entries = texts.map((text) => [text.slice(0, text.indexOf(separator)).trim(), text] as const)
+  const wrong = texts.findIndex((text) => text.indexOf(separator) < 1)
+  if (wrong >= 0) {
+    const reason = `${option} number ${wrong + 1} is not of the form NAME${separator}value.`
+    return Either.left(new InvalidUsage({ reason }))
+  }
+  return Either.right(
+    Object.fromEntries(
+      entries.map(([name, text]) => {
+        const value = text.slice(text.indexOf(separator) + 1)
+        return [name, separator === ":" ? value.trim() : value]
+      })
+    )
+  )
+}
+
+interface Added {
+  readonly name: string
+  readonly env: ReadonlyArray<string>
+  readonly header: ReadonlyArray<string>
+  readonly url: Option.Option<string>
+  readonly cwd: Option.Option<string>
+  readonly words: ReadonlyArray<string>
+  readonly project: boolean
+  readonly force: boolean
+}
+
+const isAddress = (text: string): boolean => /^https?:\/\//i.test(text)
+
+/** Returns what is wrong with the words of a command. */
+const flawOf = (words: ReadonlyArray<string>, name: string): string | undefined => {
+  const [command = ""] = words
+  if (isAddress(command))
+    return `An address is given with --url: synapse mcp add ${name} --url ${ForeignText.word(command)}`
+  if (words.length > 1 || !/\s/.test(command) || command.includes("${") || Fs.existsSync(command)) return undefined
+  return `There is no program ${JSON.stringify(ForeignText.word(command))}. Give its words apart: synapse mcp add ${name} -- ${ForeignText.word(command)}`
+}
+
+/** Returns the directory as it is written down: a relative one is that of this call, and variables stay. */
+const directoryOf = (written: string): string => (/^(?:~(?:\/|$)|\$\{)/.test(written) ? written : Path.resolve(written))
+
+const definitionOf = ({
+  cwd,
+  env,
+  header,
+  name,
+  url,
+  words
+}: Added): Either.Either<Definition.Definition, InvalidUsage> => {
+  const fail = (reason: string) => Either.left(new InvalidUsage({ reason }))
+  const refusal = McpName.refusal(name)
+  if (refusal !== undefined) return fail(`${ForeignText.word(name)} can't be added: ${refusal}.`)
+  const [command, ...args] = words
+  if (Option.isSome(url)) {
+    if (command !== undefined) return fail("Give either --url or, after --, a command: not both.")
+    if (env.length > 0) return fail("--env goes with a command; a server at an address gets --header.")
+    if (Option.isSome(cwd)) return fail("--cwd goes with a command.")
+    if (!isAddress(url.value) && !url.value.startsWith("${"))
+      return fail(`--url ${ForeignText.word(url.value)}: an address begins with https:// or http://.`)
+    return Either.map(pairs(header, "--header", ":"), (headers) =>
+      Definition.Definition.Http({ url: url.value, headers })
+    )
+  }
+  if (command === undefined) return fail("The command is missing, after --; or give --url.")
+  const flaw = flawOf(words, name)
+  if (flaw !== undefined) return fail(flaw)
+  if (header.length > 0) return fail("--header goes with --url; a command gets --env.")
+  return Either.map(pairs(env, "--env", "="), (variables) =>
+    Definition.Definition.Stdio({
+      command,
+      args,
+      env: variables,
+      cwd: Option.getOrUndefined(Option.map(cwd, directoryOf))
+    })
+  )
+}
+
+const targetOf = (reading: { readonly home: string; readonly root: string }, isHome: boolean): ServerFile.Target => ({
+  path: isHome ? ServerFile.inHome(reading.home) : ServerFile.inProject(reading.root),
+  isHome
+})
+
+const left = (path: string): string =>
+  `synapse: ${path} stays untrusted, as it was before; ${McpConfig.howToTrust(Path.dirname(path))}`
+
+/** Adds a server to the home file, or to the project's. */
+export const add = (given: Added) =>
+  Effect.gen(function* () {
+    const reading = yield* McpReading
+    const value = Definition.encode(yield* definitionOf(given))
+    const target = targetOf(reading, !given.project)
+    const change = yield* ServerFile.add(target, new Map([[given.name, value]]), given.force)
+    if (given.project && change !== undefined) yield* TrustFile.keep(reading.home, target.path, change)
+    yield* print("stdout", `added: ${given.name}, in ${target.path}`)
+    const { found } = yield* reading.read
+    const added = found.find(({ entry }) => entry.server.name === given.name)
+    const problem = added === undefined ? undefined : problemOf(added)
+    if (problem !== undefined) yield* print("stderr", `synapse: it can't be used yet: ${problem}`)
+    return ExitCode.success
+  }).pipe(run)
+
+/** Removes a server from the home file, or from the project's. */
+export const remove = ({ name, project }: { readonly name: string; readonly project: boolean }) =>
+  Effect.gen(function* () {
+    const reading = yield* McpReading
+    const target = targetOf(reading, !project)
+    const change = yield* ServerFile.remove(target, name)
+    if (change !== undefined) {
+      const isTrusted = !project || (yield* TrustFile.keep(reading.home, target.path, change))
+      yield* print("stdout", `removed: ${ForeignText.word(name)}, from ${target.path}`)
+      if (!isTrusted) yield* print("stderr", left(target.path))
+      return ExitCode.success
+    }
+    const { found } = yield* reading.read
+    const other = found.find(({ server }) => server?.name === name && server.origin.file !== target.path)
+    const hint = other === undefined ? "" : ` It is in ${other.server?.origin.file}${project ? "" : ": add --project"}.`
+    return yield* complain(`there is no server ${ForeignText.word(name)} in ${target.path}.${hint}`)
+  }).pipe(run)

@@ -42,7 +42,9 @@ export const split = (args: ReadonlyArray<string>, known: Options): Either.Eithe
     if (given.length > 0 && !option.isRepeated) return Either.left(`${option.name} is given twice.`)
     const isFlag = option.kind === "flag"
     const value = equals ?? (isFlag ? "true" : args[++at])
-    if (value === undefined) return Either.left(`${name} needs a value after it.`)
+    // `--deny -- a`: what was to be the value is missing, as of a variable that is not set.
+    if (value === undefined || (value === "--" && equals === undefined))
+      return Either.left(`${name} needs a value after it.`)
     if (isFlag && value !== "true" && value !== "false") {
       return Either.left(`${name} stands alone, or is ${name}=true or ${name}=false; it was ${quoted(word)}.`)
     }

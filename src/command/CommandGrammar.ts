@@ -74,17 +74,29 @@ export const make = <const C extends Config>(
   definition: Described & { readonly help: string; readonly config: C }
 ): CommandGrammar<Params<C>> => {
   const { config, help, name, summary, usage } = definition
+  const read = reader(config)
+  const parse = (args: ReadonlyArray<string>) => Either.mapLeft(read(args), (reason) => misuse({ name, usage }, reason))
+  return { name, summary, usage, help, config, parse }
+}
+
+/**
+ * Makes the parser of the words of a call. On the left, it tells what is wrong with them.
+ *
+ * @since 0.1.0
+ * @category constructors
+ */
+export const reader = <const C extends Config>(
+  config: C
+): ((args: ReadonlyArray<string>) => Either.Either<Params<C>, string>) => {
   const parameters = Object.entries<Parameter<unknown>>(config)
   const options = new Map(
     parameters.flatMap(([, { form }]) =>
       form.kind === "operand" ? [] : [...form.aliases, form.name].map((name) => [name, form] as const)
     )
   )
-  const refuse = (reason: string) => Either.left(misuse({ name, usage }, reason))
-
-  const parse = (args: ReadonlyArray<string>): Either.Either<Params<C>, InvalidUsage> => {
+  return (args) => {
     const split = Arguments.split(args, options)
-    if (Either.isLeft(split)) return refuse(split.left)
+    if (Either.isLeft(split)) return Either.left(split.left)
     const params: Record<string, unknown> = {}
     let { operands } = split.right
     for (const [key, { form, read }] of parameters) {
@@ -93,16 +105,14 @@ export const make = <const C extends Config>(
       const values = isOperand ? operands.slice(0, taken) : (split.right.options.get(form.name) ?? [])
       if (isOperand) operands = operands.slice(taken)
       const value = read(values)
-      if (Either.isLeft(value)) return refuse(value.left)
+      if (Either.isLeft(value)) return Either.left(value.left)
       params[key] = value.right
     }
     const [extra] = operands
     return extra === undefined
       ? Either.right(params as Params<C>)
-      : refuse(`${Arguments.quoted(extra)} is one operand too many.`)
+      : Either.left(`${Arguments.quoted(extra)} is one operand too many.`)
   }
-
-  return { name, summary, usage, help, config, parse }
 }
 
 /**

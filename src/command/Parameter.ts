@@ -25,6 +25,8 @@ export interface Form {
   readonly isRequired: boolean
   /** True where it may be given more than once. */
   readonly isRepeated: boolean
+  /** What it does, in a sentence of the help. */
+  readonly description?: string
 }
 
 /**
@@ -136,6 +138,17 @@ export const withPlaceholder =
   (placeholder: string) =>
   <A>(self: Parameter<A>): Parameter<A> =>
     new Parameter({ ...self.form, placeholder }, self.read)
+
+/**
+ * Sets what the parameter does, in a sentence of the help.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const withDescription =
+  (description: string) =>
+  <A>(self: Parameter<A>): Parameter<A> =>
+    new Parameter({ ...self.form, description }, self.read)
 
 /**
  * Gives an option another name of one letter: `-n`.

@@ -1,5 +1,6 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Subcommands from "../../src/cli/Subcommands.js"
 import * as ToolFormat from "../../src/toolset/ToolFormat.js"
 import { run } from "../support/cli/Program.js"
 
@@ -49,7 +50,7 @@ describe("synapse", () => {
       }
       assert.strictEqual(
         (yield* run(["tools", "extra"])).stderr,
-        "synapse: Received unknown argument: 'extra'\nUsage:\n  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]\nHelp: synapse tools --help\n"
+        'synapse: "extra" is one operand too many.\nUsage:\n  synapse tools [--format anthropic | openai | openai-strict | mcp] [--json]\nHelp: synapse tools --help\n'
       )
       assert.strictEqual((yield* run(["call", "--bogus"])).exitCode, 2)
     })
@@ -105,6 +106,25 @@ describe("synapse tools", () => {
       const { exitCode, stderr, stdout } = yield* run(["tools", "--format", "gemini"])
       assert.deepStrictEqual([exitCode, stdout], [2, ""])
       for (const format of ToolFormat.formats) assert.include(stderr, format)
+    })
+  )
+})
+
+describe("the table of subcommands", () => {
+  it("gives each option and operand of every subcommand a sentence of help", () => {
+    for (const { config, name } of Subcommands.all) {
+      for (const { form } of Object.values(config)) assert.isString(form.description, `${name} ${form.name}`)
+    }
+  })
+
+  it.effect("shows the help of every subcommand, with its usage", () =>
+    Effect.gen(function* () {
+      for (const { name } of Subcommands.all) {
+        const { exitCode, stderr, stdout } = yield* run([...name.split(" "), "--help"])
+        assert.deepStrictEqual([exitCode, stderr], [0, ""], name)
+        assert.match(stdout, /\nUSAGE\n|^USAGE\n/, name)
+        assert.include(stdout, `  ${/^(edit|read|write)$/.test(name) ? name : `synapse ${name}`}`, name)
+      }
     })
   )
 })

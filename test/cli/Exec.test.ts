@@ -164,18 +164,28 @@ describe("synapse exec", () => {
         ],
         [
           ["--bogus", "ls"],
-          "Unknown option, or option without its value: --bogus. A command that begins with a dash is given after --."
+          "Unknown option --bogus: there are --cwd, --timeout, --no-sandbox, --allow, --deny, --env, --allow-unix-sockets, --ask, --json. A command that begins with a dash is given after --."
         ],
         [
           ["-x"],
-          "Unknown option, or option without its value: -x. A command that begins with a dash is given after --."
+          "Unknown option -x: there are --cwd, --timeout, --no-sandbox, --allow, --deny, --env, --allow-unix-sockets, --ask, --json. A command that begins with a dash is given after --."
         ],
         [["--cwd", "/", "--cwd", "/usr", "pwd"], "--cwd is given twice."],
         [["--json", "ls", "--json=yes"], "--json is given twice."],
-        [["--timeout", "0", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
-        [["--timeout", "x", "ls"], "--timeout must be a whole number of milliseconds from 1 to 2147483647"],
-        [["--ask", "maybe", "ls"], "--ask must be one of never, terminal."],
-        [["--cwd", "/nonexistent", "ls"], "--cwd must be a directory that exists"]
+        [["--json=yes", "ls"], '--json stands alone, or is --json=true or --json=false; it was "--json=yes".'],
+        [
+          ["--timeout", "0", "ls"],
+          '--timeout must be a whole number of milliseconds from 1 to 2147483647; it was "0".'
+        ],
+        [
+          ["--timeout", "x", "ls"],
+          '--timeout must be a whole number of milliseconds from 1 to 2147483647; it was "x".'
+        ],
+        [["ls", "--timeout"], "--timeout needs a value after it."],
+        [["--ask", "maybe", "ls"], '--ask must be one of never, terminal; it was "maybe".'],
+        [["--deny", "", "ls"], '--deny must not be empty; it was "".'],
+        [["--deny", "--", "ls"], "--deny needs a value after it."],
+        [["--cwd", "/nonexistent", "ls"], '--cwd must be a directory that exists; it was "/nonexistent".']
       ]
       for (const [args, reason] of reasons) {
         assert.deepStrictEqual(yield* run(["exec", ...args]), {

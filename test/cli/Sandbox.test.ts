@@ -13,16 +13,14 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
     Effect.map(({ exitCode, stderr, stdout }) => [exitCode, stdout, stderr] as const)
   )
 
-const usage = [
-  "Usage:",
-  "  synapse sandbox policy [--json]",
-  "  synapse sandbox explain [--json] [--write] <path>",
-  "  synapse sandbox allow <path>",
-  "  synapse sandbox deny <path>",
-  "  synapse sandbox forget <path>",
-  "Help: synapse sandbox --help",
-  ""
-].join("\n")
+const usages = ["policy [--json]", "explain [--json] [--write] <path>", "allow <path>", "deny <path>", "forget <path>"]
+
+/** The usage of a subcommand of this name, or of all. */
+const usage = (name: string | undefined): string => {
+  const own = usages.filter((line) => line.startsWith(`${name} `))
+  const lines = (own.length === 0 ? usages : own).map((line) => `  synapse sandbox ${line}`)
+  return ["Usage:", ...lines, `Help: synapse sandbox${own.length === 0 ? "" : ` ${name}`} --help`, ""].join("\n")
+}
 
 const filesystem = (home: string) => JSON.parse(Fs.readFileSync(`${home}/sandbox.json`, "utf8")).policy.filesystem
 
@@ -318,9 +316,9 @@ describe("synapse sandbox", () => {
       const cases: ReadonlyArray<readonly [args: ReadonlyArray<string>, reason: string]> = [
         [[], "The subcommand is missing."],
         [["nosuch"], "Unknown subcommand: nosuch."],
-        [["explain"], "Missing argument <path>"],
+        [["explain"], "<path> is missing."],
         [["explain", " "], "The path is empty."],
-        [["policy", "x"], "Received unknown argument: 'x'"],
+        [["policy", "x"], '"x" is one operand too many.'],
         [
           ["deny", "!x"],
           "\"!x\" can't be on the blacklist: a rule can't be taken back with `!`: write `./!…` for a name that begins with it."
@@ -328,7 +326,11 @@ describe("synapse sandbox", () => {
         [["deny", ""], '"" can\'t be on the blacklist: it is empty.']
       ]
       for (const [args, reason] of cases) {
-        assert.deepStrictEqual(yield* sandbox(home, ...args), [2, "", `synapse: ${reason}\n${usage}`], args.join(" "))
+        assert.deepStrictEqual(
+          yield* sandbox(home, ...args),
+          [2, "", `synapse: ${reason}\n${usage(args[0])}`],
+          args.join(" ")
+        )
       }
       assert.deepStrictEqual(Directory.list(home), [])
     })

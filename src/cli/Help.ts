@@ -1,0 +1,162 @@
+/** The help and the usage of the program, from the table of its subcommands. */
+import type * as Parameter from "../command/Parameter.js"
+import * as Edit from "../commands/edit/Edit.js"
+import * as Read from "../commands/read/Read.js"
+import * as Write from "../commands/write/Write.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Similar from "../domain/Similar.js"
+import * as Version from "../domain/Version.js"
+import * as WordWrap from "../terminal/Columns.js"
+import * as Subcommands from "./Subcommands.js"
+
+const columns = 80
+
+const grammars = [Edit.grammar, Read.grammar, Write.grammar]
+
+type Named = Pick<Subcommands.Subcommand, "config" | "name" | "summary">
+
+const formsOf = ({ config }: Named): ReadonlyArray<Parameter.Form> => Object.values(config).map(({ form }) => form)
+
+/** Returns the form of a parameter: `--cwd directory`, `<path>`. */
+const formText = ({ aliases, kind, name, placeholder }: Parameter.Form): string => {
+  if (kind === "operand") return placeholder === "text" ? name : placeholder
+  return `${[...aliases, name].join(", ")}${kind === "option" ? ` ${placeholder}` : ""}`
+}
+
+const inUsage = (form: Parameter.Form): string =>
+  form.kind === "operand" ? formText(form) : `[${formText(form)}]${form.isRepeated ? "..." : ""}`
+
+const usageOf = (one: Named): string =>
+  grammars.find(({ name }) => name === one.name)?.usage ?? [one.name, ...formsOf(one).map(inUsage)].join(" ")
+
+const within = (group: string): ReadonlyArray<Named> =>
+  Subcommands.all.filter(({ name }) => name === group || name.startsWith(`${group} `))
+
+/** Says how the subcommand or the group is used that the words name; all of the program's where they name none. */
+export const usage = (words: ReadonlyArray<string>): string => {
+  const [name = ""] = words
+  const one = Subcommands.find(words)
+  const shown = one === undefined ? within(name) : one.name === "agent" ? within(name) : [one]
+  const help = one?.name ?? name
+  return ["Usage:", ...shown.map((each) => `  synapse ${usageOf(each)}`), `Help: synapse ${help} --help`].join("\n")
+}
+
+const indent = (text: string, by: number): string => WordWrap.wrap(text, columns - by).replaceAll(/^/gm, " ".repeat(by))
+
+/** Lists names with what they are about, below one another. */
+const listOf = (entries: ReadonlyArray<readonly [name: string, text: string]>): ReadonlyArray<string> => {
+  const width = Math.max(...entries.map(([name]) => name.length)) + 2
+  return entries.map(([name, text]) => `  ${name.padEnd(width)}${indent(text, width + 2).trimStart()}`)
+}
+
+const summaryOf = ({ name, summary }: Named): string =>
+  grammars.find((grammar) => grammar.name === name)?.summary ?? summary
+
+const commands = (shown: ReadonlyArray<Named>): ReadonlyArray<string> => [
+  "COMMANDS",
+  ...listOf(shown.map((one) => [one.name, summaryOf(one)])),
+  "",
+  "synapse <command> --help tells what a command takes."
+]
+
+const ofProgram = [
+  ["--completions sh | bash | fish | zsh", "Print a script of completions for a shell."],
+  ["--version", "Show the version."],
+  ["-h, --help", "Show the help."]
+] as const
+
+const root = (): ReadonlyArray<string> => [
+  `synapse ${Version.current}`,
+  "",
+  "USAGE",
+  "  synapse <command> [<words>...]",
+  "",
+  "DESCRIPTION",
+  "  One Bash tool for AI agents: a persistent shell, safe and extensible.",
+  "",
+  "OPTIONS",
+  ...ofProgram.flatMap(([name, text]) => [`  ${name}`, `      ${text}`]),
+  "",
+  ...commands(Subcommands.all)
+]
+
+/** Returns the help of the subcommand or the group that the words name; that of the program where they name none. */
+export const help = (words: ReadonlyArray<string>): string => {
+  const [name = ""] = words
+  const one = Subcommands.find(words)
+  const about = Subcommands.groups[name]
+  return (one !== undefined ? helpOf(one) : about !== undefined ? groupHelp(name, about) : root()).join("\n")
+}
+
+const groupHelp = (name: string, about: string): ReadonlyArray<string> => [
+  "USAGE",
+  `  synapse ${name} <subcommand> [<words>...]`,
+  "",
+  "DESCRIPTION",
+  indent(about, 2),
+  "",
+  ...commands(within(name))
+]
+
+const helpOf = (one: Named): ReadonlyArray<string> => {
+  const forms = formsOf(one)
+  const section = (title: string, kept: ReadonlyArray<Parameter.Form>) =>
+    kept.length === 0
+      ? []
+      : ["", title, ...kept.flatMap((form) => [`  ${formText(form)}`, indent(form.description ?? "", 6)])]
+  const help: Parameter.Form = {
+    kind: "flag",
+    name: "--help",
+    aliases: ["-h"],
+    placeholder: "",
+    isRequired: false,
+    isRepeated: false,
+    description: "Show the help."
+  }
+  return [
+    "USAGE",
+    indent(`synapse ${usageOf(one)}`, 2),
+    "",
+    "DESCRIPTION",
+    indent(one.summary, 2),
+    ...section(
+      "ARGUMENTS",
+      forms.filter(({ kind }) => kind === "operand")
+    ),
+    ...section("OPTIONS", [...forms.filter(({ kind }) => kind !== "operand"), help])
+  ]
+}
+
+/** The names that other programs give to our subcommands. */
+const synonyms: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  mcp: {
+    distrust: "untrust",
+    revoke: "untrust",
+    rm: "remove",
+    delete: "remove",
+    ls: "list",
+    get: "list",
+    show: "list",
+    info: "list"
+  },
+  skill: { rm: "remove", delete: "remove", ls: "list", show: "info", get: "info", install: "add" }
+}
+
+/** Says what is wrong with words that name no subcommand. */
+export const unknown = ([word = "", subcommand]: ReadonlyArray<string>): string => {
+  if (Subcommands.groups[word] === undefined) return unknownWord(word)
+  if (subcommand === undefined) return `The subcommand is missing.\n${usage([word])}`
+  const meant = Object.entries(synonyms[word] ?? {}).find(([other]) => other === subcommand)?.[1]
+  if (meant !== undefined) return `There is no ${subcommand}: it is called ${meant}.\n${usage([word, meant])}`
+  const names = within(word).map(({ name }) => name.slice(word.length + 1))
+  const near = Similar.nearest(subcommand, names)
+  const said = `Unknown subcommand: ${ForeignText.word(subcommand)}.`
+  return near === undefined ? `${said}\n${usage([word])}` : `${said} Did you mean ${near}?\n${usage([word, near])}`
+}
+
+const unknownWord = (word: string): string => {
+  const name = JSON.stringify(word.slice(0, 100))
+  if (word.startsWith("-")) return `There is no option ${name} before the command.\nHelp: synapse --help`
+  const near = Similar.nearest(word, [...new Set(Subcommands.all.map((one) => one.name.replace(/ .*/, "")))])
+  return `There is no command ${name}${near === undefined ? "." : `: did you mean synapse ${near}?`}\nHelp: synapse --help`
+}

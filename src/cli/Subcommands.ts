@@ -1,0 +1,460 @@
+/** The one table of the program's subcommands: parsing, help, usage in errors, and completions are made from it. */
+import * as Fs from "node:fs"
+import type * as FileSystem from "@effect/platform/FileSystem"
+import type { ConfigError } from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as CommandGrammar from "../command/CommandGrammar.js"
+import * as Parameter from "../command/Parameter.js"
+import * as ForeignText from "../domain/ForeignText.js"
+import * as Timeout from "../domain/Timeout.js"
+import * as ShellEnvironment from "../session/ShellEnvironment.js"
+import * as Asking from "./Asking.js"
+import * as ExecAction from "./ExecAction.js"
+import { type House, type Invocation, WrongUsage } from "./Invocation.js"
+import * as SessionOptions from "./SessionOptions.js"
+import type { Stdio } from "./Stdio.js"
+
+/** Runs a subcommand. */
+export type Action = Effect.Effect<void, ConfigError | WrongUsage, FileSystem.FileSystem | House | Invocation | Stdio>
+
+/** A subcommand, or one of a group: `mcp add`. */
+export interface Subcommand {
+  readonly name: string
+  readonly summary: string
+  readonly config: CommandGrammar.Config
+  /** Its one operand where that may be any text: `command`. */
+  readonly text: string | undefined
+  /** True where words after `--` are not its own. */
+  readonly hasWordsBehind: boolean
+  /** Reads the words after its name, and what to run; on the left, what is wrong with them. */
+  readonly read: (words: ReadonlyArray<string>) => Either.Either<Action, string>
+}
+
+const define = <const C extends CommandGrammar.Config>(
+  name: string,
+  summary: string,
+  config: C,
+  run: (given: CommandGrammar.Params<C>, behind: ReadonlyArray<string> | undefined) => Action,
+  { hasWordsBehind = false, text }: { readonly text?: string; readonly hasWordsBehind?: boolean } = {}
+): Subcommand => ({
+  name,
+  summary,
+  config,
+  text,
+  hasWordsBehind,
+  read: (words) => {
+    const end = hasWordsBehind ? words.indexOf("--") : -1
+    const own = end < 0 ? words : words.slice(0, end)
+    return Either.map(CommandGrammar.reader(config)(own), (given) =>
+      run(given, end < 0 ? undefined : words.slice(end + 1))
+    )
+  }
+})
+
+const { choice, filterMap, flag, operand, option, optional, repeated, withAlias, withDescription, withPlaceholder } =
+  Parameter
+
+/** An option that may be repeated, and whose values are not empty: `--deny "$UNSET"` would deny nothing. */
+const list = (name: string, placeholder: string, description: string) =>
+  repeated(
+    option(name).pipe(
+      filterMap(
+        Option.liftPredicate((text) => text.trim() !== ""),
+        `--${name} must not be empty`
+      ),
+      withPlaceholder(placeholder)
+    )
+  ).pipe(withDescription(`${description} May be repeated.`))
+
+const maybe = (name: string, placeholder: string, description: string) =>
+  optional(option(name)).pipe(withPlaceholder(placeholder), withDescription(description))
+
+/** An option whose value is a whole number from 1 on. */
+const whole = (name: string, placeholder: string, description: string, of = "", most = Number.MAX_SAFE_INTEGER) =>
+  optional(
+    option(name).pipe(
+      filterMap(
+        (text) => Option.liftPredicate(Number(text), (count) => /^\+?\d+$/.test(text) && count >= 1 && count <= most),
+        `--${name} must be a whole number${of} from 1 ${most === Number.MAX_SAFE_INTEGER ? "on" : `to ${most}`}`
+      )
+    )
+  ).pipe(withPlaceholder(placeholder), withDescription(description))
+
+const isDirectory = (path: string): boolean => Fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+const json = (description = "Print one line of JSON.") => flag("json").pipe(withDescription(description))
+
+/** The options of every subcommand that runs commands. */
+const session = {
+  cwd: optional(
+    option("cwd").pipe(
+      filterMap(
+        Option.liftPredicate((path) => orFalse(() => isDirectory(path))),
+        "--cwd must be a directory that exists"
+      )
+    )
+  ).pipe(
+    withPlaceholder("directory"),
+    withDescription("The directory that the shell starts in; the current one where it is not given.")
+  ),
+  timeout: whole(
+    "timeout",
+    "ms",
+    "Milliseconds after which a command is ended, with exit code 124; 120000 without it, and none in shell.",
+    " of milliseconds",
+    Timeout.longest
+  ),
+  noSandbox: flag("no-sandbox").pipe(withDescription("Run without a sandbox: with all the rights that you have.")),
+  allow: list("allow", "path", "A path that commands may write, besides the working directory."),
+  deny: list("deny", "pattern", "A path or pattern that commands may neither read nor write."),
+  env: list("env", "name", "A variable that the sandbox would leave out, and commands are to get."),
+  allowUnixSockets: flag("allow-unix-sockets").pipe(
+    withDescription(
+      "Let commands use unix sockets. Where programs outside listen on one (tmux, an ssh-agent, Docker), commands can have them do anything, with your rights or root's."
+    )
+  ),
+  ask: optional(choice("ask", Asking.modes)).pipe(
+    withPlaceholder(Asking.modes.join(" | ")),
+    withDescription(
+      "terminal: ask there where the sandbox denies something; never: do not. exec, agent and shell ask by themselves where stderr is a terminal, call only when told."
+    )
+  )
+}
+
+const orFalse = (test: () => boolean): boolean => {
+  try {
+    return test()
+  } catch {
+    return false
+  }
+}
+
+/** Loaded by those who need it: building a policy takes time. */
+const loadIdleAllow = Effect.promise(() => import("./IdleAllow.js"))
+
+/** Fails for a variable that can't be let through, and for options that have no effect, alone or together. */
+const checked = (given: SessionOptions.Given, run: Action): Action => {
+  const { env, noSandbox } = given
+  const only = SessionOptions.onlyInSandbox(given)
+  if (only === undefined) return run
+  const reason = env.map(ShellEnvironment.refusal).find((one) => one !== undefined)
+  if (reason !== undefined) return new WrongUsage({ message: `--env: ${reason}.` })
+  return noSandbox
+    ? new WrongUsage({ message: `${only} has no effect with --no-sandbox: leave one of them out.` })
+    : Effect.flatMap(loadIdleAllow, ({ check }) => Effect.zipRight(check(given, only), run))
+}
+
+/** Writes the call of a subcommand with these words as one. */
+export const inQuotes = (name: string, words: ReadonlyArray<string>): string =>
+  `synapse ${name} -- '${ForeignText.word(words.join(" "), 200).replaceAll("'", "'\\''")}'`
+
+/** Runs an action of a module that only its subcommands load. */
+const later = <Module>(load: () => Promise<Module>, run: (module: Module) => Action): Action =>
+  Effect.flatMap(Effect.promise(load), run)
+
+const path = (description: string) => operand("path").pipe(withDescription(description))
+const serverName = operand("name").pipe(withDescription("The server's name, as in mcp:<name>:<tool>."))
+const skillName = operand("name").pipe(withDescription("The skill's name: that of its directory."))
+const sessionId = operand("id").pipe(withDescription("The session's id, or its beginning."))
+const project = flag("project").pipe(
+  withDescription("Change mcp_servers.json in the current directory, in place of the one in $SYNAPSE_HOME/mcp.")
+)
+const yes = flag("yes").pipe(withDescription("Do it without asking."))
+
+const loadAgent = () => import("./AgentAction.js")
+const loadSessions = () => import("./AgentSessions.js")
+const loadMcp = () => import("./Mcp.js")
+const loadSandbox = () => import("./SandboxActions.js")
+const loadSkill = () => import("./SkillActions.js")
+const loadFile = () => import("./FileAction.js")
+
+/** The subcommands, in the order of the help. */
+export const all: ReadonlyArray<Subcommand> = [
+  define(
+    "exec",
+    "Run a command and pass on its output and its exit code.",
+    {
+      ...session,
+      json: json("Print the result as the model gets it, as one line of JSON, in place of the output."),
+      command: repeated(operand("command")).pipe(
+        withPlaceholder("<command>"),
+        withDescription("The command line, in one argument: synapse exec 'ls -la | head'")
+      )
+    },
+    ({ command, json, ...given }) =>
+      checked(
+        given,
+        command.length > 1
+          ? new WrongUsage({
+              message: `The command is one argument, and there are ${command.length}. Quote it: ${inQuotes("exec", command)}`
+            })
+          : command.join().trim() === ""
+            ? new WrongUsage({ message: "The command is missing." })
+            : ExecAction.exec(command.join(), json, given)
+      ),
+    { text: "command" }
+  ),
+  define(
+    "call",
+    'Answer tool calls: one JSON per line on stdin, {"id","name","arguments"} or {"cancel":"<id>"}; one result per line on stdout.',
+    {
+      ...session,
+      brief: flag("brief").pipe(
+        withDescription(
+          "Leave out what output tells already: stdout, stderr, notices, and a message that says no more."
+        )
+      ),
+      json: json("Changes nothing: the results are JSON in any case.")
+    },
+    (given) =>
+      checked(
+        given,
+        later(
+          () => import("./CallAction.js"),
+          (actions) => actions.call(given)
+        )
+      )
+  ),
+  define(
+    "shell",
+    "Use the shell yourself, at a terminal, and ask the agent in it. /help there tells more.",
+    session,
+    (given) =>
+      checked(
+        given,
+        later(
+          () => import("./ShellAction.js"),
+          (actions) => actions.shell(given)
+        )
+      )
+  ),
+  define(
+    "agent",
+    "Let a model work on a task until it is done, and print its answer. synapse agent list, show and remove are about its sessions.",
+    {
+      model: maybe("model", "name", "The model, as name or provider/name; the settings' default without it."),
+      maxTurns: whole(
+        "max-turns",
+        "n",
+        "The most requests to the model; 50 without it. Exit code 3 where it is reached."
+      ),
+      maxTokens: whole("max-tokens", "n", "The most tokens, sent and received. Exit code 3 where they are used up."),
+      budget: optional(
+        option("budget").pipe(
+          filterMap(
+            (text) => Option.liftPredicate(Number(text), (budget) => budget > 0 && Number.isFinite(budget)),
+            "--budget must be a number above 0"
+          )
+        )
+      ).pipe(
+        withPlaceholder("amount"),
+        withDescription("The most that it may cost, by the prices in the settings. Exit code 3 where it is used up.")
+      ),
+      resume: maybe(
+        "resume",
+        "id",
+        "Go on with a session; the beginning of its id is enough. Without a prompt, where it stopped."
+      ),
+      continues: flag("continue").pipe(withDescription("Go on with the newest session of this directory.")),
+      json: json("Print every step as a line of JSON, in place of the answer."),
+      quiet: flag("quiet").pipe(withDescription("Print no steps on stderr.")),
+      ...session,
+      prompt: repeated(operand("prompt")).pipe(
+        withPlaceholder("<prompt>"),
+        withDescription("What to do, in one argument. It may come from stdin; with both, stdin follows the argument.")
+      )
+    },
+    ({ prompt, ...given }) =>
+      checked(
+        given,
+        Option.isSome(given.resume) && given.continues
+          ? new WrongUsage({ message: "Give either --resume or --continue: not both." })
+          : later(loadAgent, (actions) => actions.run(given, prompt))
+      ),
+    { text: "prompt" }
+  ),
+  define(
+    "agent list",
+    "List the sessions, the newest first.",
+    { all: flag("all").pipe(withDescription("List all sessions, not only the newest 20.")), json: json() },
+    (given) => later(loadSessions, (actions) => actions.list(given))
+  ),
+  define(
+    "agent show",
+    "Show the conversation of a session.",
+    { json: json("Print one line of JSON, with the whole conversation."), id: sessionId },
+    (given) => later(loadSessions, (actions) => actions.show(given))
+  ),
+  define("agent remove", "Remove a session.", { id: sessionId }, (given) =>
+    later(loadSessions, (actions) => actions.remove(given))
+  ),
+  define(
+    "tools",
+    "Show the tool definitions for a model's tool list, and the commands.",
+    {
+      format: optional(choice("format", ["anthropic", "openai", "openai-strict", "mcp"])).pipe(
+        withPlaceholder("anthropic | openai | openai-strict | mcp"),
+        withDescription("As the JSON list of tools that an API takes; openai-strict is for structured outputs.")
+      ),
+      json: json("As JSON: { tools, commands }.")
+    },
+    (given) =>
+      later(
+        () => import("./ToolsAction.js"),
+        (actions) => actions.tools(given)
+      )
+  ),
+  ...(["edit", "read", "write"] as const).map((name) =>
+    define(name, "", {}, () => later(loadFile, (actions) => actions.run))
+  ),
+  define(
+    "sandbox policy",
+    "Show the policy for the current directory, and where each rule comes from.",
+    { json: json() },
+    (given) => later(loadSandbox, (actions) => actions.policy(given))
+  ),
+  define(
+    "sandbox explain",
+    "Say whether a path may be read, and which rule says so; exit code 1 where it may not.",
+    {
+      json: json(),
+      write: flag("write").pipe(withDescription("Ask about writing, in place of reading.")),
+      path: path("What it is about, whether it is there or not.")
+    },
+    (given) =>
+      given.path.trim() === ""
+        ? new WrongUsage({ message: "The path is empty." })
+        : later(loadSandbox, (actions) => actions.explain(given))
+  ),
+  define(
+    "sandbox allow",
+    "Let sandboxed commands write to a path, in every session to come.",
+    { path: path("It and all below it; nothing around it.") },
+    (given) => later(loadSandbox, (actions) => actions.allow(given))
+  ),
+  define(
+    "sandbox deny",
+    "Hide a path from sandboxed commands, in every session to come.",
+    { path: path("A path, or a quoted pattern: '*.pem' in every directory, '~/work/**/*.key' below one.") },
+    (given) => later(loadSandbox, (actions) => actions.deny(given))
+  ),
+  define(
+    "sandbox forget",
+    "Take back what was allowed or denied. What is built in stays.",
+    { path: path("As it was allowed or denied.") },
+    (given) => later(loadSandbox, (actions) => actions.forget(given))
+  ),
+  define("mcp list", "Show the servers, and whether each can be used.", { json: json() }, (given) =>
+    later(loadMcp, (actions) => actions.list(given))
+  ),
+  define(
+    "mcp add",
+    "Add a server: synapse mcp add <name> [options] -- <command>, or with --url.",
+    {
+      env: list(
+        "env",
+        "name=value",
+        "Set a variable of the command; '${NAME}' in a value is read when the server starts."
+      ).pipe(withAlias("e")),
+      header: list("header", "name:value", "Send a header to the address, with '${NAME}' as in --env."),
+      url: maybe("url", "address", "The server's address, for streamable HTTP."),
+      cwd: maybe("cwd", "dir", "Start the command in this directory."),
+      project,
+      force: flag("force").pipe(withDescription("Replace a server of the same name.")),
+      name: serverName,
+      words: repeated(operand("words")).pipe(
+        withPlaceholder("[-- <words>...]"),
+        withDescription("After --: the program that is the server, and its words.")
+      )
+    },
+    (given, behind) => {
+      const [extra] = behind === undefined ? [] : given.words
+      return extra === undefined
+        ? later(loadMcp, (actions) => actions.add({ ...given, words: [...given.words, ...(behind ?? [])] }))
+        : new WrongUsage({ message: `Unexpected word before --: ${ForeignText.word(extra)}` })
+    },
+    { hasWordsBehind: true }
+  ),
+  define("mcp remove", "Remove a server.", { project, name: serverName }, (given) =>
+    later(loadMcp, (actions) => actions.remove(given))
+  ),
+  define(
+    "mcp trust",
+    "Show what mcp_servers.json of the current directory would run, and ask whether to trust its content.",
+    { yes },
+    (given) => later(loadMcp, (actions) => actions.trust(given))
+  ),
+  define(
+    "mcp untrust",
+    "Take back the trust in mcp_servers.json of the current directory, and in what its servers run.",
+    {
+      files: repeated(operand("file")).pipe(
+        withPlaceholder("[<file>...]"),
+        withDescription("Take the trust back from this file only, as in the list of what is trusted.")
+      )
+    },
+    (given) => later(loadMcp, (actions) => actions.untrust(given))
+  ),
+  define(
+    "mcp test",
+    "Connect to a server, and count its tools; exit code 1 where that fails.",
+    { name: serverName },
+    (given) => later(loadMcp, (actions) => actions.test(given))
+  ),
+  define(
+    "mcp import",
+    "Show the servers that Claude, Cursor, VS Code and Codex have, and ask whether to take them over; taken names stay as they are.",
+    {
+      from: maybe("from", "file", "Take over the servers of this file only."),
+      dryRun: flag("dry-run").pipe(withDescription("Say what would be taken over, and do nothing.")),
+      yes
+    },
+    (given) => later(loadMcp, (actions) => actions.take(given))
+  ),
+  define("skill list", "List the skills: your own, and those of the current directory.", { json: json() }, (given) =>
+    later(loadSkill, (actions) => actions.list(given))
+  ),
+  define(
+    "skill info",
+    "Show what a skill is for, where it lies, its tools, and what is wrong with it.",
+    { name: skillName },
+    (given) => later(loadSkill, (actions) => actions.info(given))
+  ),
+  define(
+    "skill add",
+    "Copy a skill to your own, for every session to come.",
+    {
+      force: flag("force").pipe(withDescription("Replace a skill of the same name.")),
+      dir: operand("dir").pipe(
+        withDescription("A directory with a SKILL.md, or one of several such directories; they are copied.")
+      )
+    },
+    (given) => later(loadSkill, (actions) => actions.add(given))
+  ),
+  define("skill remove", "Take away a skill of your own.", { name: skillName }, (given) =>
+    later(loadSkill, (actions) => actions.remove(given))
+  ),
+  define(
+    "doctor",
+    "Check whether the sandbox can start, and say what to do about it; exit code 1 where it can't.",
+    { json: json("Print one line of JSON: { ok, platform, checks }.") },
+    (given) =>
+      later(
+        () => import("./DoctorActions.js"),
+        (actions) => actions.doctor(given)
+      )
+  )
+]
+
+/** The groups, with what their subcommands are about. */
+export const groups: Readonly<Record<string, string>> = {
+  sandbox: "Show, explain and change what sandboxed commands may read and write.",
+  mcp: "Show and change which MCP servers there are, and which of them are trusted.",
+  skill: "List, show, add and remove skills: instructions and programs for special tasks."
+}
+
+/** Finds the subcommand that the program's words begin with. */
+export const find = ([name, next]: ReadonlyArray<string>): Subcommand | undefined =>
+  all.find((one) => one.name === `${name} ${next}`) ?? all.find((one) => one.name === name)
