@@ -16,7 +16,7 @@ import * as FileType from "../../../files/FileType.js"
 import { isRecord } from "./Mcp.schema.js"
 
 /** The bytes of something that a server has sent, in base64. */
-interface Attachment {
+export interface Attachment {
   /** What it is, as the message about it begins: `image`. */
   readonly what: string
   readonly base64: string
