@@ -36,7 +36,7 @@ const layerPlatform = Layer.unwrapEffect(
         })
       : LinuxPlatform.layerOptions({
           environment,
-          index: `${home}/index`,
+          temporaries: PolicyBuilder.temporariesOf(home),
           places,
           shown: [`${home}/skills`]
         })

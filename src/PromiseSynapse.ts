@@ -140,12 +140,19 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
     enabled,
     env = [],
     home,
+    temporary,
     toolCache,
     unixSockets,
     whitelist = []
   } = sandbox
   return {
-    ...given({ enabled, toolCache, unixSockets, home: home === undefined ? undefined : Path.resolve(home) }),
+    ...given({
+      enabled,
+      temporaryFiles: temporary,
+      toolCache,
+      unixSockets,
+      home: home === undefined ? undefined : Path.resolve(home)
+    }),
     whitelist: [...whitelist, ...allow],
     blacklist: [...blacklist, ...deny],
     env

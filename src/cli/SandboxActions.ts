@@ -16,12 +16,14 @@ import type { SandboxConfigError } from "../sandbox/config/SandboxConfigError.js
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
 import * as Explanation from "../sandbox/denial/Explanation.js"
 import * as Layout from "../sandbox/platform/linux/plan/Layout.js"
+import * as TemporaryDirectory from "../sandbox/platform/TemporaryDirectory.js"
 import * as BytePath from "../sandbox/policy/BytePath.js"
 import * as HostPath from "../sandbox/policy/HostPath.js"
 import { isWithin as isWithinOfOwnTemporary } from "../sandbox/policy/HostPath.js"
 import * as Name from "../sandbox/policy/Name.js"
 import * as PathEntry from "../sandbox/policy/PathEntry.js"
 import * as PolicyDecision from "../sandbox/policy/PolicyDecision.js"
+import * as PrivateTemporary from "../sandbox/policy/PrivateTemporary.js"
 import * as RealPath from "../sandbox/policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../sandbox/policy/SandboxPolicy.js"
 import * as PrivateDirectory from "../session/PrivateDirectory.js"
@@ -94,7 +96,7 @@ const sessionsPlaces = (): ReadonlyArray<string> =>
 const look = (policy: SandboxPolicy, places: ReadonlyArray<string>) =>
   Effect.tryPromise(() => {
     const there = places.filter((place) => !HostPath.isMissing(place))
-    return Layout.make(policy, `${there[0] ?? "/nonexistent"}/session`, [], undefined, there)
+    return Layout.make(policy, { session: `${there[0] ?? "/nonexistent"}/session`, places: there })
   }).pipe(Effect.orElseSucceed(() => undefined))
 
 const denied = (reason: string, rule?: Rule): Enforced =>
@@ -162,6 +164,14 @@ const find = (
     const isRefused = !decided.allowed && !PolicyDecision.isNotWhitelisted(decided.rule)
     const place = isRefused ? undefined : places.find((path) => isWithin(real, path))
     if (place !== undefined) return denied(`${place} is for the private files of sessions, and no sandbox shows it`)
+    const temporary = PrivateTemporary.make(policy)
+    const outside = temporary.toOutside(real)
+    if (outside !== real && !isRefused) {
+      if (access === "read" && temporary.isHidden(real)) {
+        return denied("the sandbox has a /tmp of its own, and only the machine's has this", PrivateTemporary.hiding)
+      }
+      return { remark: `In the sandbox, this is a directory of its own: outside, the path is ${Name.of(outside)}.` }
+    }
     const own = findOwnTemporary(policy, decided, access, skills)
     if (own !== undefined) {
       return { verdict: { allowed: false, own }, reason: describe(own, access) }
@@ -272,6 +282,14 @@ export const explain = (given: { readonly json: boolean; readonly path: string; 
     if (!enabled) yield* print("stderr", "synapse: the sandbox is off: nothing of this is enforced")
     return verdict.allowed ? ExitCode.success : ExitCode.failure
   }).pipe(run)
+
+/** Removes the private temporary directories that no session uses. */
+export const clean = Effect.gen(function* () {
+  const { home } = yield* SandboxSettings.SandboxSettings
+  const { removed, used } = TemporaryDirectory.clean(PolicyBuilder.temporariesOf(home))
+  yield* print("stdout", `removed: ${removed}; in use: ${used}`)
+  return ExitCode.success
+}).pipe(run)
 
 /** Adds a path to the whitelist of `sandbox.json`; refuses it where another rule takes precedence. */
 export const allow = (given: { readonly path: string }) =>

@@ -13,6 +13,7 @@ export interface Given {
   readonly deny: ReadonlyArray<string>
   readonly env: ReadonlyArray<string>
   readonly allowUnixSockets: boolean
+  readonly temporary: Option.Option<SandboxSettings.TemporaryFiles>
   /** Tells who is asked where the policy denies something: `never` nobody, `terminal` a person. */
   readonly ask: Option.Option<string>
 }
@@ -26,11 +27,12 @@ export const goesOn: Partial<Settings> = {}
 export const endsAtOnce: Partial<Settings> = { outputFileLimit: 0 }
 
 /** Returns the first option that was given which only a sandbox can follow; undefined where there is none. */
-export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env }: Given): string | undefined => {
+export const onlyInSandbox = ({ allow, allowUnixSockets, ask, deny, env, temporary }: Given): string | undefined => {
   if (allow.length > 0) return "--allow"
   if (deny.length > 0) return "--deny"
   if (env.length > 0) return "--env"
   if (allowUnixSockets) return "--allow-unix-sockets"
+  if (temporary._tag === "Some") return "--temporary"
   return Asking.isTold(ask) ? "--ask terminal" : undefined
 }
 
@@ -53,6 +55,7 @@ export const toSettings = (
     whitelist: given.allow,
     blacklist: given.deny,
     env: given.env,
-    ...(given.allowUnixSockets ? { unixSockets: true } : {})
+    ...(given.allowUnixSockets ? { unixSockets: true } : {}),
+    ...(given.temporary._tag === "Some" ? { temporaryFiles: given.temporary.value } : {})
   }
 ]

@@ -115,6 +115,12 @@ const session = {
       "Let commands use unix sockets. Where programs outside listen on one (tmux, an ssh-agent, Docker), commands can have them do anything, with your rights or root's."
     )
   ),
+  temporary: optional(choice("temporary", ["private", "host"] as const)).pipe(
+    withPlaceholder("private | host"),
+    withDescription(
+      "host: commands share the machine's /tmp. private (the default): their own, kept for the directory."
+    )
+  ),
   ask: optional(choice("ask", Asking.modes)).pipe(
     withPlaceholder(Asking.modes.join(" | ")),
     withDescription(
@@ -345,6 +351,9 @@ export const all: ReadonlyArray<Subcommand> = [
     "Take back what was allowed or denied. What is built in stays.",
     { path: path("As it was allowed or denied.") },
     (given) => later(loadSandbox, (actions) => actions.forget(given))
+  ),
+  define("sandbox clean", "Remove each private /tmp that no session uses now.", {}, () =>
+    later(loadSandbox, (actions) => actions.clean)
   ),
   define("mcp list", "Show the servers, and whether each can be used.", { json: json() }, (given) =>
     later(loadMcp, (actions) => actions.list(given))

@@ -56,6 +56,8 @@ export interface Sandbox {
   readonly unixSockets?: boolean | undefined
   /** False leaves commands without a directory for the caches of npm, pip and their like. */
   readonly toolCache?: boolean | undefined
+  /** `host` shows commands the machine's `/tmp`; by default, they have their own, kept for the working directory. */
+  readonly temporary?: "private" | "host" | undefined
   /** The directory of Synapse's own files: `$SYNAPSE_HOME`, or `~/.synapse`. */
   readonly home?: string | undefined
 }
@@ -100,6 +102,7 @@ const sandbox: Fields.Fields = {
   },
   unixSockets: Fields.boolean,
   toolCache: Fields.boolean,
+  temporary: Fields.field('"private" or "host"', (value) => value === "private" || value === "host"),
   home: Fields.text
 }
 

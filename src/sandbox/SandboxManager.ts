@@ -33,6 +33,7 @@ import * as UnsandboxedProvider from "./internal/UnsandboxedProvider.js"
 import * as Negotiation from "./Negotiation.js"
 import { Permission } from "./permission/Permission.js"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
+import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
 import type { Execute, SandboxResult, SandboxTurn } from "./SandboxBackend.js"
@@ -443,7 +444,7 @@ export const layer: Layer.Layer<
         Effect.sync(() => {
           const { policy } = current.peek()?.backend ?? {}
           return (
-            isFile(path) &&
+            isFile(policy === undefined ? path : PrivateTemporary.make(policy).toOutside(path)) &&
             (policy === undefined || PolicyDecision.make(policy).explain(path, directory, "read").allowed)
           )
         }),

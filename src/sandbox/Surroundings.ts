@@ -5,6 +5,7 @@
 import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as PolicyDecision from "./policy/PolicyDecision.js"
+import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 
 /** The files and programs around the shell, as of one moment. All answers are bounded and synchronous. */
@@ -31,18 +32,19 @@ const mostPrograms = 10_000
  */
 export const make = (policy: SandboxPolicy | undefined, searched: string): Surroundings => {
   const decision = policy === undefined ? undefined : PolicyDecision.make(policy)
+  const toOutside = policy === undefined ? (path: string) => path : PrivateTemporary.make(policy).toOutside
   const isReadable = (path: string) => decision === undefined || decision.explain(path, "/", "read").allowed
 
   const kindOf: Surroundings["kindOf"] = (path) => {
     if (!Path.isAbsolute(path) || !isReadable(path)) return undefined
-    const found = statOf(path)
+    const found = statOf(toOutside(path))
     if (found?.isDirectory() === true) return "directory"
     return found?.isFile() === true ? ((found.mode & 0o111) === 0 ? "file" : "program") : undefined
   }
 
   const list = (directory: string, isWanted: (name: string) => boolean, most: number): ReadonlyArray<string> =>
     kindOf(directory) === "directory"
-      ? namesIn(directory, isWanted, most).filter((name) => kindOf(Path.join(directory, name)) !== undefined)
+      ? namesIn(toOutside(directory), isWanted, most).filter((name) => kindOf(Path.join(directory, name)) !== undefined)
       : []
 
   return {

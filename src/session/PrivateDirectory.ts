@@ -92,6 +92,10 @@ const isAbandoned = (parent: string, name: string, namespace: string): boolean =
   }
 }
 
+/** Tests whether the process that made a directory (`makeOwned`) still runs, as far as that can be told. */
+export const isOwned = (parent: string, name: string): boolean =>
+  parse(name) !== undefined && !isAbandoned(parent, name, namespaceOf())
+
 /** The most directories that one sweep looks at. */
 const most = 100
 

@@ -13,7 +13,14 @@ const sandbox = (home: string, ...args: ReadonlyArray<string>) =>
     Effect.map(({ exitCode, stderr, stdout }) => [exitCode, stdout, stderr] as const)
   )
 
-const usages = ["policy [--json]", "explain [--json] [--write] <path>", "allow <path>", "deny <path>", "forget <path>"]
+const usages = [
+  "policy [--json]",
+  "explain [--json] [--write] <path>",
+  "allow <path>",
+  "deny <path>",
+  "forget <path>",
+  "clean"
+]
 
 /** The usage of a subcommand of this name, or of all. */
 const usage = (name: string | undefined): string => {
@@ -98,6 +105,18 @@ describe("synapse sandbox", () => {
         "denied to write /etc/passwd: not whitelisted: read-only, since no rule allows writing\n",
         ""
       ])
+      if (process.platform === "linux" && home.startsWith("/tmp/")) {
+        assert.deepStrictEqual(yield* sandbox(home, "explain", `${home}/link`), [
+          1,
+          `denied to read ${home}/link: private /tmp: the sandbox has a /tmp of its own, and only the machine's has this\n`,
+          ""
+        ])
+        assert.match(
+          (yield* sandbox(home, "explain", "--write", "/tmp/new"))[1],
+          /^allowed to write \/tmp\/new.*\nIn the sandbox, this is a directory of its own: outside, the path is \/.*\/tmp\/[0-9a-f]{16}\/new\.\n$/
+        )
+      }
+      Fs.writeFileSync(`${home}/sandbox.json`, '{"policy":{"temporary":"host"}}')
       assert.deepStrictEqual(yield* sandbox(home, "explain", `${home}/link`), [
         1,
         `denied to read ${home}/link (/etc/shadow): rule /etc/shadow: on the blacklist (built in)\n`,

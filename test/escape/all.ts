@@ -11,6 +11,7 @@ import { policy } from "./policy.js"
 import { privateDirectories } from "./privateDirectories.js"
 import { processes } from "./processes.js"
 import { servers } from "./servers.js"
+import { temporary } from "./temporary.js"
 import { writes } from "./writes.js"
 
 export const all = (ground: string): void => {
@@ -25,6 +26,7 @@ export const all = (ground: string): void => {
   holding(ground)
   policy(ground)
   servers(ground)
+  temporary(ground)
   privateDirectories(ground)
   benign(ground)
 }

@@ -125,7 +125,7 @@ export const policy = (ground: string): void => {
           const said = yield* attack("echo x > file && mkdir d; echo x > .synapse/sandbox.json")
           assert.match(said.stderr, /Read-only/)
           assert.strictEqual(Fs.readFileSync(`${project}/file`, "utf8"), "x\n")
-          assert.deepStrictEqual(Fs.readdirSync(`${project}/.synapse`), ["places", "tool-cache"])
+          assert.deepStrictEqual(Fs.readdirSync(`${project}/.synapse`), ["places", "tmp", "tool-cache"])
         })
     )
     scene(

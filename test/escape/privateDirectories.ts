@@ -16,6 +16,8 @@ const all = (places: Places) => [inHome(places), inLogin(places), inTemporary(pl
 
 const setup: Setup = {
   prepare: ({ project }) => Fs.mkdirSync(`${project}/login`),
+  // In a directory of their own, commands come to no place of a session.
+  sharesTemporary: true,
   privateDirectories: all
 }
 

@@ -67,7 +67,7 @@ describe("SandboxProviders", () => {
         const error = yield* withManager(provider, options, ({ execute }) => Effect.flip(execute("touch ran")))
         assert.match(error.message, /bwrap is required.*apt install bubblewrap.*--no-sandbox/)
         // Synapse's own home is the same directory here.
-        const own = ["places", "tool-cache"]
+        const own = ["places", "tmp", "tool-cache"]
         assert.deepStrictEqual(
           Directory.list(options.cwd).filter((name) => !own.includes(name)),
           []

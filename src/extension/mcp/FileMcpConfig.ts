@@ -11,6 +11,7 @@ import { PolicyBuilder } from "../../sandbox/config/PolicyBuilder.js"
 import { fileName, SandboxConfig } from "../../sandbox/config/SandboxConfig.js"
 import { SandboxSettings } from "../../sandbox/config/SandboxSettings.js"
 import * as TrustedFiles from "../../sandbox/config/TrustedFiles.js"
+import * as TemporaryDirectory from "../../sandbox/platform/TemporaryDirectory.js"
 import * as PolicyDecision from "../../sandbox/policy/PolicyDecision.js"
 import * as RealPath from "../../sandbox/policy/RealPath.js"
 import type { SandboxPolicy } from "../../sandbox/policy/SandboxPolicy.js"
@@ -321,6 +322,27 @@ const make = Effect.fnUntraced(function* (isNext: boolean) {
   return McpReading.of({ read, home: settings.home, root })
 })
 
+/** Holds, from its first use, the directory that the session's commands have in the place of `/tmp`. */
+const holdingTemporary = Effect.gen(function* () {
+  const settings = yield* SandboxSettings
+  const config = yield* SandboxConfig
+  const policies = yield* PolicyBuilder
+  const { cwd = process.cwd() } = yield* SessionSettings
+  let held: TemporaryDirectory.Held | undefined
+  yield* Effect.addFinalizer(() => Effect.sync(() => held?.release()))
+  return () => {
+    const isEnabled =
+      settings.enabled ?? Either.match(config.peek(), { onLeft: () => true, onRight: (file) => file.enabled })
+    if (held === undefined && isEnabled) {
+      held = Either.match(policies.peek(Path.resolve(cwd)), {
+        onLeft: () => undefined,
+        onRight: TemporaryDirectory.find
+      })
+    }
+    return held?.path
+  }
+})
+
 /** A layer which reads the files with all that the command line shows. */
 export const layerReading: Layer.Layer<
   McpReading,
@@ -333,9 +355,11 @@ export const layerReading: Layer.Layer<
  * made before the sandbox: a server is started only where the files that it runs are read-only for commands since then.
  */
 export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig | SandboxSettings | SessionSettings> =
-  Layer.effect(
+  Layer.scoped(
     McpConfig,
-    Effect.map(make(false), ({ home, read, root }) => {
+    Effect.gen(function* () {
+      const { home, read, root } = yield* make(false)
+      const temporary = yield* holdingTemporary
       let last: Reading | undefined
       let entries: ReadonlyArray<McpEntry> = []
       return McpConfig.of({
@@ -345,7 +369,8 @@ export const layer: Layer.Layer<McpConfig, never, PolicyBuilder | SandboxConfig 
           return entries
         }),
         home,
-        root
+        root,
+        temporary
       })
     })
   )

@@ -333,7 +333,7 @@ export const layer: Layer.Layer<McpClient, never, McpConfig | McpSettings.McpSet
     const config = yield* McpConfig
     const settings = yield* McpSettings.McpSettings
     const runtime = yield* Effect.runtime()
-    const places = { home: config.home, root: config.root }
+    const places = { home: config.home, root: config.root, temporary: config.temporary }
     const catalog = make(path.join(config.home, "cache", "mcp"))
 
     const list = (entry: McpEntry, connection: McpConnection.McpConnection) =>

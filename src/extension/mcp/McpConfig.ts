@@ -11,6 +11,8 @@ import type { Named, Program } from "./NamedFiles.js"
 export interface Places {
   readonly home: string
   readonly root: string
+  /** Returns the `TMPDIR` of servers; undefined where it is the system's. */
+  readonly temporary?: (() => string | undefined) | undefined
 }
 
 /** Returns the path of the file that a server is configured in. */
@@ -74,5 +76,7 @@ export class McpConfig extends Context.Tag("synapse/McpConfig")<
     readonly home: string
     /** The working directory of the session, which servers are told as their root. */
     readonly root: string
+    /** Opens the directory for temporary files that servers share with commands; undefined where it is the system's. */
+    readonly temporary?: () => string | undefined
   }
 >() {}

@@ -104,14 +104,23 @@ const builtIn = (home: string, homes: ReadonlyArray<string>): ReadonlyArray<stri
   ...secrets.map((name) => PathGlob.escape(Path.join(home, name)))
 ]
 
+const ofDirectory = (parent: string, cwd: string): string =>
+  Path.join(parent, Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
+
 /**
  * Returns the directory for the caches of tools, of the sessions in one directory: what the commands of one project leave
  * there reaches no other's.
  *
  * @since 0.1.0
  */
-export const toolCacheOf = (home: string, cwd: string): string =>
-  Path.join(home, "tool-cache", Crypto.createHash("sha256").update(cwd).digest("hex").slice(0, 16))
+export const toolCacheOf = (home: string, cwd: string): string => ofDirectory(Path.join(home, "tool-cache"), cwd)
+
+/**
+ * Returns the directory that holds the private temporary directories of all working directories.
+ *
+ * @since 0.1.0
+ */
+export const temporariesOf = (home: string): string => Path.join(home, "tmp")
 
 const withReal = (rule: Rule, follow: typeof RealPath.follow = RealPath.follow): Rule => {
   const real = rule.kind === "glob" ? RealPath.followPattern(rule.path) : follow(rule.path).real
@@ -330,8 +339,10 @@ export const merge = (
 ): Either.Either<SandboxPolicy, SandboxConfigError> =>
   Either.gen(function* () {
     const { home, homes, toolCache = config.policy.toolCache ?? true } = settings
+    const { temporaryFiles = config.policy.temporary ?? "private" } = settings
     const { unixSockets = config.policy.unixSockets ?? false } = settings
     const build = new Build(Path.resolve(cwd), file, settings)
+    const project = RealPath.follow(build.cwd).real
     const listed = (list: List, builtIn: ReadonlyArray<string>) =>
       Either.map(
         Either.all([
@@ -355,7 +366,11 @@ export const merge = (
       ...(read.length === 0 ? undefined : { granted: read }),
       allowNetwork: false,
       ...(unixSockets ? { unixSockets } : undefined),
-      ...(toolCache ? { toolCache: exact(toolCacheOf(home, RealPath.follow(build.cwd).real), "cache") } : undefined),
+      ...(toolCache ? { toolCache: exact(toolCacheOf(home, project), "cache") } : undefined),
+      // Only on Linux can a sandbox have another directory in the place of `/tmp`.
+      ...(temporaryFiles === "private" && process.platform === "linux"
+        ? { temporary: exact(ofDirectory(temporariesOf(home), project), "tmp") }
+        : undefined),
       ...(environment.length === 0 ? undefined : { environment })
     }
     const objection = build.objection(policy)

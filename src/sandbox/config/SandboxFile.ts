@@ -26,7 +26,9 @@ const Policy = Schema.Struct({
   /** True lets commands use unix sockets, and so reach programs outside of the sandbox. */
   unixSockets: Schema.optional(Schema.Boolean),
   /** False leaves commands without the directory for the caches of tools. */
-  toolCache: Schema.optional(Schema.Boolean)
+  toolCache: Schema.optional(Schema.Boolean),
+  /** `private` gives commands a `/tmp` of their own, kept for the working directory; `host` shows the machine's. */
+  temporary: Schema.optional(Schema.Literal("private", "host"))
 })
 
 /**
@@ -67,7 +69,7 @@ export interface SandboxFile extends Schema.Schema.Type<typeof SandboxFile> {}
 export const defaults: SandboxFile = Schema.decodeSync(SandboxFile)({})
 
 /** The names of what `policy` switches on and off. */
-const switches: ReadonlyArray<string> = ["unixSockets", "toolCache"]
+const switches: ReadonlyArray<string> = ["unixSockets", "toolCache", "temporary"]
 
 /** The names in each object, by the object's path. */
 const known: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -59,6 +59,22 @@ export const find = (userHome: string): ReadonlyArray<string> =>
     .slice(0, most)
 
 /**
+ * The choices of the directory for temporary files that commands have: their own, or the machine's.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export const temporaryFiles = ["private", "host"] as const
+
+/**
+ * One of these choices.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export type TemporaryFiles = (typeof temporaryFiles)[number]
+
+/**
  * The settings of the sandbox, from the program or its environment.
  *
  * @since 0.1.0
@@ -89,6 +105,8 @@ export interface Settings {
   readonly unixSockets: boolean | undefined
   /** Gives commands a directory for the caches of tools, or not; where undefined, `sandbox.json` decides. */
   readonly toolCache: boolean | undefined
+  /** `host` shows commands the machine's `/tmp`, `private` gives them their own; where undefined, `sandbox.json` decides. */
+  readonly temporaryFiles: TemporaryFiles | undefined
 }
 
 /** Returns the directory below the package's root that holds this module (`dist` in the published package). */
@@ -131,6 +149,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     env: [],
     unixSockets: undefined,
     toolCache: undefined,
+    temporaryFiles: undefined,
     ...settings
   }
 }

@@ -19,6 +19,7 @@ import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
+import * as HiddenTemporary from "./HiddenTemporary.js"
 import * as FileDenial from "./internal/FileDenial.js"
 import {
   hostsIn,
@@ -299,7 +300,7 @@ function* denialsIn(
   outcome: Outcome,
   decision: PolicyDecision.PolicyDecision,
   options: FileDenial.Options,
-  { unixSockets }: SandboxPolicy
+  policy: SandboxPolicy
 ): Slices.Steps<ReadonlyArray<Denial.Denial>> {
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
@@ -310,13 +311,18 @@ function* denialsIn(
     mentionsRefusal(said) && !isOnlyPrinted(command)
       ? yield* ofFiles({ ...outcome, stderr: said }, inReport, (from) => FileDenial.make(decision, from, options))
       : []
-  const socket = unixSockets === true ? undefined : yield* find(command, said, inReport)
+  const socket = policy.unixSockets === true ? undefined : yield* find(command, said, inReport)
   const isCounted = (traffic?.surely ?? 0) + (traffic?.perhaps ?? 0) > 0
   // The kernel has counted that something was tried: what names the host may then be anybody's words.
   const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
   const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
   const hosts = yield* findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
-  return [...files, ...(socket === undefined ? [] : [socket]), ...hosts]
+  return [
+    ...files,
+    ...(yield* HiddenTemporary.find(command, said, policy)),
+    ...(socket === undefined ? [] : [socket]),
+    ...hosts
+  ]
 }
 
 /** Returns the lines in which apt says, on standard output, that it did not reach a host. */

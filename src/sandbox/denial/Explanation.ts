@@ -7,6 +7,7 @@ import * as Diagnostic from "../../domain/Diagnostic.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as Name from "../policy/Name.js"
 import * as PathEntry from "../policy/PathEntry.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import { type SandboxPolicy, writable } from "../policy/SandboxPolicy.js"
 import * as Denial from "./Denial.js"
 
@@ -111,6 +112,11 @@ const adviceOn = (denial: Denial.Denial, policy: SandboxPolicy, canBeAllowed: bo
       : [works, "No setting allows it: ask the user to do what needs the network."]
   }
   if (unattended === true) return ["Do not work around it: say in your answer what you need of it."]
+  if (rule === PrivateTemporary.hiding.pattern) {
+    return [
+      `Ask the user to copy it to where you work, or to run: synapse sandbox allow ${Quote.line(denial.resource)}`
+    ]
+  }
   if (source === "file") {
     const entry = `${rule.startsWith("-") ? "-- " : ""}${Quote.line(rule)}`
     return ["Do not work around it.", `The user can lift the rule: synapse sandbox forget ${entry}`]

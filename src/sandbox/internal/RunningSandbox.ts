@@ -280,7 +280,9 @@ export const make = (
             // A sandbox that has ended meanwhile has no grants any more.
             if (now?.live === undefined || !now.granted.some(isSame(grant))) return Effect.void
             now.granted = now.granted.filter((given) => !isSame(grant)(given))
-            if (grant.access === "write") return now.live.removeBind(grant.resource)
+            if (grant.access === "write" || now.live.isHidden?.(grant.resource) === true) {
+              return now.live.removeBind(grant.resource)
+            }
             return now.live.addMasks(now.live.lost(masksOf(now).filter(({ path }) => path === grant.resource)))
           })
         )

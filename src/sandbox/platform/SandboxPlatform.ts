@@ -151,6 +151,8 @@ export interface LiveSandbox {
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Tests whether the sandbox's own `/tmp` hides a path: a grant to read it is taken back by `removeBind`. */
+  readonly isHidden?: (path: string) => boolean
   /**
    * Stops the processes of the sandbox that run by now, besides the shell: what is allowed for one command is not theirs.
    * Not there where nothing can be allowed while it runs.

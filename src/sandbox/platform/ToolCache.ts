@@ -10,8 +10,8 @@ import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
 
 const uid = (): number => process.getuid?.() ?? 0
 
-/** Makes a directory of this user's alone, and tells whether it is new; throws where something else is there. */
-const own = (path: string): boolean => {
+/** Makes a directory of this user's, and tells whether it is new; throws where something else is there. */
+export const own = (path: string, rights = 0o700): boolean => {
   let isNew = true
   try {
     Fs.mkdirSync(path, { mode: 0o700 })
@@ -22,7 +22,7 @@ const own = (path: string): boolean => {
   const at = Fs.lstatSync(path)
   if (!at.isDirectory() || at.uid !== uid()) throw new Error(`${path} is no directory of yours`)
   // Commands may have changed the rights of what they own.
-  if ((at.mode & 0o7777) !== 0o700) Fs.chmodSync(path, 0o700)
+  if ((at.mode & 0o7777) !== rights) Fs.chmodSync(path, rights)
   return isNew
 }
 
@@ -44,16 +44,24 @@ const sweep = (all: string): void => {
 }
 
 /**
+ * Makes a directory that only this user can enter, in the directory of Synapse's own files; throws where others may write
+ * that one.
+ */
+export const ownParent = (path: string): void => {
+  const home = Path.dirname(path)
+  Directories.make(home)
+  const { mode, uid: owner } = Fs.statSync(home)
+  if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
+  own(path)
+}
+
+/**
  * Makes the directory where it is missing, and returns its real path; throws where there can be none that is this user's
  * alone.
  */
 export const open = ({ path }: Rule): string => {
   const all = Path.dirname(path)
-  const home = Path.dirname(all)
-  Directories.make(home)
-  const { mode, uid: owner } = Fs.statSync(home)
-  if ((owner !== uid() && owner !== 0) || (mode & 0o002) !== 0) throw new Error(`others may write ${home}`)
-  own(all)
+  ownParent(all)
   if (own(path)) sweep(all)
   else Fs.utimesSync(path, new Date(), new Date())
   return Fs.realpathSync.native(path)

@@ -6,6 +6,7 @@
  */
 import * as Path from "node:path"
 import * as PathRule from "./PathRule.js"
+import * as PrivateTemporary from "./PrivateTemporary.js"
 import * as RealPath from "./RealPath.js"
 import type { Rule, RuleSource, SandboxPolicy } from "./SandboxPolicy.js"
 
@@ -99,8 +100,8 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
   const readonly = PathRule.make(policy.readonly)
   const whitelist = PathRule.make(policy.whitelist)
   const shown = PathRule.make(policy.shown ?? [])
-  const { toolCache } = policy
-  const cache = PathRule.make(toolCache === undefined ? [] : [toolCache])
+  const kept = PathRule.make([policy.toolCache, policy.temporary].filter((rule) => rule !== undefined))
+  const temporary = PrivateTemporary.make(policy)
 
   const findDenied = (path: string, access: Access): Verdict | undefined => {
     const rule = blacklist.find(path)
@@ -119,10 +120,12 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
       const rule = granted.find(path)
       return rule === undefined ? { allowed: true } : { allowed: true, rule }
     }
-    const cached = cache.find(path)
-    if (cached !== undefined) return { allowed: true, rule: cached }
-    const own = readonly.find(path)
-    if (own !== undefined) return { allowed: false, rule: own, reason: `read-only (${describeSource(own.source)})` }
+    const own = kept.find(path)
+    if (own !== undefined) return { allowed: true, rule: own }
+    const fixed = readonly.find(path)
+    if (fixed !== undefined) {
+      return { allowed: false, rule: fixed, reason: `read-only (${describeSource(fixed.source)})` }
+    }
     const rule = shown.find(path) === undefined ? whitelist.find(path) : undefined
     if (rule !== undefined) return { allowed: true, rule }
     if (device.test(path)) return { allowed: true }
@@ -135,7 +138,9 @@ export const make = (policy: SandboxPolicy): PolicyDecision => {
     decide,
     held: (realPath) => held.find(({ path }) => path === realPath || path.startsWith(`${realPath}/`)),
     explain: (path, directory, access) => {
-      const { links, real } = RealPath.follow(Path.isAbsolute(path) ? path : `${directory}/${path}`, mostNames)
+      const outside = temporary.toOutside(Path.isAbsolute(path) ? path : `${directory}/${path}`)
+      const { links, real: followed } = RealPath.follow(outside, mostNames)
+      const real = temporary.toInside(followed)
       const names = granted.find(real) === undefined ? links : []
       const byName = names.map((name) => findDenied(name, access)).find((verdict) => verdict !== undefined)
       return { ...(byName ?? decide(real, access)), real }

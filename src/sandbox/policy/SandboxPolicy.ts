@@ -71,6 +71,11 @@ export interface SandboxPolicy {
    * not, and patterns of the blacklist are not looked for in it: all that it holds was written by commands.
    */
   readonly toolCache?: Rule
+  /**
+   * The directory that commands have in the place of `/tmp` and of the system's directory for temporary files, which
+   * the whitelist names; without it, they share the system's.
+   */
+  readonly temporary?: Rule
   /** Tells that no user follows the session, as a sub-agent's: what it can't do, it says in its answer. */
   readonly unattended?: true
   /** Names of the variables that the user lets through, besides those that every sandbox gets. */

@@ -47,7 +47,7 @@ export const readOnly = (policy: SandboxPolicy, places: ReadonlyArray<string>): 
   const shown = policy.whitelist.filter((rule) => rule.source !== "tmp" || !places.includes(realOf(rule)))
   const isWithin = (path: string) => (rule: Rule) =>
     path === realOf(rule) || path.startsWith(realOf(rule) === "/" ? "/" : `${realOf(rule)}/`)
-  const { toolCache: _cache, unixSockets: _sockets, ...others } = policy
+  const { temporary: _temporary, toolCache: _cache, unixSockets: _sockets, ...others } = policy
   return {
     ...others,
     shown,

@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type { CommandResult } from "../../../src/domain/CommandResult.js"
 import { McpClient } from "../../../src/extension/mcp/McpClient.js"
 import * as Synapse from "../../../src/Synapse.js"
+import * as Permission from "../../../src/sandbox/permission/Permission.js"
 import * as SandboxManager from "../../../src/sandbox/SandboxManager.js"
 
 export interface Places {
@@ -49,6 +50,11 @@ export interface Setup {
   /** Where Synapse's own files are; `home/.synapse` where it is not given. */
   readonly synapseHome?: (places: Places) => string
   readonly program?: (places: Places) => ReadonlyArray<string>
+  /** The directory for temporary files; by default, the process's own. */
+  readonly temporary?: (places: Places) => string
+  /** Gives commands the machine's directory for temporary files, in place of their own. */
+  readonly sharesTemporary?: true
+  readonly permission?: Permission.Answer
   /** Further places for private directories; the session's own lies in `temporary`. */
   readonly privateDirectories?: (places: Places) => ReadonlyArray<string>
 }
@@ -75,7 +81,7 @@ const build = (ground: string): Places => {
   write(`${places.home}/.synapse/sandbox.json`, '{ "keep": "me" }\n')
   write(`${places.home}/.synapse/settings.json`, `{ "providers": { "anthropic": { "apiKey": "${places.secret}" } } }\n`)
   write(`${places.home}/.synapse/sessions/old.jsonl`, `"${places.secret}"\n`)
-  for (const name of ["places", "tool-cache"]) Fs.mkdirSync(`${places.home}/.synapse/${name}`, { mode: 0o700 })
+  for (const name of ["places", "tmp", "tool-cache"]) Fs.mkdirSync(`${places.home}/.synapse/${name}`, { mode: 0o700 })
   write(`${places.home}/notes`, "notes\n")
   write(`${places.project}/.env`, text)
   write(`${places.project}/pkg/.env`, text)
@@ -87,7 +93,7 @@ const build = (ground: string): Places => {
 }
 
 /** Where Synapse itself remembers the places of sessions, and makes the caches of tools, which commands may write. */
-const ofSessions = /\/\.synapse\/(places|tool-cache)$/
+const ofSessions = /\/\.synapse\/(places|tmp|tool-cache)$/
 
 /** Everything below a directory: kind, rights, owner, size and text, without following anything. */
 export const snapshot = (directory: string): ReadonlyArray<string> =>
@@ -127,12 +133,18 @@ const houseOf = (places: Places, setup: Setup) =>
       sandbox: {
         home: setup.synapseHome?.(places) ?? `${places.home}/.synapse`,
         userHome: places.home,
-        temporary: places.temporary,
+        temporary: setup.temporary?.(places) ?? places.temporary,
         enabled: true,
+        temporaryFiles: setup.sharesTemporary === true ? "host" : "private",
         whitelist: setup.whitelist?.(places) ?? [],
         blacklist: setup.blacklist?.(places) ?? [],
         ...(setup.program === undefined ? {} : { program: setup.program(places) })
-      }
+      },
+      ...(setup.permission === undefined
+        ? {}
+        : {
+            permission: Layer.succeed(Permission.Permission, { ask: () => Effect.succeed(setup.permission ?? "deny") })
+          })
     }
   )
 

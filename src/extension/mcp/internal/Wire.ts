@@ -407,7 +407,9 @@ export const stdio = (
   places: McpConfig.Places
 ): Effect.Effect<Wire, ExecutionFailed> =>
   Effect.suspend(() => {
-    const environment = McpEnvironment.make(entry.env, places.root)
+    const temporary = places.temporary?.()
+    const own = temporary === undefined ? undefined : { TMPDIR: temporary }
+    const environment = McpEnvironment.make({ ...own, ...entry.env }, places.root)
     if (!fs.existsSync(entry.cwd)) {
       return FailureCause.notStarted(entry, places, `there is no directory ${entry.cwd}`)
     }

@@ -11,6 +11,7 @@ import { isWithin } from "../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../policy/SandboxPolicy.js"
 import * as Environment from "../Environment.js"
 import * as SandboxPlatform from "../SandboxPlatform.js"
+import * as TemporaryDirectory from "../TemporaryDirectory.js"
 import * as Capability from "./check/Capability.js"
 import * as Probe from "./check/Probe.js"
 import * as LiveMasks from "./live/LiveMasks.js"
@@ -35,11 +36,8 @@ export interface LinuxOptions {
   readonly level?: Launch.Level
   /** False keeps root's sandboxes from getting a cgroup, which limits the number of their processes. */
   readonly cgroup?: boolean
-  /**
-   * A directory, which no sandbox can write, for the indexes of the directories that every start walks. Where it is not
-   * given, or commands may write it, every start reads all of them.
-   */
-  readonly index?: string
+  /** The directory that holds the private temporary directories of all working directories, which no sandbox shows. */
+  readonly temporaries?: string
   /** The places for private directories of the user's sessions, which no sandbox sees; `PrivateDirectory.places`. */
   readonly places?: ReadonlyArray<string>
   /** Directories that commands read also where the sandbox has a directory for temporary files of its own around them. */
@@ -69,13 +67,10 @@ export interface LinuxPlatform extends Context.Tag.Service<SandboxPlatform.Sandb
 }
 
 /** Returns the places that sandboxes of this policy, or of the one that it comes from, may have written. */
-const writableOutside = ({ toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
+const writableOutside = ({ temporary, toolCache, ...policy }: SandboxPolicy): ReadonlyArray<string> => [
   ...WriteRoots.make({ ...policy, whitelist: [...(policy.shown ?? []), ...policy.whitelist] }).roots,
-  ...(toolCache === undefined ? [] : [toolCache.real ?? toolCache.path])
+  ...[toolCache, temporary].flatMap((rule) => (rule === undefined ? [] : [rule.real ?? rule.path]))
 ]
-
-/** Milliseconds after which the sandbox's start keeps this process busy no more. */
-const soon = 2
 
 /** Makes the platform. */
 export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =>
@@ -128,16 +123,26 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
       }
 
       const finish = Effect.gen(function* () {
-        const { indexes, layout, walked } = yield* Plan.make({
-          ...{ policy, places, machine, gate, masksFromOutside, variables, within },
+        const temporary = yield* SessionProcesses.acquire(
+          Effect.sync(() => TemporaryDirectory.find(policy)),
+          (held) => held?.release()
+        )
+        const { layout, walked } = yield* Plan.make({
+          ...{
+            policy,
+            places: [...places, ...TemporaryDirectory.parents(options.temporaries)],
+            machine,
+            gate,
+            masksFromOutside,
+            variables,
+            within
+          },
           session: directory,
           program: shell.program,
           shown: options.shown,
-          index: options.index,
+          temporary,
           directory: plan
         })
-        // The indexes are written while bubblewrap works.
-        if (indexes !== undefined) yield* Effect.forkScoped(Effect.interruptible(Effect.delay(indexes.save, soon)))
         const wrapped: LinuxWrapped = {
           ...begun,
           explain: capability.failed,
@@ -148,9 +153,9 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
           level,
           live: (pid) => {
             capability.succeeded()
-            const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy })
+            const namespace = LiveNamespace.make({ pid, level, layout, plan, programs, policy, temporary })
             return {
-              ...LiveMasks.make(namespace, policy, layout, walked, indexes),
+              ...LiveMasks.make(namespace, policy, layout, walked),
               network: () => NetworkCounters.meter(pid)
             }
           }

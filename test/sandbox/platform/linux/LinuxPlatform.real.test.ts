@@ -5,12 +5,9 @@ import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as LinuxPlatform from "../../../../src/sandbox/platform/linux/LinuxPlatform.js"
-import * as IndexFile from "../../../../src/sandbox/platform/linux/plan/IndexFile.js"
-import * as Masks from "../../../../src/sandbox/platform/linux/plan/Masks.js"
 import * as Launch from "../../../../src/sandbox/platform/linux/start/Launch.js"
 import * as Programs from "../../../../src/sandbox/platform/linux/start/Programs.js"
 import { leftovers, make, rule, spawn } from "../../../support/sandbox/Sandboxed.js"
-import { later } from "../../../support/sandbox/Walked.js"
 
 const programs = Programs.find(process.env["PATH"] ?? "")
 const { bash, bwrap } = programs
@@ -134,48 +131,6 @@ describe.skipIf(process.platform !== "linux" || bwrap === undefined || bash === 
         const said = yield* run("cat .env || echo held; chmod 777 .env")
         assert.strictEqual(said.stdout, "held\n")
         assert.match(said.stderr, /Permission denied[\s\S]*Read-only file system/)
-      })
-    )
-  )
-
-  it.live("masks what has appeared since the directories were read that it remembers", () =>
-    Effect.scoped(
-      Effect.gen(function* () {
-        const { outside, project, run, session, wrapped } = yield* make({
-          ...globs,
-          prepare: ({ project }) => {
-            for (let at = 0; at < 1200; at++) {
-              Fs.mkdirSync(`${project}/${at % 10}/known`, { recursive: true })
-              Fs.writeFileSync(`${project}/${at % 10}/file-${at}`, "")
-            }
-          }
-        })
-        const { policy } = wrapped
-        const cache = `${outside}/cache`
-        const indexes = IndexFile.make(cache, [project], later)
-        const places = { roots: [project], needed: [], hidden: [] }
-        assert.deepStrictEqual(yield* Effect.promise(() => Masks.find(policy, places, indexes)), [])
-        if (indexes !== undefined) yield* indexes.save
-        assert.lengthOf(Fs.readdirSync(cache), 1)
-        // From inside a sandbox, too.
-        yield* run("mkdir -p 5/new; mv 6/known 7/moved; echo key >3/known/.env; touch -d yesterday 3/known")
-        for (const path of ["5/new", "7/moved", "8"]) Fs.writeFileSync(`${project}/${path}/.env`, "key\n")
-        const platform = yield* LinuxPlatform.make({ index: cache })
-        const next = yield* platform.wrap({
-          policy,
-          shell: { program: "/bin/bash", args: ["-c", "cat */.env */*/.env; ls -A ../cache"] },
-          directory: session,
-          environment: { PATH: process.env["PATH"] ?? "" }
-        })
-        assert.deepStrictEqual(next.masks.map(({ path }) => Path.relative(project, path)).sort(), [
-          "3/known/.env",
-          "5/new/.env",
-          "7/moved/.env",
-          "8/.env"
-        ])
-        const said = yield* spawn(next.spawnable.program, next.spawnable.args, { cwd: project, env: next.environment })
-        assert.notInclude(said.stdout, "key")
-        assert.lengthOf(said.stderr.match(/Permission denied/g) ?? [], 4)
       })
     )
   )

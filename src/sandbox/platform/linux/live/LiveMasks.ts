@@ -16,7 +16,6 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
 import * as Entries from "../plan/Entries.js"
-import type { Indexes } from "../plan/IndexFile.js"
 import type { Layout } from "../plan/Layout.js"
 import * as MaskFold from "../plan/MaskFold.js"
 import * as Masks from "../plan/Masks.js"
@@ -371,15 +370,14 @@ export const make = (
   door: LiveNamespace,
   policy: SandboxPolicy,
   layout: Layout,
-  walked: number,
-  indexes?: Indexes
+  walked: number
 ): LiveNamespace & Omit<SandboxPlatform.LiveSandbox, "network"> => {
   const { cwd, openings, others, roots, session, sessions, unsearched } = layout
   const bound = new Set<string>()
   const opened = new Set(openings.map(({ mask }) => mask.path))
   const granted = PathRule.make(policy.granted ?? [])
   let awaited: ReadonlyArray<Rule> = []
-  const search = (certainty?: Masks.Certainty): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
+  const search = (since?: number): Effect.Effect<Pick<Masks.Found, "calm" | "masks">, ExecutionFailed> =>
     Effect.tryPromise({
       try: async () => {
         const all = [...roots, ...bound]
@@ -387,9 +385,10 @@ export const make = (
           roots: all,
           needed: [...all, cwd, session],
           vital: layout.vital,
-          hidden: ["/dev", "/proc", sessions, ...others, ...unsearched]
+          hidden: ["/dev", "/proc", sessions, ...others, ...unsearched],
+          replaced: layout.kept?.at ?? []
         }
-        const found = await Masks.search(policy, area, indexes, certainty)
+        const found = await Masks.search(policy, area, since)
         awaited = found.awaited
         return {
           masks: found.masks.filter(({ path }) => granted.find(path) === undefined && !opened.has(path)),
@@ -421,10 +420,9 @@ export const make = (
           return yield* new ExecutionFailed({ kind: "sandbox", reason: `no sandbox: ${Unworkable.replaced(late)}` })
         }
         let since = walked
-        let hold = false
         for (let round = 0, agreeing = 0; round < mostRounds; round++) {
           const began = Date.now()
-          const { calm, masks } = yield* search({ since: since - behind, hold })
+          const { calm, masks } = yield* search(since - behind)
           const isNew = !door.areMounted(masks)
           if (isNew && learn === undefined) return yield* moved()
           const isTaught = learn !== undefined && (isNew || awaited.length > 0)
@@ -434,8 +432,6 @@ export const make = (
           agreeing = isNew || calm === "moving" ? 0 : agreeing + 1
           if (agreeing === enough) return
           since = began
-          // Other programs may just be removing their own.
-          if (calm === "moving") hold = true
           yield* Effect.sleep(pause + random * Math.random())
         }
         return yield* moved()

@@ -13,6 +13,7 @@ import * as HostPath from "../../../policy/HostPath.js"
 import { isWithin as isWithinOfMountChange } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask, Stopped } from "../../SandboxPlatform.js"
+import type * as TemporaryDirectory from "../../TemporaryDirectory.js"
 import * as Probe from "../check/Probe.js"
 import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
@@ -35,6 +36,8 @@ interface Options {
   readonly what: string
   /** The real path that the change is about. */
   readonly path: string
+  /** Where the sandbox sees it besides, or has it in its own `/tmp`. */
+  readonly seenAt?: ReadonlyArray<string>
   /** The identity (`HostPath.identityOf`) that the path must have; any, where it is not given. */
   readonly identity?: string | undefined
   /** A place of this process's own through which binds go. */
@@ -52,17 +55,18 @@ const failMountChange = (reason: string) => new ExecutionFailed({ kind: "sandbox
 const keyOf = ({ device, point, root }: MountTable.Mount): string => `${device} ${root} ${point}`
 
 /** Tests whether a change has taken away masks elsewhere, or mounted anything elsewhere, or something else there. */
-const isStray = (before: Table, after: Table, { isMask, path, source, stage }: Options): boolean => {
+const isStray = (before: Table, after: Table, { isMask, path, seenAt = [], source, stage }: Options): boolean => {
+  const places = [path, ...seenAt]
   // A mask at the path lies on its stage too.
   const isMeant = ({ point }: MountTable.Mount) =>
-    isWithinOfMountChange(point, path) || isWithinOfMountChange(point, stage)
+    [...places, stage].some((place) => isWithinOfMountChange(point, place))
   const masked = new Set(after.filter(isMask).map(({ point }) => point))
   if (before.some((mount) => isMask(mount) && !isMeant(mount) && !masked.has(mount.point))) return true
   const known = new Set(before.map(keyOf))
   return after.some((mount) => {
     if (known.has(keyOf(mount)) || isWithinOfMountChange(mount.point, stage)) return false
-    if (!isWithinOfMountChange(mount.point, path)) return true
-    if (mount.point !== path || isMask(mount)) return false
+    if (!isMeant(mount)) return true
+    if (!places.includes(mount.point) || isMask(mount)) return false
     return source === undefined || mount.device !== source.device || mount.root !== source.root
   })
 }
@@ -169,15 +173,16 @@ const hasEnded = (inner: number): boolean => {
  * @param inside the mounts in the sandbox
  */
 export const strayWritableMounts = (
-  { isReadOnly, roots: given, toolCache }: Pick<Layout, "isReadOnly" | "roots" | "toolCache">,
+  { isReadOnly, kept, roots: given, toolCache }: Pick<Layout, "isReadOnly" | "kept" | "roots" | "toolCache">,
   hidden: ReadonlyArray<string>,
   outside: ReadonlyArray<MountTable.Mount>,
   inside: ReadonlyArray<MountTable.Mount>
 ): string | undefined => {
-  const roots = toolCache === undefined ? given : [...given, toolCache]
+  const places = kept === undefined ? [] : [kept.path, ...kept.at]
+  const roots = [...given, toolCache, ...places].filter((path) => path !== undefined)
   const devices = new Set<string>()
   for (const root of roots) {
-    const expected = MountTable.sourceOf(outside, root)
+    const expected = MountTable.sourceOf(outside, kept !== undefined && places.includes(root) ? kept.path : root)
     const found = inside.findLast(({ point }) => point === root)
     if (expected === undefined || found?.device !== expected.device || found.root !== expected.root) return root
     devices.add(expected.device)
@@ -220,6 +225,8 @@ export interface LiveNamespace {
    */
   readonly addBind: (path: string, identity?: string) => Effect.Effect<ReadonlyArray<Mask>, ExecutionFailed>
   readonly removeBind: (path: string) => Effect.Effect<void, ExecutionFailed>
+  /** Tests whether the sandbox's own `/tmp` hides a path: a grant to read it is taken back by `removeBind`. */
+  readonly isHidden: (path: string) => boolean
   /** Stops what is not the shell; returns what lets it go on (`SandboxPlatform.LiveSandbox`). */
   readonly stopOthers: Effect.Effect<Stopped, ExecutionFailed>
   /** Ends the processes that hold open what the masks hide by now (`Eviction`). */
@@ -256,8 +263,10 @@ export const make = (options: {
   readonly plan: PlanDirectory.PlanDirectory
   readonly programs: Programs
   readonly policy: Pick<SandboxPolicy, "blacklist">
+  /** The directory in the place of `/tmp`. */
+  readonly temporary?: TemporaryDirectory.Held | undefined
 }): LiveNamespace => {
-  const { layout, level, pid, plan, policy, programs } = options
+  const { layout, level, pid, plan, policy, programs, temporary } = options
   const { mount, nsenter } = programs
   let inner: number | undefined
   let guarded = layout.masks.length > 0
@@ -347,16 +356,26 @@ export const make = (options: {
     })
 
   /** Binds a path over itself. The options must be set before the bind reaches the sandbox, so that it goes by a stage. */
-  const bindOver = (what: string, path: string, kind: "bind" | "rbind", options: string) =>
+  const bindOver = (what: string, path: string, kind: "bind" | "rbind", options: string, at = path) =>
     Effect.flatMap(makeStage(what, path), (directory) =>
       mountAll(
         what,
         PlanDirectory.toTable([
           { source: path, target: directory, options: `${kind},${options},nosuid,nodev` },
-          { source: directory, target: path, options: kind }
+          { source: directory, target: at, options: kind }
         ])
       )
     )
+
+  /** Returns the places in the sandbox of a path that its own `/tmp` hides; undefined for any other. */
+  const hiddenAt = (path: string) => {
+    const { at = [], path: kept = "" } = layout.kept ?? {}
+    const place = at.findLast((one) => path !== one && isWithin(path, one))
+    if (place === undefined || [...layout.roots, ...layout.readonly].some((one) => isWithin(path, one)))
+      return undefined
+    const inside = path.slice(place.length + 1)
+    return { inside, seenAt: [kept, ...at].map((one) => `${one}/${inside}`) }
+  }
 
   const isMounted = (path: string) => masked().has(path)
 
@@ -387,13 +406,29 @@ export const make = (options: {
   })
 
   /** Changes the mounts at a path, and nowhere else. */
-  const changeAt = (path: string, what: string, change: Effect.Effect<void, ExecutionFailed>, identity?: string) =>
+  const changeAt = (
+    path: string,
+    what: string,
+    change: Effect.Effect<void, ExecutionFailed>,
+    identity?: string,
+    seenAt?: ReadonlyArray<string>
+  ) =>
     Effect.suspend(() => {
       inner ??= find(pid)
       if (inner === undefined) return fail(`${what}: the sandbox has ended`)
       const source = MountTable.sourceOf(MountTable.read("self"), path)
       const isMask = ({ root }: MountTable.Mount) => placeholder.test(root)
-      return run(change, { inner, what, path, stage: stage(path), mounts, isMask, source, identity })
+      return run(change, {
+        inner,
+        what,
+        path,
+        stage: stage(path),
+        mounts,
+        isMask,
+        source,
+        identity,
+        ...(seenAt && { seenAt })
+      })
     })
 
   return {
@@ -417,6 +452,18 @@ export const make = (options: {
     }),
     addMasks,
     removeMask: (path, identity) => {
+      const hidden = hiddenAt(path)
+      if (hidden !== undefined && temporary !== undefined) {
+        const what = `could not show ${path}`
+        const change = Effect.flatMap(
+          Effect.try({
+            try: () => temporary.point(hidden.inside, kindOf(path), "passing"),
+            catch: (error) => fail(`${what}: ${String(error)}`)
+          }),
+          (point) => bindOver(what, path, "bind", "private,ro", point)
+        )
+        return changeAt(path, what, change, identity, hidden.seenAt)
+      }
       const what = `could not take the mask from ${path}`
       const change = Effect.gen(function* () {
         yield* enter(what, programs.umount, [path])
@@ -454,8 +501,14 @@ export const make = (options: {
         return below
       }),
     removeBind: (path) => {
-      const what = `could not take the right to write from ${path}`
-      return changeAt(path, what, enter(what, programs.umount, ["--recursive", "--", path, stage(path)]))
-    }
+      const what = `could not take the right to ${path}`
+      const { inside, seenAt } = hiddenAt(path) ?? {}
+      const [at = path] = seenAt ?? []
+      const change = Effect.tap(enter(what, programs.umount, ["--recursive", "--", at, stage(path)]), () => {
+        if (inside !== undefined) temporary?.unpoint(inside)
+      })
+      return changeAt(path, what, change, undefined, seenAt)
+    },
+    isHidden: (path) => hiddenAt(path) !== undefined
   }
 }

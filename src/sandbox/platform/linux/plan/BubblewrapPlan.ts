@@ -1,15 +1,16 @@
 /** Writes a layout as bubblewrap's arguments. */
 
 import { isWithin } from "../../../policy/HostPath.js"
-import type { Layout } from "./Layout.js"
+import * as Layout from "./Layout.js"
 import type { PlanDirectory } from "./PlanDirectory.js"
+import * as WriteRoots from "./WriteRoots.js"
 
 /** The descriptors that bubblewrap reads its input from. */
 export const descriptors = { gate: 7, arguments: 8, seccomp: 9 } as const
 
 /** The options of `make`. */
 export interface PlanOptions {
-  readonly layout: Layout
+  readonly layout: Layout.Layout
   /** True where the masks are mounted by the launcher (`Launch`), because bubblewrap takes quadratic time for them. */
   readonly masksFromOutside: boolean
   /** True where bubblewrap has to signal when the masks can be mounted (`Launch`). */
@@ -60,7 +61,7 @@ const system: ReadonlyArray<string> = [
 
 const hidden = (sessions: string) => tmpfs(sessions, MiB, "0711")
 
-const bind = (path: string): ReadonlyArray<string> => ["--bind", path, path]
+const bind = (path: string, at = path): ReadonlyArray<string> => ["--bind", path, at]
 const bindReadOnly = (path: string): ReadonlyArray<string> => ["--ro-bind", path, path]
 
 /**
@@ -70,10 +71,30 @@ const bindReadOnly = (path: string): ReadonlyArray<string> => ["--ro-bind", path
  */
 const writable = (root: string, pins: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own = pins.filter((pin) => isWithin(pin, root))
-  return own.length === 0 ? bind(root) : [...bind(root), ...own.flatMap(bind), ...bind(root)]
+  return own.length === 0 ? bind(root) : [...bind(root), ...own.flatMap((pin) => bind(pin)), ...bind(root)]
 }
 
-const opening = ({ granted, mask }: Layout["openings"][number]): ReadonlyArray<string> => [
+/**
+ * Makes the directories for temporary files. In the one that is kept, what lies on the way to a mount point is pinned as
+ * it is in a root.
+ */
+const temporary = (layout: Layout.Layout): ReadonlyArray<string> => {
+  const { kept } = layout
+  const points = Layout.mountPoints(layout)
+  return layout.temporary.flatMap((place) => {
+    if (kept?.at.includes(place) !== true) return tmpfs(place, 256 * MiB, "1777")
+    const pins = new Set(
+      points.flatMap((point) => (point.place === place ? WriteRoots.between("/", `/${point.inside}`) : []))
+    )
+    const whole = bind(kept.path, place)
+    const sorted = [...pins].sort((a, b) => a.length - b.length)
+    return sorted.length === 0
+      ? whole
+      : [...whole, ...sorted.flatMap((pin) => bind(`${kept.path}${pin}`, `${place}${pin}`)), ...whole]
+  })
+}
+
+const opening = ({ granted, mask }: Layout.Layout["openings"][number]): ReadonlyArray<string> => [
   ...tmpfs(mask.path, MiB, "0711"),
   ...granted.flatMap(bindReadOnly)
 ]
@@ -95,7 +116,7 @@ export const make = (options: PlanOptions): ReadonlyArray<string> => {
     ...(user === undefined ? [] : ["--uid", String(user.uid), "--gid", String(user.gid)]),
     ...isolation,
     ...system,
-    ...layout.temporary.flatMap((path) => tmpfs(path, 256 * MiB, "1777")),
+    ...temporary(layout),
     ...layout.roots.flatMap((root) => (layout.isReadOnly ? bindReadOnly(root) : writable(root, layout.pins))),
     ...layout.readonly.flatMap(bindReadOnly),
     // Among the read-only files of Synapse's own, so that it comes after them.
@@ -106,7 +127,9 @@ export const make = (options: PlanOptions): ReadonlyArray<string> => {
     ...hidden(layout.sessions),
     ...bindReadOnly(layout.session),
     ...["--remount-ro", layout.sessions],
-    ...layout.others.flatMap((path) => [...hidden(path), ...["--remount-ro", path]]),
+    ...layout.others.flatMap(hidden),
+    ...(layout.kept === undefined ? [] : bind(layout.kept.path)),
+    ...layout.others.flatMap((path) => ["--remount-ro", path]),
     ...layout.openings.flatMap(({ mask }) => ["--remount-ro", mask.path]),
     ...["--seccomp", String(descriptors.seccomp)],
     ...Object.entries(options.environment).flatMap(([name, value]) => ["--setenv", name, value]),

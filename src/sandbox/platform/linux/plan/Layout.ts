@@ -3,9 +3,9 @@ import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import * as PathRule from "../../../policy/PathRule.js"
+import * as PrivateTemporary from "../../../policy/PrivateTemporary.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
-import type { Indexes } from "./IndexFile.js"
 import * as Masks from "./Masks.js"
 import * as MountTable from "./MountTable.js"
 import * as SystemMounts from "./SystemMounts.js"
@@ -35,8 +35,10 @@ export interface Layout extends WriteRoots.WriteRoots {
   readonly isReadOnly: boolean
   /** Paths that a bind made later must not uncover: they are read-only, hidden, or named by a rule. */
   readonly held: ReadonlyArray<string>
-  /** The directories for temporary files that are empty and private in the sandbox. */
+  /** The directories for temporary files that are private in the sandbox, the outermost first. */
   readonly temporary: ReadonlyArray<string>
+  /** The directory outside that is seen in the place of some of these (`at`), and as itself; the others are empty at first. */
+  readonly kept?: { readonly path: string; readonly at: ReadonlyArray<string> }
   /** The directory of all sessions, which is hidden. */
   readonly sessions: string
   /** Further places for sessions, which are hidden. */
@@ -56,29 +58,74 @@ const ownToSandbox = ["/dev", "/proc", "/run"]
 
 const placeOf = ({ path, real }: Rule): string => WriteRoots.realPath(path) ?? real ?? path
 
-const temporaryOf = (roots: ReadonlyArray<string>): ReadonlyArray<string> =>
-  WriteRoots.outermost(["/tmp", "/var/tmp"].flatMap((path) => WriteRoots.realPath(path) ?? [])).filter(
-    (path) => !roots.some((root) => isWithin(path, root))
-  )
+const emptyPlaces = ["/tmp", "/var/tmp"]
 
-/**
- * Resolves the paths of a policy, and walks the writable directories for what its globs name. `needed` are further
- * paths that no link may cause to be masked, as the shell's program; `places` are those of all sessions of the user;
- * `toolCache` is the directory for the caches of tools, which is left out where the blacklist names it; `shownIn` are
- * directories that are read also in a directory for temporary files that the sandbox has of its own.
- */
+const temporaryOf = (kept: ReadonlyArray<string>, roots: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const empty = WriteRoots.outermost(emptyPlaces.flatMap((path) => WriteRoots.realPath(path) ?? [])).filter(
+    (path) => ![...kept, ...roots].some((root) => isWithin(path, root))
+  )
+  return [...kept, ...empty].sort((a, b) => a.length - b.length)
+}
+
+/** A path below a private directory for temporary files that something is mounted on. */
+export interface MountPoint {
+  /** The place of the private directory, and the path below it. */
+  readonly place: string
+  readonly inside: string
+  readonly kind: "file" | "directory"
+  /** True where it is there for one session only. */
+  readonly isPassing: boolean
+}
+
+/** Returns the mount points that the directory in the place of `/tmp` must have before a sandbox is built. */
+export const mountPoints = ({
+  kept,
+  others,
+  readonly,
+  roots,
+  sessions,
+  toolCache
+}: Layout): ReadonlyArray<MountPoint> => {
+  if (kept === undefined) return []
+  const isInRoot = (path: string) => roots.some((root) => isWithin(path, root))
+  const shown = readonly.filter((path) => !isInRoot(path))
+  const rest = [...kept.at, kept.path, sessions, ...others, toolCache].filter((path) => path !== undefined)
+  return [...new Set([...roots, ...shown, ...rest.filter((path) => !isInRoot(path))])].flatMap((path) => {
+    const place = kept.at.findLast((one) => one !== path && isWithin(path, one))
+    if (place === undefined) return []
+    const kind = roots.concat(shown).includes(path) && !HostPath.isDirectory(path) ? "file" : "directory"
+    return [{ place, inside: path.slice(place.length + 1), kind, isPassing: shown.includes(path) }]
+  })
+}
+
+/** The options of `make`, besides the policy. */
+export interface LayoutOptions {
+  /** The private directory of the session. */
+  readonly session: string
+  /** Further paths that no link may cause to be masked, as the shell's program. */
+  readonly needed?: ReadonlyArray<string>
+  /** The places of all sessions of the user, and other directories that no sandbox shows. */
+  readonly places?: ReadonlyArray<string>
+  /** The directory for the caches of tools, which is left out where the blacklist names it. */
+  readonly toolCache?: string | undefined
+  /** The directory outside that is seen in the place of `/tmp`. */
+  readonly kept?: string | undefined
+  /** Directories that are read also in a directory for temporary files that the sandbox has of its own. */
+  readonly shown?: ReadonlyArray<string> | undefined
+}
+
+/** Resolves the paths of a policy, and walks the writable directories for what its globs name. */
 export const make = async (
   policy: SandboxPolicy,
-  session: string,
-  needed: ReadonlyArray<string> = [],
-  indexesFor: (roots: ReadonlyArray<string>) => Indexes | undefined = () => undefined,
-  places: ReadonlyArray<string> = [],
-  toolCache?: string,
-  shownIn: ReadonlyArray<string> = []
+  { kept, needed = [], places = [], session, shown: shownIn = [], toolCache }: LayoutOptions
 ): Promise<Layout> => {
   const isReadOnly = policy.shown !== undefined
   const mounts = MountTable.read("self")
-  const given = WriteRoots.make(isReadOnly ? { ...policy, whitelist: policy.shown } : policy)
+  const own = PrivateTemporary.make(policy)
+  const given = WriteRoots.make(
+    { ...policy, whitelist: policy.shown ?? own.whitelist },
+    policy.shown ?? policy.whitelist
+  )
   const flaws = given.roots.flatMap((root) => SystemMounts.flaw(mounts, root) ?? [])
   // Nothing starts with a flaw, and the whole system may lie there: it is not searched.
   const writable = flaws.length === 0 ? given : { ...given, roots: [] }
@@ -89,14 +136,17 @@ export const make = async (
     roots: writable.roots,
     needed: [...writable.roots, policy.cwd, session, ...needed],
     vital: [directory, policy.cwd, session, ...needed],
-    hidden: ["/dev", "/proc", sessions, ...places, ...unsearched]
+    hidden: ["/dev", "/proc", sessions, ...places, ...unsearched],
+    replaced: own.places
   }
-  const all = await Masks.find(policy, area, indexesFor(writable.roots))
+  const all = await Masks.find(policy, area)
   const granted = (policy.granted ?? []).flatMap(({ path }) => (WriteRoots.realPath(path) === path ? [path] : []))
   const masks: Array<Mask> = []
   const openings: Array<Opening> = []
   /** The paths that are shown though a rule hides them: a grant to read gives no right to write. */
   const shown: Array<string> = []
+  const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
+  const roots = writable.roots.filter((path) => !isMasked(path))
   for (const mask of all) {
     if (granted.some((path) => isWithin(mask.path, path))) {
       shown.push(mask.path)
@@ -108,27 +158,28 @@ export const make = async (
       openings.push({ mask, granted: WriteRoots.outermost(inside) })
     else masks.push(mask)
   }
-  const temporary = temporaryOf(writable.roots)
-  const isMasked = (path: string) => all.some((mask) => !granted.includes(path) && isWithin(path, mask.path))
-  const roots = writable.roots.filter((path) => !isMasked(path))
+  const at = own.places.filter((path) => WriteRoots.realPath(path) === path)
+  const temporary = temporaryOf(at, writable.roots).filter((path) => !isMasked(path))
   const isOwn = (path: string) => [...ownToSandbox, ...temporary].some((one) => isWithin(path, one))
   const others = WriteRoots.outermost(places).filter(
     (path) => !isWithin(path, sessions) && !isWithin(sessions, path) && !isOwn(path) && !isMasked(path)
   )
   // Another session may take its settings from the directory around a place, and a command must not write these.
   const around = others.concat(sessions).flatMap((place) => PrivateDirectory.around(place) ?? [])
-  const kept = around.filter((path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root)))
+  const settings = around.filter(
+    (path) => !isMasked(path) && roots.some((root) => root !== path && isWithin(path, root))
+  )
   /** Tests whether a bind would uncover what is hidden, or cover what is written. */
   const isTaken = (path: string) =>
     isMasked(path) ||
     [sessions, ...places].some((place) => isWithin(path, place) || isWithin(place, path)) ||
     roots.some((root) => isWithin(root, path))
   const readonly = WriteRoots.outermost([
-    ...shownIn
+    ...[...shownIn, ...granted]
       .flatMap((path) => WriteRoots.realPath(path) ?? [])
       .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
-    ...kept,
+    ...settings,
     ...roots.flatMap((root) => SystemMounts.below(mounts, root)).filter((path) => !isMasked(path)),
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
   ])
@@ -158,9 +209,10 @@ export const make = async (
       ...policy.readonly.map(placeOf),
       ...policy.blacklist.filter((rule) => rule.kind === "path").map(placeOf),
       ...openings.map(({ mask }) => mask.path),
-      ...(toolCache === undefined ? [] : [toolCache])
+      ...[toolCache, kept].filter((path) => path !== undefined)
     ],
     temporary,
+    ...(kept === undefined ? undefined : { kept: { path: kept, at: at.filter((path) => !isMasked(path)) } }),
     sessions,
     others,
     unsearched,

@@ -15,8 +15,7 @@ import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Entries from "./Entries.js"
-import type { Indexes } from "./IndexFile.js"
-import * as FileWalk from "./internal/FileWalk.js"
+import * as FileWalk from "./FileWalk.js"
 import * as MaskFold from "./MaskFold.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
@@ -154,6 +153,8 @@ export interface Area {
   readonly vital?: ReadonlyArray<string>
   /** Directories that the sandbox does not see in any case. */
   readonly hidden: ReadonlyArray<string>
+  /** Directories that the sandbox has its own of: nothing in them is masked but what lies in a root. */
+  readonly replaced?: ReadonlyArray<string>
 }
 
 const maskOf = (path: string, rule: Rule): Mask | undefined => {
@@ -225,56 +226,33 @@ export interface Found {
   readonly calm: "still" | "changing" | "moving"
 }
 
-/** The certainty that a search is to have. */
-export interface Certainty {
-  /** The time, in milliseconds, from which on a change of a directory makes the outcome uncertain. */
-  readonly since?: number
-  /** True tells directories that are removed from those that are moved meanwhile (`FileWalk`). */
-  readonly hold?: boolean
-}
-
 /** The rule that denies a directory which can't be searched. */
 const unsearched = (path: string): Rule => ({ pattern: "can't be searched", path, kind: "path", source: "own" })
 
-const globs = async (
-  policy: Pick<SandboxPolicy, "blacklist">,
-  area: Area,
-  indexes: Indexes | undefined,
-  { hold = false, since = Number.POSITIVE_INFINITY }: Certainty
-): Promise<Found> => {
+const globs = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area, since: number): Promise<Found> => {
   const { blacklist } = policy
   if (!blacklist.some((rule) => rule.kind === "glob")) return { masks: [], awaited: [], calm: "still" }
   const rules = PathRule.make(blacklist)
-  const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist)])
+  const isReplaced = (path: string) => area.replaced?.some((one) => isWithin(path, one)) === true
+  const roots = WriteRoots.outermost([...area.roots, ...bases(blacklist).filter((base) => !isReplaced(base))])
   // What lies around a rule's own path is masked by no link: the home, and what else the rules reach into.
   const needed = [
     ...area.needed,
     ...blacklist.flatMap(({ kind, path, real = path }) => (kind === "path" ? [real] : []))
   ]
-  const masks: Array<Mask> = []
   const awaited: Array<Rule> = []
-  let calm: Found["calm"] = "still"
-  const matches = await FileWalk.find(roots, {
-    findEntry: (directory, name) =>
-      rules.findEntry(directory, name) ?? (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
-    // The directory's mode decides, which may change while the one around it does not.
-    mayChange: (name) => name === sessionsName,
-    skip: new Set(area.hidden),
-    indexOf: (root) => indexes?.of(root, blacklist),
-    closed: (directory) => {
-      for (const mask of closedMask(directory, unsearched(directory), area.roots)) masks.push(mask)
-    },
-    changed: {
-      since,
-      note: () => {
-        if (calm === "still") calm = "changing"
-      }
-    },
-    vanished: () => {
-      calm = "moving"
-    },
-    hold
-  })
+  const skip = new Set(area.hidden)
+  const { changed, closed, isMoving, matches } = await FileWalk.share(
+    JSON.stringify([roots, blacklist, [...skip].filter((path) => roots.some((root) => isWithin(path, root)))]),
+    () =>
+      FileWalk.find(roots, {
+        findEntry: (directory, name) =>
+          rules.findEntry(directory, name) ??
+          (name === sessionsName ? sessionsRule(`${directory}/${name}`) : undefined),
+        skip
+      })
+  )
+  const masks = closed.flatMap((directory) => closedMask(directory, unsearched(directory), area.roots))
   for (const { kind, path, rule } of matches) {
     if (kind !== "link") masks.push({ path, kind, rule })
     else {
@@ -283,7 +261,7 @@ const globs = async (
       else if (!isHarmful(mask.path, needed) && !isFar(path, mask, area.roots)) masks.push(mask)
     }
   }
-  return { masks, awaited, calm }
+  return { masks, awaited, calm: isMoving ? "moving" : changed >= since ? "changing" : "still" }
 }
 
 const withAliases = (masks: ReadonlyArray<Mask>): Array<Mask> => {
@@ -320,29 +298,30 @@ const withoutCovered = (masks: ReadonlyArray<Mask>, hidden: ReadonlyArray<string
 /**
  * Searches for all masks of a policy: what its rules name, other hard links of the same files, and other mounts of the
  * same file systems. Rejects where the system has no descriptors or no memory left.
+ *
+ * @param since the time, in milliseconds, from which on a change of a directory makes the outcome uncertain
  */
 export const search = async (
   policy: Pick<SandboxPolicy, "blacklist">,
   area: Area,
-  indexes?: Indexes,
-  certainty: Certainty = {}
+  since = Number.POSITIVE_INFINITY
 ): Promise<Found> => {
-  const found = await globs(policy, area, indexes, certainty)
+  const found = await globs(policy, area, since)
   const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
   const fold = (masks: ReadonlyArray<Mask>) => MaskFold.fold(masks, area.roots, area.vital ?? area.needed)
   const named = fold(withoutCovered(all, area.hidden))
   const linked = await findHardLinks(named, area.roots)
   const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden)
-  return { ...found, awaited, masks: [...fold(masks)] }
+  const isSeen = ({ path }: Mask) =>
+    area.replaced?.some((one) => path !== one && isWithin(path, one)) !== true ||
+    area.roots.some((root) => isWithin(path, root))
+  return { ...found, awaited, masks: fold(masks).filter(isSeen) }
 }
 
 /** Finds all masks of a policy (`search`). */
-export const find = async (
-  policy: Pick<SandboxPolicy, "blacklist">,
-  area: Area,
-  indexes?: Indexes
-): Promise<Array<Mask>> => (await search(policy, area, indexes)).masks
+export const find = async (policy: Pick<SandboxPolicy, "blacklist">, area: Area): Promise<Array<Mask>> =>
+  (await search(policy, area)).masks
 
 /**
  * Returns the directories that must not be renamed, so that a rule without wildcards keeps its meaning: all between its

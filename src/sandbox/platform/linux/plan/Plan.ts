@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import type { ExecutionFailed } from "../../../../domain/CommandError.js"
 import { isWithin } from "../../../policy/HostPath.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
+import type * as TemporaryDirectory from "../../TemporaryDirectory.js"
 import * as ToolCache from "../../ToolCache.js"
 import * as BubblewrapPlan from "./BubblewrapPlan.js"
-import * as IndexFile from "./IndexFile.js"
 import * as Layout from "./Layout.js"
 import * as NoSandbox from "./NoSandbox.js"
 import * as PlanDirectory from "./PlanDirectory.js"
@@ -24,8 +24,8 @@ export interface PlanOptions extends Pick<BubblewrapPlan.PlanOptions, "gate" | "
   readonly places: ReadonlyArray<string>
   /** Directories that commands read also where the sandbox has a directory for temporary files of its own around them. */
   readonly shown: ReadonlyArray<string> | undefined
-  /** A directory for the indexes of the directories that are walked. */
-  readonly index: string | undefined
+  /** The directory that the sandbox has in the place of `/tmp`. */
+  readonly temporary: TemporaryDirectory.Held | undefined
   /** The directory that the plan is written to. */
   readonly directory: PlanDirectory.PlanDirectory
   readonly machine: Machine
@@ -37,8 +37,6 @@ export interface PlanOptions extends Pick<BubblewrapPlan.PlanOptions, "gate" | "
 /** A plan that has been written. */
 export interface Plan {
   readonly layout: Layout.Layout
-  /** The indexes of the directories that were walked. */
-  readonly indexes: IndexFile.Indexes | undefined
   /** The time of `Date.now()` at which the walk began. */
   readonly walked: number
 }
@@ -49,26 +47,24 @@ export interface Plan {
 export const make = (options: PlanOptions): Effect.Effect<Plan, ExecutionFailed> =>
   Effect.gen(function* () {
     const { directory, gate, machine, masksFromOutside, policy, variables } = options
-    let indexes: IndexFile.Indexes | undefined
-    const indexesFor = (roots: ReadonlyArray<string>) => {
-      const kept = options.index === undefined ? undefined : IndexFile.make(options.index, roots)
-      indexes = kept ?? IndexFile.memory()
-      return indexes
-    }
     const walked = Date.now()
     const layout = yield* NoSandbox.attemptPromise("its directories could not be searched", () =>
-      Layout.make(
-        policy,
-        options.session,
-        [options.program],
-        indexesFor,
-        options.places,
-        ToolCache.find(policy),
-        options.shown
-      )
+      Layout.make(policy, {
+        session: options.session,
+        needed: [options.program],
+        places: options.places,
+        toolCache: ToolCache.find(policy),
+        kept: options.temporary?.path,
+        shown: options.shown
+      })
     )
     const flaw = Unworkable.find(policy, layout)
     if (flaw !== undefined) return yield* NoSandbox.because(`no sandbox: ${flaw}`)
+    yield* NoSandbox.attempt("its directory for temporary files could not be prepared", () => {
+      for (const { inside, isPassing, kind } of Layout.mountPoints(layout)) {
+        options.temporary?.point(inside, kind, isPassing ? "passing" : undefined)
+      }
+    })
     const caches =
       layout.toolCache === undefined
         ? {}
@@ -89,5 +85,5 @@ export const make = (options: PlanOptions): Effect.Effect<Plan, ExecutionFailed>
         masks: masksFromOutside ? layout.masks : []
       })
     )
-    return { layout, indexes, walked }
+    return { layout, walked }
   })

@@ -1,5 +1,6 @@
 /** Finds what keeps commands from working in the directory that a sandbox is for. */
 import { isWithin } from "../../../policy/HostPath.js"
+import * as PrivateTemporary from "../../../policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import * as Entries from "./Entries.js"
 import type { Layout } from "./Layout.js"
@@ -41,11 +42,11 @@ export const find = (
  * is none. What the blacklist names in it is not masked.
  */
 export const missed = (
-  policy: Pick<SandboxPolicy, "shown" | "whitelist">,
+  policy: Pick<SandboxPolicy, "shown" | "temporary" | "whitelist">,
   { masks, openings, refused, roots }: Layout
 ): string | undefined => {
   const held = [...roots, ...masks.map(({ path }) => path), ...openings.map(({ mask }) => mask.path)]
-  return (policy.shown ?? policy.whitelist).find((rule) => {
+  return (policy.shown ?? PrivateTemporary.make(policy).whitelist).find((rule) => {
     const real = refused.includes(rule) ? undefined : WriteRoots.realPath(rule.path)
     return real !== undefined && !held.some((place) => isWithin(real, place))
   })?.path

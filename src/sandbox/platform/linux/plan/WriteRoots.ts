@@ -74,12 +74,19 @@ const hold = (path: string): string | undefined => {
   return realPath(directory)
 }
 
-/** Resolves the whitelist and the read-only paths of a policy. */
-export const make = (policy: Pick<SandboxPolicy, "whitelist" | "readonly">): WriteRoots => {
+/**
+ * Resolves the whitelist and the read-only paths of a policy.
+ *
+ * @param writable the rules for all places that commands may have written; by default, the whitelist
+ */
+export const make = (
+  policy: Pick<SandboxPolicy, "whitelist" | "readonly">,
+  writable: ReadonlyArray<Rule> = policy.whitelist
+): WriteRoots => {
   const refused: Array<Rule> = []
   const moved: Array<Rule> = []
   const found: Array<string> = []
-  const places = policy.whitelist.map((rule) => rule.real ?? rule.path)
+  const places = writable.map((rule) => rule.real ?? rule.path)
   for (const rule of policy.whitelist) {
     const real = realPath(rule.path)
     if (real === undefined) {

@@ -3,7 +3,7 @@ import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/internal/FileWalk.js"
+import * as FileWalk from "../../../../../src/sandbox/platform/linux/plan/FileWalk.js"
 import * as PathRule from "../../../../../src/sandbox/policy/PathRule.js"
 import type { Rule } from "../../../../../src/sandbox/policy/SandboxPolicy.js"
 
@@ -31,7 +31,7 @@ const find = (root: string, patterns: ReadonlyArray<string>, skip: ReadonlyArray
         skip: new Set(skip.map((path) => `${root}/${path}`))
       })
     ),
-    (found) => found.map(({ kind, path, rule }) => [Path.relative(root, path), kind, rule.pattern]).sort()
+    ({ matches }) => matches.map(({ kind, path, rule }) => [Path.relative(root, path), kind, rule.pattern]).sort()
   )
 
 describe("a walk", () => {
@@ -93,43 +93,47 @@ describe("a walk", () => {
     })
   )
 
-  for (const hold of [true, false]) {
-    it.scoped(
-      hold
-        ? "that holds directories finds what is in those that are moved, and takes those that are removed for no more"
-        : "tells of directories that are gone when it comes to them",
-      (context) =>
-        Effect.gen(function* () {
-          if (process.platform !== "linux") return context.skip("what is held is reached by /proc")
-          const root = yield* tree(["trigger", "moved/in/.env", "removed/file", "z/file"])
-          const descriptors = () => Fs.readdirSync("/proc/self/fd").length
-          const before = descriptors()
-          let vanished = 0
-          let isChanged = false
-          const rules = PathRule.make([glob("/**/.env")])
-          const found = yield* Effect.promise(() =>
-            FileWalk.find([root], {
-              // While the root's entries are looked at, and before what is in them is.
-              findEntry: (directory, name) => {
-                if (!isChanged) {
-                  isChanged = true
-                  Fs.renameSync(`${root}/moved`, `${root}/z/moved`)
-                  Fs.rmSync(`${root}/removed`, { recursive: true })
-                }
-                return rules.findEntry(directory, name)
-              },
-              skip: new Set([`${root}/z`]),
-              vanished: () => {
-                vanished++
-              },
-              hold
-            })
-          )
-          assert.deepStrictEqual(
-            { vanished, found: found.map(({ path }) => Path.relative(root, path)), left: descriptors() - before },
-            hold ? { vanished: 0, found: ["moved/in/.env"], left: 0 } : { vanished: 2, found: [], left: 0 }
-          )
+  it.scoped("tells of directories that are gone when it comes to them, and of the last change", () =>
+    Effect.gen(function* () {
+      const root = yield* tree(["trigger", "moved/in/.env", "z/file"])
+      const before = Date.now() - 50
+      let isMoved = false
+      const found = yield* Effect.promise(() =>
+        FileWalk.find([root], {
+          // While the root's entries are looked at, and before what is in them is.
+          findEntry: () => {
+            if (!isMoved) Fs.renameSync(`${root}/moved`, `${root}/z/moved`)
+            isMoved = true
+            return undefined
+          },
+          skip: new Set([`${root}/z`])
         })
-    )
-  }
+      )
+      assert.deepStrictEqual([found.isMoving, found.matches], [true, []])
+      assert.isAtLeast(found.changed, before)
+    })
+  )
+
+  it.effect("is shared by all who ask for it before it begins", () =>
+    Effect.promise(async () => {
+      const begun: Array<() => void> = []
+      const walk = () =>
+        new Promise<FileWalk.Walked>((resolve) => {
+          const changed = begun.length
+          begun.push(() => resolve({ matches: [], closed: [], changed, isMoving: false }))
+        })
+      const asked = [1, 2, 3].map(() => FileWalk.share("test", walk))
+      assert.lengthOf(begun, 1)
+      begun[0]?.()
+      await asked[0]
+      await new Promise(setImmediate)
+      begun[1]?.()
+      const answers = await Promise.all(asked)
+      assert.deepStrictEqual(
+        answers.map(({ changed }) => changed),
+        [0, 1, 1]
+      )
+      assert.lengthOf(begun, 2)
+    })
+  )
 })

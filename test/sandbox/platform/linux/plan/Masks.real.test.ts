@@ -35,8 +35,7 @@ describe("a root that a link has come to the place of", () => {
       Fs.mkdirSync(`${base}/outside`)
       Fs.symlinkSync("outside", `${base}/root`)
       const area = { roots: [`${base}/root`], needed: [], hidden: [] }
-      const search = () =>
-        Effect.promise(() => Masks.search({ blacklist }, area, undefined, { since: Date.now() + 1000 }))
+      const search = () => Effect.promise(() => Masks.search({ blacklist }, area, Date.now() + 1000))
       assert.strictEqual((yield* search()).calm, "moving")
       Fs.unlinkSync(`${base}/root`)
       Fs.mkdirSync(`${base}/root`)

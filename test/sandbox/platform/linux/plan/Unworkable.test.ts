@@ -24,7 +24,7 @@ const flawOf = (
         whitelist: [exact(cwd, "cwd"), exact(place, source)]
       }
       change(place)
-      const layout = yield* Effect.promise(() => Layout.make(policy, `${directory}/sessions/session`))
+      const layout = yield* Effect.promise(() => Layout.make(policy, { session: `${directory}/sessions/session` }))
       const flaw = Unworkable.find(policy, layout)
       back(place)
       return [flaw, Unworkable.missed(policy, layout)].map((text) => text?.replaceAll(place, "P")) as never

@@ -1,0 +1,265 @@
+/**
+ * The directories that sandboxes have in the place of `/tmp`: one for each working directory, in a directory that only
+ * this user can enter. A session holds the one that it uses; one that no session holds is removed when it was not used
+ * for a week, or holds more than 2 GiB.
+ */
+import * as ChildProcess from "node:child_process"
+import * as Fs from "node:fs"
+import * as Path from "node:path"
+import * as PrivateDirectory from "../../session/PrivateDirectory.js"
+import * as BytePath from "../policy/BytePath.js"
+import type { Rule, SandboxPolicy } from "../policy/SandboxPolicy.js"
+import * as ToolCache from "./ToolCache.js"
+
+const unusedAfter = 7 * 24 * 3600 * 1000
+const mostKibibytes = 2 * 1024 ** 2
+const sweptEvery = 3600 * 1000
+
+/** The directory beside a temporary directory in which its sessions have an entry each. */
+const holdsOf = (path: string): string => `${path}.in-use`
+/** The file that tells that a temporary directory has grown past the limit. */
+const fullMark = (path: string): string => `${path}.full`
+
+const statOf = (path: string | Buffer): Fs.Stats | undefined => Fs.lstatSync(path, { throwIfNoEntry: false })
+
+const namesIn = (path: string): ReadonlyArray<string> => {
+  try {
+    return Fs.readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Moves the temporary directory out of the way, unless a session holds it; returns its new path. A session that begins
+ * makes its entry first and looks for this one's then, so that one of the two gives way.
+ */
+const takeAway = (path: string): string | undefined => {
+  const holds = holdsOf(path)
+  let own: string | undefined
+  try {
+    ToolCache.own(holds)
+    own = PrivateDirectory.makeOwned(holds, "sandbox")
+    const { base } = Path.parse(own)
+    if (namesIn(holds).some((name) => name !== base && PrivateDirectory.isOwned(holds, name))) return undefined
+    const gone = Path.join(Path.dirname(path), `gone-${crypto.randomUUID()}`)
+    Fs.renameSync(path, gone)
+    Fs.rmSync(fullMark(path), { force: true })
+    return gone
+  } catch {
+    return undefined
+  } finally {
+    if (own !== undefined) letGo(own)
+  }
+}
+
+/** Removes an entry of a session, what it has made to pass, and the directory of the entries with the last. */
+const letGo = (own: string): void => {
+  try {
+    for (const name of namesIn(own)) {
+      removePoint(Fs.readlinkSync(Path.join(own, name), "buffer"))
+      Fs.unlinkSync(Path.join(own, name))
+    }
+    Fs.rmdirSync(own)
+    Fs.rmdirSync(Path.dirname(own))
+  } catch {
+    // Other sessions are there.
+  }
+}
+
+/** Removes what was made to mount something on, unless commands have filled it. */
+const removePoint = (point: Buffer): void => {
+  try {
+    const at = Fs.lstatSync(point)
+    if (at.isDirectory()) Fs.rmdirSync(point)
+    else if (at.size === 0) Fs.unlinkSync(point)
+  } catch {
+    // Commands have filled or removed it.
+  }
+}
+
+const removing = 'chmod -R u+rwX -- "$@" 2>/dev/null; rm -rf -- "$@"'
+
+const measuring = `shift
+for path; do
+  size=$(du -skx -- "$path" 2>/dev/null | { read -r size _; echo "$size"; })
+  if [ "\${size:-0}" -gt ${mostKibibytes} ]; then : >"$path.full"; fi
+done`
+
+/** Runs a script that outlives this process, and follows no links. */
+const runApart = (script: string, paths: ReadonlyArray<string>): void => {
+  if (paths.length === 0) return
+  ChildProcess.spawn("/bin/sh", ["-c", script, "sweep", ...paths], {
+    cwd: "/",
+    detached: true,
+    env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
+    stdio: "ignore"
+  })
+    .on("error", () => {})
+    .unref()
+}
+
+const isTemporary = (name: string): boolean => /^[0-9a-f]{16}$/.test(name)
+
+const isDue = (path: string): boolean => {
+  const used = statOf(path)?.mtimeMs ?? Date.now()
+  return statOf(fullMark(path)) !== undefined || used < Date.now() - unusedAfter
+}
+
+/** Removes the directories that are due, and measures the others, at most once an hour. */
+const sweep = (all: string): void => {
+  const mark = Path.join(all, "swept")
+  if ((statOf(mark)?.mtimeMs ?? 0) > Date.now() - sweptEvery) return
+  Fs.writeFileSync(mark, "")
+  const paths = namesIn(all)
+    .filter(isTemporary)
+    .map((name) => Path.join(all, name))
+  runApart(removing, leftIn(all).concat(paths.filter(isDue).flatMap((path) => takeAway(path) ?? [])))
+  runApart(measuring, ["", ...paths])
+}
+
+/** Returns what an earlier removal has not come to. */
+const leftIn = (all: string): Array<string> =>
+  namesIn(all).flatMap((name) => (name.startsWith("gone-") ? [Path.join(all, name)] : []))
+
+/** Removes all directories that no session holds, and returns how many were removed and how many are in use. */
+export const clean = (all: string): { readonly removed: number; readonly used: number } => {
+  const paths = namesIn(all)
+    .filter(isTemporary)
+    .map((name) => Path.join(all, name))
+  const gone = paths.flatMap((path) => takeAway(path) ?? [])
+  const left = leftIn(all)
+  for (const path of left) ChildProcess.spawnSync("/bin/sh", ["-c", removing, "clean", path], { stdio: "ignore" })
+  return { removed: gone.length, used: paths.length - gone.length }
+}
+
+/** A temporary directory that a session holds. */
+export interface Held {
+  readonly path: string
+  /**
+   * Makes a place to mount something on, below the directory, and returns its path. What commands have put there instead
+   * is removed. With `passing`, an entry that had to be made goes with the session.
+   */
+  readonly point: (inside: string, kind: "file" | "directory", passing?: "passing") => string
+  /** Removes a place that was made to pass, where nothing is mounted on it any more. */
+  readonly unpoint: (inside: string) => void
+  readonly release: () => void
+}
+
+/** Makes the directory that holds all of them, so that every sandbox hides it; empty where there can be none. */
+export const parents = (all: string | undefined): ReadonlyArray<string> => {
+  try {
+    if (all === undefined) return []
+    ToolCache.ownParent(all)
+    return [Fs.realpathSync.native(all)]
+  } catch {
+    return []
+  }
+}
+
+/** Opens the directory of a policy (`open`); undefined where it has none, or there can be none: it is empty at first then. */
+export const find = ({ temporary }: Pick<SandboxPolicy, "temporary">): Held | undefined => {
+  try {
+    return temporary === undefined ? undefined : open(temporary)
+  } catch {
+    return undefined
+  }
+}
+
+/** How often, and after how many milliseconds, an opening is tried again while the directory is being removed. */
+const mostTries = 200
+const pause = 5
+
+/** Makes the entry of a session; the last of others may just be removing the directory around it. */
+const makeHold = (path: string): string => {
+  ToolCache.own(holdsOf(path))
+  try {
+    return PrivateDirectory.makeOwned(holdsOf(path), "hold")
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    return makeHold(path)
+  }
+}
+
+const hold = (path: string): string => {
+  for (let tries = 0; ; tries++) {
+    const own = makeHold(path)
+    const isSwept = namesIn(holdsOf(path)).some(
+      (name) => name.startsWith("sandbox-") && PrivateDirectory.isOwned(holdsOf(path), name)
+    )
+    if (!isSwept) return own
+    letGo(own)
+    if (tries === mostTries) throw new Error(`${path} is being removed`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause)
+  }
+}
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_WRONLY } = Fs.constants
+/** Opens a directory without the right to read it. */
+const O_PATH = 0o10000000
+
+/** Makes an entry of a held directory; returns whether it had to be made. What is there of another kind is removed. */
+const makeEntry = (at: string | Buffer, kind: "file" | "directory"): boolean => {
+  const found = statOf(at)
+  if (kind === "directory" ? found?.isDirectory() === true : found?.isFile() === true) return false
+  if (found !== undefined) Fs.rmSync(at, { recursive: true, force: true })
+  if (kind === "directory") Fs.mkdirSync(at, { mode: 0o755 })
+  else Fs.closeSync(Fs.openSync(at, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0))
+  return true
+}
+
+/** Makes the entries on the way to a path below a directory, none of which is a link; returns whether the last is new. */
+const makeBelow = (directory: string, inside: string, kind: "file" | "directory"): boolean => {
+  const names = inside.split("/").filter((name) => name !== "")
+  let at = Fs.openSync(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    let isNew = false
+    for (const [index, name] of names.entries()) {
+      const entry = BytePath.toHost(`/proc/self/fd/${at}/${name}`)
+      const isLast = index === names.length - 1
+      isNew = makeEntry(entry, isLast ? kind : "directory")
+      if (isLast) break
+      const next = Fs.openSync(entry, O_PATH | O_DIRECTORY | O_NOFOLLOW)
+      Fs.closeSync(at)
+      at = next
+    }
+    return isNew
+  } finally {
+    Fs.closeSync(at)
+  }
+}
+
+/**
+ * Makes the directory of a policy where it is missing, and holds it; throws where there can be none that is this user's
+ * alone.
+ */
+export const open = ({ path }: Rule): Held => {
+  const all = Path.dirname(path)
+  ToolCache.ownParent(all)
+  if (statOf(fullMark(path)) !== undefined) runApart(removing, [takeAway(path) ?? []].flat())
+  const own = hold(path)
+  try {
+    for (const name of namesIn(holdsOf(path))) {
+      if (!PrivateDirectory.isOwned(holdsOf(path), name)) letGo(Path.join(holdsOf(path), name))
+    }
+    ToolCache.own(path, 0o1777)
+    Fs.utimesSync(path, new Date(), new Date())
+    sweep(all)
+    const real = Fs.realpathSync.native(path)
+    return {
+      path: real,
+      point: (inside, kind, passing) => {
+        const at = Path.join(real, inside)
+        const isNew = makeBelow(real, inside, kind)
+        // Remembered, so that the next session removes it where this one is killed.
+        if (isNew && passing !== undefined) Fs.symlinkSync(BytePath.encode(at), Path.join(own, crypto.randomUUID()))
+        return at
+      },
+      unpoint: (inside) => removePoint(BytePath.encode(Path.join(real, inside))),
+      release: () => letGo(own)
+    }
+  } catch (error) {
+    letGo(own)
+    throw error
+  }
+}

@@ -1,0 +1,191 @@
+/**
+ * Walks directories once for all globs together. Hidden, ignored and installed files are included; symbolic links to
+ * directories are not followed.
+ *
+ * Reading synchronously takes half the time of reading asynchronously; so the walk yields to other work at intervals.
+ */
+
+import * as Fs from "node:fs"
+import { setImmediate as turn } from "node:timers/promises"
+import * as GlobalValue from "effect/GlobalValue"
+import * as BytePath from "../../../policy/BytePath.js"
+import * as HostPath from "../../../policy/HostPath.js"
+import type { Rule } from "../../../policy/SandboxPolicy.js"
+import * as Entries from "./Entries.js"
+
+/** The descriptor only names the directory: no right to read it is needed. */
+const justThePath = 0o10000000
+
+/**
+ * Holds a directory that must be the one of this real path, and returns a path by which it is reached wherever it is;
+ * undefined where it is none. `gone` is called where a link leads elsewhere by now.
+ */
+const holdAt = (path: string, gone: () => void): { readonly path: string; readonly close: () => void } | undefined => {
+  let descriptor: number
+  try {
+    descriptor = Fs.openSync(BytePath.toHost(path), justThePath | Fs.constants.O_DIRECTORY)
+  } catch {
+    return undefined
+  }
+  const reached = `/proc/self/fd/${descriptor}`
+  const close = () => Fs.closeSync(descriptor)
+  try {
+    if (BytePath.readLink(reached) === path) return { path: `${reached}/.`, close }
+    gone()
+  } catch {
+    // Without /proc, paths are all there is.
+  }
+  close()
+  return undefined
+}
+
+/**
+ * An entry that a glob names. Whatever is neither a directory nor a link counts as a file: FIFOs and sockets are masked
+ * like one.
+ */
+export interface Match {
+  readonly path: string
+  readonly kind: "file" | "directory" | "link"
+  readonly rule: Rule
+}
+
+/** The options of `find`. */
+interface Search {
+  /** Returns the rule that covers an entry of a directory (`PathRule.RuleMatcher`). */
+  readonly findEntry: (directory: string, name: string) => Rule | undefined
+  /** Directories that are not entered. */
+  readonly skip?: ReadonlySet<string>
+}
+
+/** What a walk has found. */
+export interface Walked {
+  readonly matches: ReadonlyArray<Match>
+  /** Directories that commands may look into, and the walk can't; one may lie around the roots. */
+  readonly closed: ReadonlyArray<string>
+  /**
+   * The last time, in milliseconds, at which a directory's entries have changed: what is moved between two directories
+   * may be seen in both or in neither.
+   */
+  readonly changed: number
+  /** True where a directory was gone when the walk came to it; it may have been moved to where it has been. */
+  readonly isMoving: boolean
+}
+
+/** Milliseconds after which the walk yields to other work. */
+const slice = 12
+
+const makeRest = () => {
+  let until = performance.now() + slice
+  return async () => {
+    if (performance.now() <= until) return
+    await turn()
+    until = performance.now() + slice
+  }
+}
+
+/**
+ * Calls `visit` for every entry below the roots; it returns whether to enter a directory. What can't be read is
+ * skipped.
+ */
+export const visitAll = async (
+  roots: ReadonlyArray<string>,
+  visit: (directory: string, entry: Entries.Entry) => boolean
+): Promise<void> => {
+  const left = [...roots]
+  const rest = makeRest()
+  for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
+    for (const entry of Entries.list(directory) ?? []) {
+      if (visit(directory, entry) && entry.isDirectory()) left.push(join(directory, entry.name))
+    }
+    await rest()
+  }
+}
+
+const join = (directory: string, name: string): string => `${directory === "/" ? "" : directory}/${name}`
+
+const changeOf = (path: string): number => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })?.ctimeMs ?? 0
+  } catch {
+    return 0
+  }
+}
+
+/**
+ * Finds all entries below the roots that the globs name; does not enter a directory that a glob names. No root may lie
+ * in another. Rejects where the system has no descriptors or no memory left.
+ */
+export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Search): Promise<Walked> => {
+  const matches: Array<Match> = []
+  const closed: Array<string> = []
+  let changed = 0
+  let isMoving = false
+  const gone = () => {
+    isMoving = true
+  }
+  const rest = makeRest()
+  const walk = async (root: string, base: string): Promise<void> => {
+    const left = [root]
+    for (let path = left.pop(); path !== undefined; path = left.pop()) {
+      const reached = root === "/" ? path : base + path.slice(root.length)
+      // Looked at before it is read: a change meanwhile is seen by the next walk.
+      changed = Math.max(changed, changeOf(reached))
+      const entries = Entries.list(path, reached)
+      if (entries === undefined) {
+        const hidden = Entries.closedAt(path)
+        if (hidden !== undefined) closed.push(hidden)
+        else if (path !== root && HostPath.isMissing(path)) gone()
+        continue
+      }
+      for (const entry of entries) {
+        const rule = findEntry(path, entry.name)
+        const kind = entry.isDirectory() ? "directory" : entry.isSymbolicLink() ? "link" : "file"
+        if (rule !== undefined) matches.push({ path: join(path, entry.name), kind, rule })
+        else if (kind === "directory" && skip?.has(join(path, entry.name)) !== true) left.push(join(path, entry.name))
+      }
+      await rest()
+    }
+  }
+  for (const root of roots) {
+    // A command of another session may exchange the root for a link, which leads to where nothing is named.
+    const found = root === "/" ? undefined : holdAt(root, gone)
+    try {
+      await walk(root, found?.path ?? root)
+    } finally {
+      found?.close()
+    }
+  }
+  return { matches, closed, changed, isMoving }
+}
+
+/** The walk that runs for each search, and the one that is to follow it. */
+const walks = GlobalValue.globalValue(
+  "synapse/FileWalk",
+  () => new Map<string, { running: Promise<Walked>; next?: Promise<Walked> | undefined }>()
+)
+
+/**
+ * Walks as `find` does, once for all who ask for the same search before it begins: many sessions of one process start
+ * at a time. No answer is of a walk that began before it was asked for.
+ *
+ * @param key names the search
+ */
+export const share = (key: string, walk: () => Promise<Walked>): Promise<Walked> => {
+  const known = walks.get(key)
+  if (known !== undefined) {
+    known.next ??= known.running.then(begin, begin)
+    return known.next
+  }
+  return begin()
+
+  function begin(): Promise<Walked> {
+    const running = walk()
+    const entry: { running: Promise<Walked>; next?: Promise<Walked> } = { running }
+    walks.set(key, entry)
+    const end = () => {
+      if (walks.get(key) === entry && entry.next === undefined) walks.delete(key)
+    }
+    running.then(end, end)
+    return running
+  }
+}

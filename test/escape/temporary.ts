@@ -1,0 +1,119 @@
+/** The private `/tmp`: nothing of the machine's or of another project is seen in it, and no link in it leads a mount astray. */
+import * as Fs from "node:fs"
+import { assert } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as PolicyBuilder from "../../src/sandbox/config/PolicyBuilder.js"
+import * as TemporaryDirectory from "../../src/sandbox/platform/TemporaryDirectory.js"
+import { family, scene } from "../support/escape/Attack.js"
+import { type Places, type Shape, write } from "../support/escape/World.js"
+
+const other = ({ home }: Places) => `${home}/.synapse/tmp/0123456789abcdef`
+const own = (world: Pick<Shape, "home" | "manager" | "project">) =>
+  Effect.orDie(Effect.map(world.manager.buildPolicy(world.project), (policy) => policy?.temporary?.path ?? ""))
+
+const plant = (world: Places) => {
+  write(`${other(world)}/key`, world.secret)
+  write(`${world.base}/tmp/shot.png`, world.secret)
+}
+const below = (places: Places) => `${places.base}/tmp`
+
+const run = (world: Shape, command: string) =>
+  Effect.map(world.execute(command), ({ stderr, stdout }) => stdout + stderr)
+
+export const temporary = (ground: string): void => {
+  family(
+    ground,
+    "at what another project, or the machine, has in its /tmp",
+    [
+      { title: "reads another project's by its name", script: (at) => `cat ${other(at)}/key`, says: /No such file/ },
+      {
+        title: "lists them",
+        script: ({ home }) => `ls -A ${home}/.synapse/tmp/. | wc -l; ls ${home}/.synapse/tmp/* | grep key`,
+        says: /^1$/m
+      },
+      { title: "reads the machine's", script: (at) => `cat ${at.base}/tmp/shot.png`, says: /No such file/ },
+      { title: "unmounts it", script: "umount -l /tmp", says: /superuser|ermitted/ }
+    ],
+    { prepare: plant, temporary: below }
+  )
+
+  scene(
+    ground,
+    "is the same at /tmp, at TMPDIR and at its own path, and stays",
+    { temporary: below, prepare: plant },
+    (world) =>
+      Effect.gen(function* () {
+        const path = yield* own(world)
+        assert.strictEqual(
+          yield* run(world, `echo one >/tmp/a; cat ${world.base}/tmp/a ${path}/a; stat -c %a /tmp`),
+          "one\none\n1777\n"
+        )
+        assert.strictEqual(Fs.readFileSync(`${path}/a`, "utf8"), "one\n")
+        assert.isFalse(Fs.existsSync(`${world.base}/tmp/a`))
+        yield* world.manager.shutdown
+        assert.strictEqual(yield* run(world, "cat /tmp/a"), "one\n")
+      })
+  )
+
+  const hidden = { temporary: below, prepare: plant } as const
+  scene(ground, "tells what only the machine's has", hidden, (world) =>
+    Effect.gen(function* () {
+      const told = yield* world.execute(`cat ${world.base}/tmp/shot.png`)
+      assert.include(told.blockedReason ?? "", "the sandbox has a /tmp of its own")
+      assert.include(told.blockedReason ?? "", `synapse sandbox allow ${world.base}/tmp/shot.png`)
+      const unknown = yield* world.execute(`cat ${world.base}/tmp/nothing`)
+      assert.isUndefined(unknown.blockedReason)
+    })
+  )
+  for (const permission of ["allow_once", "allow_session"] as const) {
+    scene(ground, `shows what a person has allowed (${permission})`, { ...hidden, permission }, (world) =>
+      Effect.gen(function* () {
+        const file = `${world.base}/tmp/shot.png`
+        const { notices = [] } = yield* world.execute(`cat ${file}`)
+        assert.match(notices.join(), /allowed/)
+        assert.strictEqual(yield* run(world, `cat ${file}`), world.secret)
+        if (permission === "allow_once") assert.match(yield* run(world, `cat ${file}`), /No such file/)
+        else
+          assert.match(yield* run(world, `echo x >>${file}; rm ${file}`), /Read-only[\s\S]*(busy|Read-only|ermitted)/)
+        const path = yield* own(world)
+        yield* world.manager.shutdown
+        if (permission === "allow_session") assert.strictEqual(yield* run(world, `cat ${file}`), world.secret)
+        yield* world.manager.shutdown
+        assert.isFalse(Fs.existsSync(`${path}/shot.png`))
+      })
+    )
+  }
+
+  scene(
+    ground,
+    "holds a project that lies below it, whatever was planted there",
+    { temporary: ({ base }) => base },
+    (world) =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* run(world, "cat README; ls -A /tmp | tr '\\n' ' '"), "read me\nhome project ")
+        assert.match(yield* run(world, "mv /tmp/project /tmp/moved; name=.en; cat ${name}v"), /busy[\s\S]*denied/)
+        const path = yield* own(world)
+        yield* world.manager.shutdown
+        for (const name of ["project", "home"]) {
+          Fs.rmSync(`${path}/${name}`, { recursive: true })
+          Fs.symlinkSync(world.outside, `${path}/${name}`)
+        }
+        assert.strictEqual(yield* run(world, "cat README; touch there; pwd"), `read me\n${world.project}\n`)
+        assert.deepStrictEqual(Fs.readdirSync(world.outside).sort(), ["directory", "file", "run.sh"])
+        assert.isTrue(Fs.existsSync(`${world.project}/there`))
+      })
+  )
+
+  scene(ground, "is not swept while a session uses it", {}, (world) =>
+    Effect.gen(function* () {
+      const path = yield* own(world)
+      yield* run(world, "echo kept >/tmp/a")
+      const all = PolicyBuilder.temporariesOf(`${world.home}/.synapse`)
+      assert.deepStrictEqual(TemporaryDirectory.clean(all), { removed: 0, used: 1 })
+      assert.strictEqual(yield* run(world, "cat /tmp/a"), "kept\n")
+      yield* world.manager.shutdown
+      assert.deepStrictEqual(TemporaryDirectory.clean(all), { removed: 1, used: 0 })
+      assert.isFalse(Fs.existsSync(path))
+    })
+  )
+}

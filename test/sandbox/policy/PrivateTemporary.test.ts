@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as PolicyDecision from "../../../src/sandbox/policy/PolicyDecision.js"
+import * as PrivateTemporary from "../../../src/sandbox/policy/PrivateTemporary.js"
+import type { SandboxPolicy } from "../../../src/sandbox/policy/SandboxPolicy.js"
+import { rule } from "../../support/sandbox/Sandboxed.js"
+
+const own = "/home/ada/.synapse/tmp/1"
+const policy = (temporary: string, ...whitelist: ReadonlyArray<string>): SandboxPolicy => ({
+  cwd: "/project",
+  whitelist: [...whitelist.map((path) => rule(path, "user")), rule(temporary, "tmp")],
+  blacklist: [],
+  readonly: [rule("/home/ada/.synapse", "own")],
+  temporary: rule(own, "tmp"),
+  allowNetwork: false
+})
+
+describe("a private /tmp", () => {
+  it("is seen at /tmp and at TMPDIR, but in no place of work", () => {
+    const { places, toInside, toOutside, whitelist } = PrivateTemporary.make(
+      policy("/scratch", "/project", "/tmp/work")
+    )
+    assert.deepStrictEqual([...places].sort(), ["/scratch", "/tmp"])
+    assert.deepStrictEqual(["/tmp/a", "/scratch/a/b", "/tmp/work/a", "/project/a", "/tmpx", own].map(toOutside), [
+      `${own}/a`,
+      `${own}/a/b`,
+      "/tmp/work/a",
+      "/project/a",
+      "/tmpx",
+      own
+    ])
+    assert.deepStrictEqual([`${own}/a`, "/project"].map(toInside), ["/tmp/a", "/project"])
+    assert.deepStrictEqual(
+      whitelist.map(({ path }) => path),
+      ["/project", "/tmp/work"]
+    )
+  })
+
+  for (const [what, temporary, whitelist] of [
+    ["/tmp is a place of work", "/tmp", ["/tmp"]],
+    ["TMPDIR is the home", "/home/ada", ["/tmp"]]
+  ] as const) {
+    it(`is none where ${what}`, () => {
+      assert.deepStrictEqual(PrivateTemporary.make(policy(temporary, ...whitelist)).places, [])
+    })
+  }
+
+  it("may be written by its own path too, and the others beside it may not", () => {
+    const { decide } = PolicyDecision.make(policy("/tmp"))
+    const paths = ["/tmp/a", `${own}/a`, "/home/ada/.synapse/tmp/2/a"]
+    assert.deepStrictEqual(
+      paths.map((path) => decide(path, "write").allowed),
+      [true, true, false]
+    )
+  })
+})
