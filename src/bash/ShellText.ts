@@ -95,23 +95,6 @@ export const encode = (text: string): Buffer => {
 }
 
 /**
- * Encodes text as `encode` does, in pieces.
- *
- * @param length the most UTF-16 units of a piece, but for one that must not be split
- * @since 0.1.0
- * @category conversions
- */
-export function* encodePieces(text: string, length: number): Generator<Buffer, void> {
-  for (let at = 0; at < text.length; ) {
-    const end = at + length
-    const isSplit = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00
-    const next = isSplit ? end + 1 : end
-    yield encode(text.slice(at, next))
-    at = next
-  }
-}
-
-/**
  * Puts a text in double quotes, on one line, for a message: control characters are escaped as in JSON, bytes as `\xff`.
  *
  * @since 0.1.0

@@ -205,14 +205,14 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       options: RouteOptions
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
-      if (identifyCommandType(line, isRegistered) === "native")
-        return places.behind(sandbox.execute(command, patient(command, options)))
+      const inShell = () => sandbox.execute(command, { ...patient(command, options), line })
+      if (identifyCommandType(line, isRegistered) === "native") return places.behind(inShell())
       const handler = registry.find(line.name)
       if (handler !== undefined && isLineHandler(handler))
         return places.behind(handler.runLine(line, patient(command, options)))
       const plain = of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
-      if (plain === undefined) return places.behind(sandbox.execute(command, patient(command, options)))
+      if (plain === undefined) return places.behind(inShell())
       const inProcess =
         handler === undefined
           ? UnknownCommand.of(
@@ -246,8 +246,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       return Effect.flatMap(
         inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.sync(() => undefined) : here))),
         // Its place is given up right before it takes one in the shell's own queue.
-        (result) =>
-          result === undefined ? sandbox.execute(command, patient(command, options)) : Effect.succeed(result)
+        (result) => (result === undefined ? inShell() : Effect.succeed(result))
       )
     }
 

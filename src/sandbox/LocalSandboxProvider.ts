@@ -313,7 +313,7 @@ const makeLocalSandboxBackend = (
         executed(
           Effect.suspend(() => {
             const { cwd } = session.peek()
-            return Slices.andThen(preflight(command, { cwd, home: userHome }), (found) => {
+            return Slices.andThen(preflight(command, { cwd, home: userHome, line: options?.line }), (found) => {
               const [denial, ...others] = found.filter(
                 ({ access, resource }) => !(access === "read" && running.isGranted(resource))
               )

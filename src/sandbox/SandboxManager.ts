@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import type { CommandLine } from "../bash/CommandLine.js"
 import type { LineOptions } from "../command/CommandHandler.js"
 import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
@@ -272,6 +273,8 @@ export interface ManagerOptions extends LineOptions {
    * at a time: naming another directory ends the one that is there.
    */
   readonly cwd?: string | undefined
+  /** The command as it was parsed, so that it is not parsed again. */
+  readonly line?: CommandLine | undefined
 }
 
 /**

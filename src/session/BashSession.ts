@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
+import type { CommandLine } from "../bash/CommandLine.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
@@ -176,6 +177,8 @@ export interface ExecuteOptions {
   readonly timeout?: number | undefined
   /** Hears of the command's begin and end, for whoever keeps count. */
   readonly observer?: Job.Observer | undefined
+  /** The command as it was parsed, so that it is not parsed again. */
+  readonly line?: CommandLine | undefined
 }
 
 /** The state of a session as of now. */

@@ -42,6 +42,7 @@ describe("the open commands", () => {
       "f() { if a; then (b); fi; }; f | { cat; }",
       "for x in if while; do echo if; done; select y in a; do b; done < c",
       "echo if for { while",
+      "> f if",
       "! time { a; }"
     ]) {
       assert.strictEqual(open(text), "", text)

@@ -305,8 +305,6 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
       const files = [file, ...more]
       if (offset < 0) return yield* Failure.ofNegative(grammar, offset, files)
-      const misused = yield* Failure.ofNumbers(call.files, grammar, files)
-      if (misused !== undefined) return yield* misused
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const shown = new Shown(call)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))

@@ -8,7 +8,6 @@ import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
-import * as Slices from "../../domain/Slices.js"
 import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError } from "../../files/Files.js"
 import * as Newlines from "../../files/Newlines.js"
@@ -77,7 +76,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
   const handler = CommandGrammar.toHandler(
     grammar,
     Effect.fnUntraced(function* ({ content, file }, { files, stdin }) {
-      const source = Option.isSome(content) ? encoded(content.value) : stdin
+      const source = Option.isSome(content) ? ShellText.encode(content.value) : stdin
       if (source === undefined) return yield* withoutContent()
       const tally = new Tally()
       const counting =
@@ -110,15 +109,6 @@ const appending = ([file, content, more]: ReadonlyArray<string>) => {
 
 /** The most characters of a content that is repeated. */
 const longest = 1000
-
-/** The most characters of a text that is encoded at once. */
-const short = 16 * 1024
-
-/** Encodes a long text piece by piece, for that takes its time. */
-const encoded = (text: string): Stream.Stream<Uint8Array> | Uint8Array =>
-  text.length <= short
-    ? ShellText.encode(text)
-    : new Slices.Slices().stream(() => ShellText.encodePieces(text, 256 * 1024))
 
 class Tally {
   bytes = 0

@@ -19,6 +19,8 @@ import * as Denial from "./Denial.js"
 interface Start {
   readonly cwd: string
   readonly home?: string | undefined
+  /** The command as it was parsed. */
+  readonly line?: CommandLine.CommandLine | undefined
 }
 
 /**
@@ -187,7 +189,7 @@ export const steps = (
   }
 
   function* preflight(command: string, start: Start, until: number): Slices.Steps<ReadonlyArray<Denial.Denial>> {
-    const { tokens, tree } = CommandLine.parse(command)
+    const { tokens, tree } = start.line ?? CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found
     // A command that mentions the variable may change it.

@@ -62,36 +62,6 @@ const ofNothing = Effect.fnUntraced(function* (
 /** Matches a file that is given as the parameter of a tool. */
 const parameter = /^(?:file_?path|filename|file|path)=(.+)$/i
 
-/**
- * Makes the error of numbers or a range (`20-40`) behind a file's name, where no files are named so; undefined for other operands.
- */
-export const ofNumbers = Effect.fnUntraced(function* (
-  files: Files,
-  grammar: Pick<Described, "name" | "usage">,
-  [file = "", ...words]: ReadonlyArray<string>
-): Effect.fn.Return<InvalidUsage | undefined> {
-  const range = words.length === 1 ? /^(\d{1,15})[-,](\d{1,15})$/.exec(words[0] ?? "") : null
-  const numbers = range === null ? words : range.slice(1)
-  const isNumbered = numbers.length > 0 && numbers.length < 3 && numbers.every((word) => /^\d{1,15}$/.test(word))
-  if (!isNumbered || !(yield* exists(files, file))) return undefined
-  for (const word of words) if (yield* exists(files, word)) return undefined
-  const [first = 0, second] = numbers.map(Number)
-  if (range !== null && (first < 1 || (second ?? 0) < first)) return undefined
-  const name = FileFailure.toWord(file)
-  const calls =
-    second === undefined
-      ? [`read ${name}:${Math.max(first, 1)}`, `read ${name} --limit ${Math.max(first, 1)}`]
-      : first > 0 && second >= first
-        ? [`read ${name}:${first}-${second}`]
-        : [`read ${name} --offset ${first} --limit ${Math.max(second, 1)}`]
-  const what = `${words.join(" and ")} would be ${words.length === 1 ? "a file" : "files"}. To show lines of ${name}:`
-  return CommandGrammar.misuse(
-    grammar,
-    what,
-    calls.map((call) => [call])
-  )
-})
-
 /** Makes the error of an offset that is counted from the end. */
 export const ofNegative = (
   grammar: Pick<Described, "name" | "usage">,
