@@ -14,7 +14,7 @@ const idOf = ({ ids }: Place): string => {
   return id
 }
 
-describe("synapse agent", () => {
+describe.concurrent("synapse agent", () => {
   it("prints the answer on stdout and static lines of its steps on stderr, and keeps the session", () =>
     using([bash("echo one > f; cat f"), ModelServer.text("It is ", "done\x1b[2J.")], async (place) => {
       assert.deepStrictEqual(await place.agent("write f"), {

@@ -57,7 +57,7 @@ const using = (use: (place: Place) => Promise<void>) =>
 
 const servers = (file: string) => JSON.parse(fs.readFileSync(file, "utf8")).mcpServers
 
-describe("synapse mcp", () => {
+describe.concurrent("synapse mcp", () => {
   it("adds, lists and removes servers of the home file", () =>
     using(async ({ home, mcp }) => {
       assert.deepStrictEqual(await mcp("list", "--json"), [0, "[]\n", ""])
@@ -122,52 +122,6 @@ describe("synapse mcp", () => {
       assert.match((await mcp("list"))[1], /^shared +project {2}(?:ready|not trusted) /m)
       await mcp("trust", "--yes")
       assert.match((await mcp("list"))[1], /^shared +project {2}ready /m)
-    }))
-
-  it("says how it is used where it is used wrongly", () =>
-    using(async ({ mcp }) => {
-      for (const [args, reason] of [
-        [["add", "x", "https://e/mcp"], "An address is given with --url: synapse mcp add x --url https://e/mcp"],
-        [["add", "x", "--url", "e/mcp"], "--url e/mcp: an address begins with https:// or http://."],
-        [["add", "x", "--cwd", ".", "--url", "https://e"], "--cwd goes with a command."],
-        [
-          ["add", "--transport", "http", "x", "https://e"],
-          "There is no --transport: give an address with --url <address>"
-        ],
-        [
-          ["add", "x", "--", "node /x.js"],
-          'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
-        ],
-        [["add", "x", "y", "--", "z"], "Unexpected word before --: y"],
-        [["add", "x"], "The command is missing, after --; or give --url."],
-        [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
-        [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
-        [["add", "../x", "--", "y"], "../x can't be added: its name can't be part of a command"]
-      ] as const) {
-        const [code, stdout, stderr] = await mcp(...args)
-        assert.deepStrictEqual([code, stdout], [2, ""])
-        assert.include(stderr, `synapse: ${reason}`)
-        assert.include(stderr, "synapse mcp add [-e, --env name=value]... [--header name:value]...")
-        assert.notInclude(stderr, "synapse mcp list")
-      }
-      for (const [word, reason] of [
-        [[], "The subcommand is missing."],
-        [["nosuch"], "Unknown subcommand: nosuch."]
-      ] as const) {
-        const [code, , stderr] = await mcp(...word)
-        assert.strictEqual(code, 2)
-        assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
-      }
-      assert.deepStrictEqual(await mcp("tets", "x"), [
-        2,
-        "",
-        "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
-      ])
-      assert.deepStrictEqual(await mcp("rm", "x"), [
-        2,
-        "",
-        "synapse: There is no rm: it is called remove.\nUsage:\n  synapse mcp remove [--project] <name>\nHelp: synapse mcp remove --help\n"
-      ])
     }))
 
   it("takes -e for --env, and a directory, which is that of the call", () =>

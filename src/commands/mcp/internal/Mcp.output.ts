@@ -26,7 +26,7 @@ export interface Attachment {
 }
 
 /** The text about an attachment, and the image where a model can be shown it. */
-interface Saved {
+export interface Saved {
   readonly text: string
   readonly image?: Image
 }

@@ -1,0 +1,51 @@
+/** The words of `synapse mcp` that mean nothing, and what is said of them. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { run } from "../support/cli/Program.js"
+
+describe("synapse mcp", () => {
+  it.effect("says how it is used where it is used wrongly", () =>
+    Effect.gen(function* () {
+      for (const [args, reason] of [
+        [["add", "x", "https://e/mcp"], "An address is given with --url: synapse mcp add x --url https://e/mcp"],
+        [["add", "x", "--url", "e/mcp"], "--url e/mcp: an address begins with https:// or http://."],
+        [["add", "x", "--cwd", ".", "--url", "https://e"], "--cwd goes with a command."],
+        [
+          ["add", "--transport", "http", "x", "https://e"],
+          "There is no --transport: give an address with --url <address>"
+        ],
+        [
+          ["add", "x", "--", "node /x.js"],
+          'There is no program "node /x.js". Give its words apart: synapse mcp add x -- node /x.js'
+        ],
+        [["add", "x", "y", "--", "z"], "Unexpected word before --: y"],
+        [["add", "x"], "The command is missing, after --; or give --url."],
+        [["add", "x", "--url", "https://e", "--", "y"], "Give either --url or, after --, a command: not both."],
+        [["add", "x", "--env", "secret", "--", "y"], "--env number 1 is not of the form NAME=value."],
+        [["add", "../x", "--", "y"], "../x can't be added: its name can't be part of a command"]
+      ] as const) {
+        const { exitCode, stderr, stdout } = yield* run(["mcp", ...args])
+        assert.deepStrictEqual([exitCode, stdout], [2, ""])
+        assert.include(stderr, `synapse: ${reason}`)
+        assert.include(stderr, "synapse mcp add [-e, --env name=value]... [--header name:value]...")
+        assert.notInclude(stderr, "synapse mcp list")
+      }
+      for (const [word, reason] of [
+        [[], "The subcommand is missing."],
+        [["nosuch"], "Unknown subcommand: nosuch."]
+      ] as const) {
+        const { exitCode, stderr } = yield* run(["mcp", ...word])
+        assert.strictEqual(exitCode, 2)
+        assert.match(stderr, new RegExp(`^synapse: ${reason}[^]* mcp list [^]* mcp add [^]* mcp import `))
+      }
+      assert.strictEqual(
+        (yield* run(["mcp", "tets", "x"])).stderr,
+        "synapse: Unknown subcommand: tets. Did you mean test?\nUsage:\n  synapse mcp test <name>\nHelp: synapse mcp test --help\n"
+      )
+      assert.strictEqual(
+        (yield* run(["mcp", "rm", "x"])).stderr,
+        "synapse: There is no rm: it is called remove.\nUsage:\n  synapse mcp remove [--project] <name>\nHelp: synapse mcp remove --help\n"
+      )
+    })
+  )
+})
