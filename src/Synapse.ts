@@ -5,9 +5,12 @@
  * @since 0.1.0
  */
 
+import type { Teardown } from "@effect/platform/Runtime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as Cause from "effect/Cause"
 import type { ConfigError } from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as AppSandbox from "./AppSandbox.js"
 import type { ModelProvider } from "./agent/model/ModelProvider.js"
@@ -25,6 +28,7 @@ import * as Task from "./commands/task/Task.js"
 import * as TodoWrite from "./commands/todo/TodoWrite.js"
 import * as Write from "./commands/write/Write.js"
 import type { DuplicateName } from "./domain/DuplicateName.js"
+import * as ExitCode from "./domain/ExitCode.js"
 import * as FileMcpConfig from "./extension/mcp/FileMcpConfig.js"
 import * as LiveMcpClient from "./extension/mcp/LiveMcpClient.js"
 import type * as McpClient from "./extension/mcp/McpClient.js"
@@ -317,3 +321,32 @@ export const layer = <
       Layer.provide(NodeFileSystem.layer)
     )
   )
+
+/**
+ * Makes a teardown for `NodeRuntime.runMain`, with which a program that was interrupted exits as shells expect: with 130
+ * after SIGINT, and with 143 after SIGTERM.
+ *
+ * @example
+ * ```ts
+ * import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+ * import { Synapse } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * NodeRuntime.runMain(Effect.never, { teardown: Synapse.teardown() })
+ * ```
+ * @since 0.1.0
+ * @category utils
+ */
+export const teardown = (): Teardown => {
+  let stoppedWith = 0
+  const codes = { SIGINT: ExitCode.interrupted, SIGTERM: 143 }
+  for (const [signal, code] of Object.entries(codes)) {
+    process.once(signal, () => {
+      stoppedWith ||= code
+    })
+  }
+  return (exit, onExit) => {
+    if (Exit.isSuccess(exit)) return onExit(ExitCode.success)
+    return onExit(Cause.isInterruptedOnly(exit.cause) ? stoppedWith || ExitCode.interrupted : ExitCode.failure)
+  }
+}

@@ -8,7 +8,7 @@ import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentType from "./agent/AgentType.js"
-import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
+import type { CommandError } from "./domain/CommandError.js"
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
@@ -27,9 +27,7 @@ import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
 export type Script = (
   command: string,
   options: ExecuteOptions
-) =>
-  | Partial<CommandResult.CommandResult>
-  | Effect.Effect<Partial<CommandResult.CommandResult>, ExecutionFailed | InvalidUsage>
+) => Partial<CommandResult.CommandResult> | Effect.Effect<Partial<CommandResult.CommandResult>, CommandError>
 
 /**
  * A command or a restart that reached the shell.
@@ -92,6 +90,13 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
   Layer.effectContext(
     Effect.sync(() => {
       const calls: Array<ShellCall> = []
+      const run = (command: string, options: ExecuteOptions = {}) =>
+        Effect.suspend(() => {
+          const { timeout } = options
+          calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
+          const answer = script(command, options)
+          return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
+        }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
       const session: BashSession = {
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
@@ -99,16 +104,21 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
         restart: Effect.sync(() => {
           calls.push({ _tag: "Restart" })
         }),
-        execute: (command, options = {}) =>
-          Effect.suspend(() => {
-            const { timeout } = options
-            calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
-            const answer = script(command, options)
-            return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-          }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell)),
+        // A shell alone knows no policy.
+        execute: (command, options) =>
+          Effect.catchTags(run(command, options), { Blocked: Effect.die, CommandNotFound: Effect.die }),
         exclusive: (use) => use(session.execute)
       }
-      return Context.make(SandboxManager.SandboxManager, SandboxManager.fromSession(session)).pipe(
+      const manager: Context.Tag.Service<SandboxManager.SandboxManager> = {
+        ...SandboxManager.fromSession(session),
+        execute: (command, given = {}) => {
+          const options = typeof given === "string" ? {} : given
+          return options.restart === true
+            ? Effect.zipRight(session.restart, run(command, options))
+            : run(command, options)
+        }
+      }
+      return Context.make(SandboxManager.SandboxManager, manager).pipe(
         Context.add(TestShell, { calls: Effect.sync(() => [...calls]) })
       )
     })

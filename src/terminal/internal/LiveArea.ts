@@ -67,7 +67,8 @@ export class LiveArea {
     const left = this.shown.slice(first)
     const rows =
       this.reflow === "none" ? left.length : left.reduce((sum, line) => sum + WordWrap.rowsOf(line, columns), 0)
-    const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[J`
+    // Not from the first row on: tmux takes ESC[J at the origin for a clear screen, whose lines it keeps in the scrollback.
+    const erased = left.length === 0 ? "" : `\r${up(rows)}\x1b[K${down(1)}\x1b[J${up(1)}`
     const above = added.map((line) => line + newline).join("")
     const below = live.slice(first).map((line) => line + newline)
     if (erased === "" && above === "" && below.length === 0) return ""
