@@ -1,10 +1,12 @@
 /** The sandboxed shell: the manager over the platform of this machine, and its configuration. */
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import type { ConfigError } from "effect/ConfigError"
+import * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as LateBridge from "./bridge/LateBridge.js"
 import * as ReservedName from "./command/ReservedName.js"
@@ -15,10 +17,12 @@ import * as SandboxSettings from "./sandbox/config/SandboxSettings.js"
 import * as LocalSandboxProvider from "./sandbox/LocalSandboxProvider.js"
 import * as Permission from "./sandbox/permission/Permission.js"
 import * as LinuxPlatform from "./sandbox/platform/linux/LinuxPlatform.js"
+import * as HostPath from "./sandbox/policy/HostPath.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
 import * as SandboxProvider from "./sandbox/SandboxProvider.js"
 import * as PrivateDirectory from "./session/PrivateDirectory.js"
 import * as SessionSettings from "./session/SessionSettings.js"
+import * as ShellLauncher from "./session/ShellLauncher.js"
 
 /**
  * The platform of this machine. Variables that the settings set are passed on to sandboxed shells, whatever they look
@@ -43,6 +47,40 @@ const layerPlatform = Layer.unwrapEffect(
   })
 )
 
+const isProgram = (path: string): boolean => {
+  try {
+    Fs.accessSync(path, Fs.constants.X_OK)
+    return Fs.statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Returns why a shell's command line can't start, as far as its first word tells. */
+const problemOfShell = (shellCommand: string, cwd: string, path: string): string | undefined =>
+  Either.match(ShellLauncher.parse(shellCommand), {
+    onLeft: ({ reason }) => reason,
+    onRight: ({ program }) => {
+      const places = program.includes("/") ? [cwd] : path.split(Path.delimiter)
+      return places.some((place) => isProgram(Path.resolve(place, program)))
+        ? undefined
+        : `there is no program ${program}`
+    }
+  })
+
+/** Finds a given setting that can't work: a directory or a shell that is not there, a path that can't be allowed. */
+const findUnworkable = (
+  { cwd = ".", environment = {}, shellCommand }: Partial<SessionSettings.Settings>,
+  sandbox: SandboxSettings.Settings
+): { readonly path: string; readonly reason: string } | undefined => {
+  if (!HostPath.isDirectory(cwd)) return { path: "cwd", reason: `${cwd} is not a directory` }
+  const path = environment["PATH"] ?? sandbox.variables["PATH"] ?? ""
+  const reason = shellCommand === undefined ? undefined : problemOfShell(shellCommand, cwd, path)
+  if (reason !== undefined) return { path: "shellCommand", reason }
+  const found = sandbox.enabled === false ? undefined : PolicyBuilder.checkSettings(cwd, sandbox)
+  return found && { path: `sandbox.${found.path}`, reason: found.reason }
+}
+
 /** A layer of the manager, which is the only way to the shell, over the providers of a house. */
 export const layer = ({ platform = layerPlatform, providers }: Pick<Options, "platform" | "providers">) =>
   SandboxManager.layer.pipe(
@@ -60,6 +98,13 @@ export const layerConfiguration = ({ sandbox }: Pick<Options, "sandbox">) =>
     Layer.provideMerge(SandboxConfig.layer),
     Layer.provideMerge(SandboxSettings.layerFromEnv(sandbox))
   )
+
+/** The same, which fails with the setting's own name for a given setting that can't work. */
+export const layerChecked = (options: Pick<Options, "sandbox">, settings: Partial<SessionSettings.Settings> = {}) =>
+  Layer.tap(layerConfiguration(options), (context) => {
+    const found = findUnworkable(settings, Context.get(context, SandboxSettings.SandboxSettings))
+    return found === undefined ? Effect.void : Effect.fail(ConfigError.InvalidData(found.path.split("."), found.reason))
+  })
 
 const described = { summary: "", usage: "" }
 
@@ -80,7 +125,7 @@ type Floor =
 export const layerShell = (
   settings: Partial<SessionSettings.Settings>,
   options: Pick<Options, "permission" | "sandbox">
-): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError> =>
+): Layer.Layer<SandboxConfig.SandboxConfig | SandboxManager.SandboxManager, ConfigError.ConfigError> =>
   Layer.scopedContext(
     Effect.gen(function* () {
       const floor = yield* Deferred.make<Context.Context<Floor>>()

@@ -6,6 +6,7 @@
  */
 import * as Path from "node:path"
 import * as Cause from "effect/Cause"
+import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
@@ -57,7 +58,9 @@ export const make = async (settings: Settings = {}): Promise<Face.Synapse> => {
           )
         })
   })
-  const synapse = await fromLayer(layer)
+  const synapse = await fromLayer(layer).catch((error) => {
+    throw withName(error, sandbox)
+  })
   try {
     for (const command of commands) synapse.addCommand(command)
     return synapse
@@ -157,6 +160,26 @@ const toSandbox = (sandbox: Exclude<Settings["sandbox"], undefined>): Partial<Sa
     blacklist: [...blacklist, ...deny],
     env
   }
+}
+
+/** Matches the settings that are looked at when the app is made, and an entry of a list. */
+const checked = /^(?:cwd|shellCommand|sandbox\..*)$/
+const entry = /^sandbox\.(whitelist|blacklist)\[(\d+)\]$/
+
+/** Names a setting that can't work as the program gave it: `allow` follows `whitelist`, and `deny` follows `blacklist`. */
+const withName = (error: unknown, sandbox: Exclude<Settings["sandbox"], undefined>): unknown => {
+  const cause = error instanceof InvalidUsage ? error.cause : undefined
+  if (!ConfigError.isConfigError(cause) || cause._op !== "InvalidData") return error
+  const path = cause.path.join(".")
+  if (!checked.test(path)) return error
+  const [, list, at] = entry.exec(path) ?? []
+  const given = typeof sandbox === "boolean" ? {} : sandbox
+  const before = (list === "whitelist" ? given.whitelist : given.blacklist)?.length ?? 0
+  const name =
+    list === undefined || Number(at) < before
+      ? path
+      : `sandbox.${list === "whitelist" ? "allow" : "deny"}[${Number(at) - before}]`
+  return new InvalidUsage(`the setting "${name}" can't work: ${cause.message}`, { cause })
 }
 
 const toThrown = (cause: Cause.Cause<unknown>): unknown => {

@@ -312,7 +312,7 @@ export const layer = <
       Layer.provideMerge(AppSandbox.layer(options ?? {})),
       // One for all: sub-agents ask in the same order.
       Layer.provide(options?.permission ?? Permission.layerNone),
-      Layer.provide(AppSandbox.layerConfiguration(options ?? {})),
+      Layer.provide(AppSandbox.layerChecked(options ?? {}, settings)),
       Layer.provide(Bridge.layer),
       // This is the registry that the tools use; the shell calls its commands.
       Layer.provide(CommandRegistry.layer),

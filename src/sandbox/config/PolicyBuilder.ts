@@ -323,6 +323,26 @@ const granted = (paths: ReadonlyArray<string>): ReadonlyArray<Rule> =>
   paths.map((path) => exact(path, "runtime")).filter(({ real }) => real === undefined)
 
 /**
+ * Returns the first entry of the settings that no policy can have, by its place in them: `whitelist[0]`. Returns
+ * undefined if there is none.
+ *
+ * @since 0.1.0
+ */
+export const checkSettings = (cwd: string, settings: Settings): SandboxConfigError | undefined => {
+  const build = new Build(Path.resolve(cwd), "", settings)
+  const origin = "the settings"
+  const all: ReadonlyArray<Either.Either<unknown, SandboxConfigError>> = [
+    build.rules("whitelist", settings.whitelist, "user", origin),
+    build.rules("blacklist", settings.blacklist, "user", origin),
+    variablesOf({ [origin]: settings.env })
+  ]
+  return all
+    .map(Either.flip)
+    .map(Either.getOrUndefined)
+    .find((error) => error !== undefined)
+}
+
+/**
  * Merges the built-in rules, `sandbox.json`, the settings, the session's rules and the files that the user trusts into a
  * policy. Reads nothing but those files' list and real paths.
  *
