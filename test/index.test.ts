@@ -23,7 +23,7 @@ describe("the package", () => {
     const { config } = ts.readConfigFile(Path.join(root, "tsconfig.json"), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root)
     const { exports } = JSON.parse(Fs.readFileSync(Path.join(root, "package.json"), "utf8"))
-    const modules = Object.keys(exports).filter((name) => name !== "./package.json")
+    const modules = Object.keys(exports).filter((name) => !/\.json$|\*$/.test(name))
     const sourceOf = (name: string) => {
       const target = exports[name]
       const built: string = typeof target === "string" ? target : target.import.default

@@ -58,8 +58,13 @@ interface Provider extends Schema.Schema.Type<typeof Provider> {}
 
 /**
  * The schema of `settings.json`. Prices are per million tokens; their names are those of models, and may hold `*`.
+ *
+ * @since 0.1.0
+ * @category schemas
  */
-const SettingsFileValue = Schema.Struct({
+export const SettingsFile = Schema.Struct({
+  /** The JSON Schema that an editor checks the file by. */
+  $schema: Schema.optional(Schema.String),
   provider: Schema.optional(Schema.NonEmptyString),
   model: Schema.optional(Schema.NonEmptyString),
   providers: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Provider }), { default: () => ({}) }),
@@ -72,8 +77,13 @@ const SettingsFileValue = Schema.Struct({
   )
 })
 
-/** The content of `settings.json`. */
-interface SettingsFileValue extends Schema.Schema.Type<typeof SettingsFileValue> {}
+/**
+ * The content of `settings.json`.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface SettingsFile extends Schema.Schema.Type<typeof SettingsFile> {}
 
 /** The most bytes of the file. */
 const largest = 1024 ** 2
@@ -85,21 +95,18 @@ const pathIn = (home: string): string => Path.join(home, "settings.json")
  * Decodes the text of a file; on the left is the error, which names the file, the place and what is right there. It shows
  * no key.
  */
-const decode = (file: string, text: string): Either.Either<SettingsFileValue, InvalidUsage> =>
+const decode = (file: string, text: string): Either.Either<SettingsFile, InvalidUsage> =>
   JsonText.parse(text).pipe(
     Either.mapLeft(({ path, reason }) => flawed(file, path, withoutExcerpt(reason))),
     Either.filterOrLeft(Predicate.isReadonlyRecord, () => flawed(file, "", "it must be a JSON object")),
     Either.flatMap((value) =>
-      Either.mapLeft(
-        Schema.decodeUnknownEither(SettingsFileValue)(value, { onExcessProperty: "error" }),
-        ({ issue }) => {
-          const [first] = ParseResult.ArrayFormatter.formatIssueSync(issue)
-          const path = first?.path ?? []
-          // The message would show the value.
-          const isSecret = path.includes("apiKey") || path.includes("headers")
-          return flawed(file, JsonText.showPath(path), isSecret ? "it must be text" : (first?.message ?? issue._tag))
-        }
-      )
+      Either.mapLeft(Schema.decodeUnknownEither(SettingsFile)(value, { onExcessProperty: "error" }), ({ issue }) => {
+        const [first] = ParseResult.ArrayFormatter.formatIssueSync(issue)
+        const path = first?.path ?? []
+        // The message would show the value.
+        const isSecret = path.includes("apiKey") || path.includes("headers")
+        return flawed(file, JsonText.showPath(path), isSecret ? "it must be text" : (first?.message ?? issue._tag))
+      })
     )
   )
 
@@ -115,10 +122,10 @@ const flawed = (file: string, path: string, reason: string): InvalidUsage =>
 /**
  * Reads the file of a home directory; an absent one is an empty one. On the left is the error that names what is wrong.
  */
-const read = (home: string): Either.Either<SettingsFileValue, InvalidUsage> => {
+const read = (home: string): Either.Either<SettingsFile, InvalidUsage> => {
   const file = pathIn(home)
   return OwnFile.OwnFile.$match(OwnFile.read(file, { most: largest, mayBeLink: true }), {
-    Missing: (): Either.Either<SettingsFileValue, InvalidUsage> => Either.right({ providers: {}, prices: {} }),
+    Missing: (): Either.Either<SettingsFile, InvalidUsage> => Either.right({ providers: {}, prices: {} }),
     Refused: ({ reason }) => Either.left(flawed(file, "", reason)),
     Content: ({ bytes }) =>
       Either.flatMap(
@@ -172,7 +179,7 @@ interface ModelChoiceValue {
 /** The settings that a model is chosen by; `file` is the path of `settings.json`. */
 interface Sources {
   readonly settings: Settings
-  readonly content: SettingsFileValue
+  readonly content: SettingsFile
   readonly file: string
 }
 

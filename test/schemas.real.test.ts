@@ -1,0 +1,99 @@
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as LiveModelProvider from "../src/agent/model/LiveModelProvider.js"
+import * as Definition from "../src/extension/mcp/Definition.js"
+import * as SandboxFile from "../src/sandbox/config/SandboxFile.js"
+
+const server = { command: "npx", args: ["-y", "server"], env: { A: "1" } }
+
+/** A file of each kind as a user writes it, and whether Synapse reads it. */
+const files = {
+  "sandbox.json": {
+    example: {
+      $schema: "./node_modules/synapse-shell/dist/schemas/sandbox.json",
+      enabled: true,
+      policy: { filesystem: { whitelist: ["~/notes"], blacklist: ["**/*.pem"] }, unixSockets: false },
+      env: ["NPM_TOKEN"]
+    },
+    isRead: (value: unknown) => Either.isRight(SandboxFile.decode(value))
+  },
+  "settings.json": {
+    example: {
+      $schema: "./node_modules/synapse-shell/dist/schemas/settings.json",
+      provider: "local",
+      providers: { local: { kind: "compatible", baseUrl: "http://localhost:8080/v1", contextWindow: 8192 } },
+      prices: { "m-*": { input: 1, output: 2 } }
+    },
+    isRead: (value: unknown) =>
+      Either.isRight(Schema.decodeUnknownEither(LiveModelProvider.SettingsFile)(value, { onExcessProperty: "error" }))
+  },
+  "mcp_servers.json": {
+    example: {
+      $schema: "./node_modules/synapse-shell/dist/schemas/mcp_servers.json",
+      mcpServers: { files: server }
+    },
+    isRead: ({ mcpServers }: { mcpServers: Record<string, unknown> }) =>
+      Object.values(mcpServers).every((value) => Either.isRight(Definition.decode(value)))
+  }
+} as const
+
+interface JsonSchema {
+  readonly type?: string
+  readonly $ref?: string
+  readonly enum?: ReadonlyArray<unknown>
+  readonly items?: JsonSchema
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly $defs?: Readonly<Record<string, JsonSchema>>
+}
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value)
+
+/** Returns the places of a value that a schema does not allow, as far as types, names and lists of values say. */
+const flaws = (schema: JsonSchema, value: unknown, defs: JsonSchema["$defs"] = {}, at = ""): ReadonlyArray<string> => {
+  const {
+    additionalProperties,
+    enum: among,
+    items,
+    properties = {},
+    type
+  } = schema.$ref === undefined ? schema : (defs[schema.$ref.replace("#/$defs/", "")] ?? {})
+  const isType = type === undefined || typeOf(value) === type || (type === "integer" && Number.isInteger(value))
+  if (!isType || (among !== undefined && !among.includes(value))) return [at]
+  if (Array.isArray(value)) return value.flatMap((one, index) => flaws(items ?? {}, one, defs, `${at}[${index}]`))
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([name, one]) => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+    const place = `${at}.${name}`
+    if (known === false) return [place]
+    return typeof known === "object" ? flaws(known, one, defs, place) : []
+  })
+}
+
+describe("the shipped JSON Schemas", () => {
+  for (const [name, { example, isRead }] of Object.entries(files)) {
+    it(`allow what Synapse reads: ${name}`, () => {
+      const schema: JsonSchema = JSON.parse(Fs.readFileSync(`dist/schemas/${name}`, "utf8"))
+      assert.isTrue(isRead(example as never))
+      assert.deepStrictEqual(flaws(schema, example, schema.$defs), [])
+    })
+  }
+
+  it("name what Synapse refuses", () => {
+    const of = (name: string, value: unknown) => {
+      const schema: JsonSchema = JSON.parse(Fs.readFileSync(`dist/schemas/${name}`, "utf8"))
+      return flaws(schema, value, schema.$defs)
+    }
+    assert.deepStrictEqual(of("sandbox.json", { enabled: "no", policy: { filesystem: { whitelist: [1] } } }), [
+      ".enabled",
+      ".policy.filesystem.whitelist[0]"
+    ])
+    assert.deepStrictEqual(of("settings.json", { modle: "x", providers: { a: { kind: "b" } } }), [
+      ".modle",
+      ".providers.a.kind"
+    ])
+    assert.deepStrictEqual(of("mcp_servers.json", { mcpServers: { a: { args: "x" } } }), [".mcpServers.a.args"])
+  })
+})
