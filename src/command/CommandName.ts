@@ -8,13 +8,13 @@ const reserved = new Set(
   "if then else elif fi case esac for select while until do done in function time coproc".split(" ")
 )
 
-/** The commands that bash brings, save for `read`, for which the bridge tells the two apart. */
-const builtins = new Set(
+/** The names of bash's builtins. */
+export const builtins: ReadonlySet<string> = new Set(
   (
-    "alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable " +
-    "eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd " +
-    "pwd readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit umask " +
-    "unalias unset wait"
+    ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo " +
+    "enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf " +
+    "pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit " +
+    "umask unalias unset wait"
   ).split(" ")
 )
 
@@ -36,7 +36,8 @@ export const problemOf = (name: string): string | undefined => {
   if (isPrefix && !plain.endsWith(":"))
     return `what stands before the * must end in a colon, for else it would stand for programs as well; ${allowed}`
   if (reserved.has(name)) return "it is a reserved word of bash"
-  if (builtins.has(name)) return "it is a builtin of bash, which every line may need"
+  // The bridge tells bash's own `read` from ours.
+  if (builtins.has(name) && name !== "read") return "it is a builtin of bash, which every line may need"
   if (name === "command_not_found_handle" || name.startsWith("__synapse")) return "the shell's session uses it"
   if (name === "Bash") return "it is the tool's own name"
   return undefined

@@ -8,7 +8,7 @@ import * as Advice from "../domain/Advice.js"
 import { CommandNotFound } from "../domain/CommandError.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Similar from "../domain/Similar.js"
-import * as Hint from "./Hint.js"
+import { builtins } from "./CommandName.js"
 
 /**
  * A name that nothing has.
@@ -73,7 +73,22 @@ export const helpOf = (near: ReadonlyArray<string>): ReadonlyArray<Advice.Advice
   // A name with a star stands for several commands, and is none itself.
   return meant === undefined || others.length > 0 || meant.endsWith("*")
     ? []
-    : [Advice.line`${Hint.help(meant)} shows how to use it.`]
+    : [Advice.line`${help(meant)} shows how to use it.`]
+}
+
+/** Builtins of bash that take `--help` as an argument like any other. */
+const withoutHelpOption = new Set(["[", "test", "true", "false", ":", "echo"])
+
+/**
+ * Returns the commands that show a command's help.
+ *
+ * @since 0.1.0
+ */
+export const help = (name: string): Advice.Advice => {
+  const option = Advice.run(`${name} --help`)
+  return builtins.has(name) && withoutHelpOption.has(name)
+    ? Advice.line`${Advice.run(`help ${name}`)} (for the program of that name, ${option})`
+    : [option]
 }
 
 /** Finds the names that are nearly the one that was written, or hold it. */
@@ -130,10 +145,10 @@ export const onServer = (
   near: ReadonlyArray<string>
 ): ReadonlyArray<Advice.Advice> => {
   if (near.length > 0) return helpOf(near)
-  const help = Hint.help(ForeignText.word(command, 200))
+  const usage = help(ForeignText.word(command, 200))
   return servers.length === 0
-    ? [Advice.line`Once it is there, ${help} shows how to use it.`]
-    : [Advice.line`Hint: correct the name; ${help} then shows how to use it.`]
+    ? [Advice.line`Once it is there, ${usage} shows how to use it.`]
+    : [Advice.line`Hint: correct the name; ${usage} then shows how to use it.`]
 }
 
 /**

@@ -12,16 +12,13 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as CommandLine from "../bash/CommandLine.js"
-import type { Word } from "../bash/Token.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
-import * as Hint from "../command/Hint.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
-import { type CommandError, ExecutionFailed, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
+import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
-import * as ExitCode from "../domain/ExitCode.js"
 import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import * as Timeout from "../domain/Timeout.js"
@@ -30,111 +27,12 @@ import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as BashArguments from "./BashArguments.js"
 import { DescriptionSettings } from "./DescriptionSettings.js"
 import * as CommandText from "./internal/CommandText.js"
-import * as Culprit from "./internal/Culprit.js"
-import * as CurlyQuotes from "./internal/CurlyQuotes.js"
+import * as Correction from "./internal/Correction.js"
 import * as Description from "./internal/Description.js"
-import * as ExtensionName from "./internal/ExtensionName.js"
-import type { Facts } from "./internal/Facts.js"
-import * as ForeignTool from "./internal/ForeignTool.js"
-import * as ForeignToolCall from "./internal/ForeignTool.shell.js"
-import * as LastCommand from "./internal/LastCommand.js"
+import * as Diagnosis from "./internal/Diagnosis.js"
+import * as Endless from "./internal/Endless.js"
 import * as MissingCommand from "./internal/MissingCommand.js"
-import * as Remark from "./internal/Remark.js"
 import * as Tool from "./Tool.js"
-
-/** A call that does not end by itself. */
-interface Endless {
-  readonly program: string
-  readonly reason: string
-  /** The command that shows what there is now; undefined where it is not known. */
-  readonly instead: string | undefined
-}
-
-/** A program that can follow: by which option, and how it is called without. */
-interface Follower {
-  readonly option: RegExp
-  readonly named: string
-  readonly instead: (words: ReadonlyArray<string>) => string
-  /** Matches the options that end it all the same. */
-  readonly ending?: RegExp
-  readonly needsFile?: true
-}
-
-/** Matches words that hold letters for options, of which f or F is one: `-f`, `-fn5`, `-20f`. */
-const letters = /^-(?:\d*[qvz]*[fF][qvz]*(?:[nc]\+?\d*)?|\d+[fF])$/
-
-const followers: Readonly<Record<string, Follower>> = {
-  dmesg: {
-    option: /^(?:-[wW]|--follow(?:-new)?)$/,
-    named: "dmesg -w",
-    instead: (words) => ["dmesg", ...words].join(" ")
-  },
-  journalctl: {
-    option: /^(?:-f|--follow)$/,
-    named: "journalctl -f",
-    instead: (words) =>
-      ["journalctl", ...(words.some((word) => /^(?:-n|--lines)/.test(word)) ? [] : ["-n 10"]), ...words].join(" ")
-  },
-  less: {
-    option: /^\+F$/,
-    named: "less +F",
-    instead: (words) => ["tail", ...words.filter((word) => !word.startsWith("-"))].join(" "),
-    needsFile: true
-  },
-  tail: {
-    option: new RegExp(`${letters.source}|^--follow(?:=(?:name|descriptor))?$`),
-    named: "tail -f",
-    instead: (words) => ["tail", ...words.filter((word) => word !== "--retry")].join(" "),
-    ending: /^(?:--pid|--help|--version|-s|--sleep-interval)/,
-    needsFile: true
-  }
-}
-
-/**
- * Returns what is wrong with a call of such a program as the last command of a text; undefined where something ends it, or
- * anything of the text is redirected or piped.
- *
- * @since 0.1.0
- */
-export const find = (text: string): Endless | undefined => {
-  if (!/\b(?:tail|journalctl|dmesg|less)\b/.test(text) || text.length > LastCommand.longestRead) return undefined
-  const [program, ...operands] = LastCommand.words(text)
-  if (program === undefined || program.quoted || !Object.hasOwn(followers, program.value)) return undefined
-  const { ending, instead, named, needsFile, option } = followers[program.value] as Follower
-  const isOption = ({ quoted, value }: Word) => !quoted && option.test(value)
-  const others = operands.filter((word) => !isOption(word))
-  const hasFile = others.some(({ value }) => !value.startsWith("-"))
-  const ends = operands.some(({ value }) => ending?.test(value) === true)
-  if (others.length === operands.length || ends || (needsFile === true && !hasFile)) return undefined
-  const kept = operands.flatMap((word) => {
-    const rest = isOption(word) ? restOf(word.value) : text.slice(word.start, word.end)
-    return rest === "" ? [] : [rest]
-  })
-  return {
-    program: program.value,
-    reason: `${named} does not end by itself; to see what comes in some time, give timeout=<ms>`,
-    instead: operands.every(({ closed }) => closed)
-      ? `${text.slice(0, program.start).trimStart()}${instead(kept)}`
-      : undefined
-  }
-}
-
-/** Returns what other letters stand in the word of the option that follows. */
-const restOf = (word: string): string => {
-  const rest = letters.test(word) ? word.replace(/[fF]/, "") : ""
-  return rest === "-" ? "" : rest
-}
-
-/** Tests whether there may be something to tell of a result: a denial is told by itself. */
-const mayHelp = ({ blocked, exitCode }: CommandResult): boolean => blocked !== true && exitCode !== ExitCode.success
-
-/**
- * Returns what probably went wrong (`did you mean git?`); undefined where that is not known, or where the exit code was
- * an answer, as of `grep`.
- */
-const of = (facts: Facts): string | undefined =>
-  CurlyQuotes.remark(facts.command, CommandLine.parse(facts.command).tokens, facts.result) ??
-  Remark.meaningOf(Culprit.lineOf(facts.command), facts, () => undefined)
 
 /**
  * Returns a hint for a person on a command that failed in the shell; undefined where there is none.
@@ -146,21 +44,19 @@ export const hintForPerson = (
   command: string,
   result: CommandResult
 ): Effect.Effect<string | undefined, never, SandboxManager> =>
-  Effect.flatMap(SandboxManager, (sandbox) =>
-    mayHelp(result)
-      ? Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) =>
-          of({
-            command,
-            result,
-            cwd,
-            around,
-            commands: ["bash", ...ReservedName.callable],
-            isOffline: sandbox.conditions().confinement._tag !== "Open",
-            extensions: () => []
-          })
-        )
-      : none
-  )
+  Effect.flatMap(SandboxManager, (sandbox) => {
+    if (result.blocked === true || !Diagnosis.mayTell(result)) return Effect.sync(() => undefined)
+    const commands = ["bash", ...ReservedName.callable]
+    const here: Correction.Here = {
+      offers: (name) => commands.includes(name.split(" ", 1).join()) || commands.includes(name.replace(/:.*/s, ":*")),
+      isOffline: sandbox.conditions().confinement._tag !== "Open"
+    }
+    return Effect.zipWith(
+      sandbox.cwd,
+      sandbox.surroundings,
+      (cwd, around) => Diagnosis.make({ command, result, cwd, around, commands, here, extensions: () => [] }).cause
+    )
+  })
 
 /**
  * Makes the error about a text that is no command.
@@ -248,67 +144,51 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
     const told = new Diagnostic.ToldDenials()
     const isOurs = (name: string) => registry.find(name) !== undefined
     const commandOf = (params: unknown) => textOf(params, isOurs)
-    const isOffline = () => sandbox.conditions().confinement._tag !== "Open"
 
-    /** Makes the line on a result, or on an error that has more to say than its own text. */
-    const remark = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
-      Effect.withFiberRuntime<string | undefined>((fiber) => {
-        const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
-        if (audience === undefined) return remarkForModel(params, exit)
-        return onHint === undefined ? none : tellHint(params, exit, onHint)
-      })
-
-    /** Tells the listener the hint on a failed command, in words for a person; the output that a person sees has no remark. */
-    const tellHint = (
-      params: unknown,
-      exit: Exit.Exit<CommandResult, CommandError>,
-      onHint: (hint: string) => void
-    ): Effect.Effect<undefined> => {
-      if (Exit.isFailure(exit) || !mayHelp(exit.value)) return none
-      return Effect.map(factsOf(commandOf(params), exit.value), (facts) => {
-        const hint = of(facts)
-        if (hint !== undefined) onHint(hint)
-        return undefined
-      })
+    const here: Correction.Here = {
+      offers: (command) => offers(registry, command),
+      get isOffline() {
+        return sandbox.conditions().confinement._tag !== "Open"
+      }
     }
 
-    const factsOf = (command: string, result: CommandResult): Effect.Effect<Facts> =>
-      Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) => ({
-        command,
-        result,
-        cwd,
-        around,
-        commands: registry.listed().map(({ name }) => name),
-        isOffline: isOffline(),
-        extensions: () => extensionsOf(registry)
-      }))
-
-    const remarkForModel = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) =>
-      Exit.matchEffect(exit, {
-        onSuccess: (result) => {
-          const { blocked, blockedReason, denied, exitCode, movedTo, pipeline, stderr } = result
-          if (blocked === true) {
-            return Effect.sync(() => (denied === undefined ? blockedReason : told.text(denied)))
-          }
-          if (exitCode === ExitCode.success && movedTo === undefined && pipeline === undefined && stderr === "")
-            return none
-          const command = commandOf(params)
-          return Slices.pass(command, Effect.map(factsOf(command, result), Remark.make))
-        },
-        onFailure: (cause) =>
-          Effect.sync(() =>
-            Option.getOrUndefined(Option.map(Cause.failureOption(cause), (error) => ofError(commandOf(params), error)))
-          )
+    const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> =>
+      Effect.withFiberRuntime((fiber) => {
+        const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
+        if (Exit.isFailure(exit)) {
+          const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
+          return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(params, error))
+        }
+        const result = exit.value
+        if (result.blocked === true) return audience === undefined ? Effect.sync(() => ofDenial(result)) : nothing
+        if (!Diagnosis.mayTell(result)) return nothing
+        const command = commandOf(params)
+        return Slices.pass(
+          command,
+          Effect.zipWith(sandbox.cwd, sandbox.surroundings, (cwd, around) => {
+            const commands = registry.listed().map(({ name }) => name)
+            const extensions = () => extensionsOf(registry)
+            const diagnosis = Diagnosis.make({ command, result, cwd, around, commands, here, extensions })
+            if (audience === undefined) return diagnosis
+            // The output that a person sees has no remark.
+            if (diagnosis.cause !== undefined) onHint?.(diagnosis.cause)
+            return { category: diagnosis.category, hint: diagnosis.hint }
+          })
+        )
       })
-    const ofError = (command: string, error: CommandError): string | undefined =>
-      error._tag === "Blocked"
-        ? error.denied === undefined
-          ? error.message
-          : told.text(error.denied)
-        : // Whose limit is another's than the tool's own says itself what helps.
-          error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
-          ? `${error.message}. ${longer(command)}`
-          : undefined
+
+    const ofDenial = ({ blockedReason, denied }: CommandResult): Tool.Diagnosis => ({
+      remark: denied === undefined ? blockedReason : told.text(denied)
+    })
+
+    const ofError = (params: unknown, error: CommandError): Tool.Diagnosis => {
+      if (error._tag === "Blocked")
+        return { remark: error.denied === undefined ? error.message : told.text(error.denied) }
+      // Whose limit is another's than the tool's own says itself what helps.
+      return error._tag === "ExecutionFailed" && error.kind === "timeout" && error.advice.length === 0
+        ? { remark: `${error.message}. ${longer(commandOf(params))}` }
+        : {}
+    }
 
     return Tool.make({
       name: "Bash",
@@ -320,29 +200,19 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
       run: (params) =>
         ran(
           Effect.suspend(() => {
-            if (params.restart === true) {
-              told.forget()
-            }
+            if (params.restart === true) told.forget()
             const running = run(router, params, isOurs)
-            const noSkill = (command: string) => noSkillProgram(params, command)
-            return ExtensionName.mayBeSkillProgram(params.command)
-              ? Effect.flatMap(skillsOf(registry), (skills) =>
-                  Option.match(ExtensionName.ofSkillProgram(params.command, skills), {
-                    onNone: () => running,
-                    onSome: noSkill
-                  })
-                )
+            return CommandText.skillProgram.test(params.command)
+              ? Effect.flatMap(skillsOf(registry), (skills) => {
+                  const meant = MissingCommand.ofSkillProgram(params.command, skills)
+                  return meant === undefined ? running : noSkillProgram(params, meant)
+                })
               : running
           })
         ),
-      remark,
-      hint: (params, result, remark) => {
-        const advice = adviceFor(commandOf(params), result, remark, (command) => offers(registry, command))
-        return advice === undefined ? undefined : Advice.render([advice], Advice.model)
-      },
-      category: (params, result) => category(commandOf(params), result),
+      diagnose,
       replace: (name, params) => {
-        const advice = ForeignTool.advise(name, params, (command) => offers(registry, command), isOffline())
+        const advice = Correction.advise(name, params, here)
         return advice === undefined ? undefined : Advice.render([advice], Advice.model)
       }
     })
@@ -384,8 +254,7 @@ const offers = (registry: Context.Tag.Service<CommandRegistry>, command: string)
 
 const ran = Span.within("BashTool.run")
 
-/** No remark. */
-const none = Effect.sync(() => undefined)
+const nothing = Effect.sync((): Tool.Diagnosis => ({}))
 
 const run = (
   router: Context.Tag.Service<BashRouter>,
@@ -396,8 +265,8 @@ const run = (
   const notices = BashArguments.isRestartAlone(params) ? ["The shell was restarted."] : []
   const route = (command: string, notices: ReadonlyArray<string>) => {
     const running = noticed(router.route(command, { restart, timeout }), notices)
-    const endless = timeout === undefined ? find(command) : undefined
-    if (endless === undefined || isOurs(endless.program)) return running
+    const endless = timeout === undefined ? Endless.find(command) : undefined
+    if (endless?.followsFile !== true || isOurs(endless.program)) return running
     const { instead, reason } = endless
     // A person sees what comes, and ends it by a key.
     return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
@@ -446,22 +315,6 @@ const textOf = (params: unknown, isOurs: (name: string) => boolean): string => {
   return text._tag === "NoCommand" ? "" : text.command
 }
 
-const adviceFor = (
-  command: string,
-  result: CommandResult,
-  remark: string | undefined,
-  offers: ForeignTool.Offers
-): Advice.Advice | undefined => {
-  const name = Culprit.find(Culprit.lineOf(command), result)
-  // Our own commands have named their help themselves.
-  if (name === undefined || result.stderr.includes(`"${name} --help"`)) return undefined
-  if (result.exitCode !== ExitCode.notFound || !MissingCommand.isMissing(name, result)) return Hint.forFailed(name)
-  const meant = MissingCommand.meantBy(remark)
-  if (meant !== undefined) return Hint.forMeant(name, meant.name, meant.isSure)
-  const own = ForeignToolCall.ownFor(name, offers)
-  return own === undefined ? Hint.forMissing(name, offers("command:search")) : Hint.forForeign(name, own)
-}
-
 /** Tells how to go on where the tool's own time limit ended a command. Behind a list, `&` is that of its last part. */
 const longer = (command: string): string => {
   const text = command.trim()
@@ -477,16 +330,4 @@ const longer = (command: string): string => {
         ? "put it between a line { and a line }"
         : "run it as: { …; }"
   return `To run longer, give timeout=<ms>, or ${form} >log 2>&1 &`
-}
-
-/**
- * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code
- * tells it.
- */
-const category = (command: string, { category, exitCode }: CommandResult): FailureCategory | undefined => {
-  if (category !== undefined) return category
-  if (exitCode !== ExitCode.notFound) return undefined
-  const line = CommandLine.parse(command)
-  const isSaid = line.simple && (line.name.includes("/") || line.name === "exec")
-  return isSaid && Hint.missing(line) !== undefined ? "command_not_found" : undefined
 }

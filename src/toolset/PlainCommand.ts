@@ -3,12 +3,11 @@ import * as CommandLine from "../bash/CommandLine.js"
 import * as ReservedName from "../command/ReservedName.js"
 import { identifyCommandType } from "../router/CommandType.js"
 import * as CommandText from "./internal/CommandText.js"
-import * as ExtensionName from "./internal/ExtensionName.js"
 
 /** Tests whether a text, with only the commands that Synapse brings, goes to the shell as it is, within the usual time. */
 export const isPlain = (text: string): boolean =>
   // Tasks for sub-agents get more time.
   !text.includes("task:") &&
-  !ExtensionName.mayBeSkillProgram(text) &&
+  !CommandText.skillProgram.test(text) &&
   CommandText.read(text, ReservedName.isBuiltIn)._tag === "Command" &&
   identifyCommandType(CommandLine.parse(text), ReservedName.isBuiltIn) === "native"

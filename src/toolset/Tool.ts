@@ -11,6 +11,7 @@ import * as JSONSchema from "effect/JSONSchema"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type * as Advice from "../domain/Advice.js"
 import { type CommandError, type FailureCategory, InvalidUsage } from "../domain/CommandError.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 
@@ -38,15 +39,19 @@ export interface JsonSchema {
 }
 
 /**
- * Makes the line on how a call ended; undefined where the exit code, or the error's own text, says it all.
+ * What a tool tells of how a call ended, beside the command's own output.
  *
  * @since 0.1.0
  * @category models
  */
-export type Remark = (
-  params: unknown,
-  exit: Exit.Exit<CommandResult, CommandError>
-) => Effect.Effect<string | undefined>
+export interface Diagnosis {
+  /** The line that `output` has behind the command's own output; by default, a failure's exit code, or the error's text. */
+  readonly remark?: string | undefined
+  /** How to see the usage of what failed, for `message`. */
+  readonly hint?: Advice.Advice | undefined
+  /** The category of a failure, where the result alone does not tell it. */
+  readonly category?: FailureCategory | undefined
+}
 
 /**
  * A tool that a Toolset runs.
@@ -68,12 +73,8 @@ export interface Tool {
    * where they make none. `example` takes its place where it is not there.
    */
   readonly exampleFor?: (params: unknown) => string | undefined
-  /** Returns how to see the usage of what failed, for `message`, on a result with a non-zero exit code, and its remark. */
-  readonly hint?: (params: unknown, result: CommandResult, remark?: string) => string | undefined
-  /** Returns the line on how a call ended that `output` has behind the command's own output. */
-  readonly remark?: Remark
-  /** Returns the category of a failure, where the result alone does not tell it. */
-  readonly category?: (params: unknown, result: CommandResult) => FailureCategory | undefined
+  /** Tells how a call ended; nothing where the output and the exit code say it all. */
+  readonly diagnose?: (params: unknown, exit: Exit.Exit<CommandResult, CommandError>) => Effect.Effect<Diagnosis>
   /**
    * Returns the call of this tool that does what a tool that is not there was called for; undefined where it is not
    * known. The arguments are text where they are not JSON.
@@ -99,20 +100,9 @@ export const make = <A, I>(
     /** Brings arguments that are written in another way into the form of the parameters, before they are checked. */
     readonly prepare?: (params: unknown) => unknown
     readonly run: (params: A) => Effect.Effect<CommandResult, CommandError>
-  } & Pick<Tool, "category" | "exampleFor" | "hint" | "remark" | "replace">
+  } & Pick<Tool, "diagnose" | "exampleFor" | "replace">
 ): Tool => {
-  const {
-    category,
-    description,
-    exampleFor,
-    hint,
-    name,
-    parameters,
-    prepare = Function.identity,
-    remark,
-    replace,
-    run
-  } = options
+  const { description, diagnose, exampleFor, name, parameters, prepare = Function.identity, replace, run } = options
   const jsonSchema = toJsonSchema(parameters)
   const example = options.example ?? exampleOf(name, jsonSchema)
   const decode = ParseResult.decodeUnknownEither(parameters, { onExcessProperty: "error", errors: "all" })
@@ -136,9 +126,7 @@ export const make = <A, I>(
       return Either.isRight(decoded) ? run(decoded.right) : invalid(problems(decoded.left))
     },
     ...(exampleFor === undefined ? {} : { exampleFor }),
-    ...(hint === undefined ? {} : { hint: (params, result, remark) => hint(prepare(params), result, remark) }),
-    ...(remark === undefined ? {} : { remark: (params, exit) => remark(prepare(params), exit) }),
-    ...(category === undefined ? {} : { category: (params, result) => category(prepare(params), result) }),
+    ...(diagnose === undefined ? {} : { diagnose: (params, exit) => diagnose(prepare(params), exit) }),
     ...(replace === undefined ? {} : { replace })
   }
 }

@@ -16,8 +16,8 @@ import * as KeptOutput from "../domain/KeptOutput.js"
 import type { LineOrder, StreamName } from "../domain/LineOrder.js"
 import * as TextCut from "../domain/TextCut.js"
 import type { ToolCall } from "../domain/ToolCall.js"
-import * as Remark from "./internal/Remark.js"
 import * as TerminalText from "./TerminalText.js"
+import type { Diagnosis } from "./Tool.js"
 
 /**
  * The lines of a stream that are shown: its first ones, the line that tells of a gap (or nothing), and its last ones.
@@ -358,12 +358,8 @@ export interface ExitOptions {
   readonly audience?: Advice.Audience | undefined
   /** The output of an interrupted command until then. */
   readonly partial?: CommandResult.CommandResult | undefined
-  /** Returns advice for the model on a result with a non-zero exit code. */
-  readonly hint?: ((result: CommandResult.CommandResult) => string | undefined) | undefined
-  /** The line on how the call ended; by default, a failure's exit code, or the error's own text. */
-  readonly remark?: string | undefined
-  /** Returns the category of a failure, where the result alone does not tell it. */
-  readonly category?: ((result: CommandResult.CommandResult) => FailureCategory | undefined) | undefined
+  /** What the tool tells of how the call ended. */
+  readonly diagnosis?: Diagnosis | undefined
 }
 
 /**
@@ -418,8 +414,9 @@ const withError = (
   error: CommandError,
   message: string,
   extras: Extras,
-  { audience = Advice.model, remark }: Pick<ExitOptions, "audience" | "remark"> = {}
+  { audience = Advice.model, diagnosis }: Pick<ExitOptions, "audience" | "diagnosis"> = {}
 ): ToolReturn => {
+  const remark = diagnosis?.remark
   const base = { exitCode: error.exitCode, failureCategory: error.category, error: error._tag, ...extras }
   switch (error._tag) {
     case "Blocked":
@@ -464,23 +461,30 @@ export const brief = (result: Omit<ToolReturn, "toolCallId">): object => {
   return { ...rest, ...(isTold ? undefined : { message }), extras: others }
 }
 
+/** Words an exit code. */
+const status = (exitCode: number): string => `[exit ${exitCode}]`
+
 type Output = Omit<CommandResult.CommandResult, "exitCode">
 
 const succeeded = (
   call: Pick<ToolCall, "id">,
   result: CommandResult.CommandResult,
-  { remark = "" }: Pick<ExitOptions, "remark">
+  { diagnosis }: Pick<ExitOptions, "diagnosis">
 ) =>
-  make(call, false, Ending.succeeded, remark, result, {
+  make(call, false, Ending.succeeded, diagnosis?.remark ?? "", result, {
     exitCode: result.exitCode,
     ...outputOf(result)
   })
 
-const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult, options: ExitOptions) => {
+const failed = (
+  call: Pick<ToolCall, "id">,
+  result: CommandResult.CommandResult,
+  { diagnosis: { category, hint, remark } = {} }: Pick<ExitOptions, "diagnosis">
+) => {
   const { exitCode, notFound } = result
   if (result.blocked === true) {
-    const said = options.remark ?? result.blockedReason ?? "Blocked by the sandbox."
-    return make(call, true, Ending.denied, `${Remark.status(exitCode)} ${said}`, result, {
+    const said = remark ?? result.blockedReason ?? "Blocked by the sandbox."
+    return make(call, true, Ending.denied, `${status(exitCode)} ${said}`, result, {
       exitCode,
       ...outputOf(result),
       failureCategory: "blocked",
@@ -491,12 +495,11 @@ const failed = (call: Pick<ToolCall, "id">, result: CommandResult.CommandResult,
       ...(result.denied === undefined ? undefined : { denied: result.denied })
     })
   }
-  const hint = options.hint?.(result)
-  const message = hint === undefined ? Ending.failed : `${Ending.failed} ${hint}`
-  return make(call, true, message, options.remark ?? Remark.status(exitCode), result, {
+  const message = hint === undefined ? Ending.failed : `${Ending.failed} ${Advice.render([hint], Advice.model)}`
+  return make(call, true, message, remark ?? status(exitCode), result, {
     exitCode,
     ...outputOf(result),
-    failureCategory: notFound === undefined ? (options.category?.(result) ?? "execution_error") : "command_not_found"
+    failureCategory: notFound === undefined ? (category ?? result.category ?? "execution_error") : "command_not_found"
   })
 }
 

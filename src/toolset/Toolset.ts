@@ -20,7 +20,6 @@ import * as Nesting from "../domain/Nesting.js"
 import * as Span from "../domain/Span.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import { BashTool } from "./BashTool.js"
-import * as Lack from "./internal/ForeignTool.lack.js"
 import * as Tool from "./Tool.js"
 import * as ToolReturn from "./ToolReturn.js"
 
@@ -32,7 +31,6 @@ const unknownTool = (call: ToolCall, tools: ReadonlyArray<Tool.Tool>): ToolRetur
   const replaced = tools.flatMap((tool) => Tool.orNone(() => tool.replace?.(call.name, params)) ?? [])[0]
   const correction =
     replaced ??
-    Lack.of(call.name) ??
     (isNamed && known.includes("Bash")
       ? `commands run through the tool Bash: Bash(command="${call.name} <args>")`
       : "call one of the tools that there are.")
@@ -157,22 +155,11 @@ export const make = (
           })
           return Effect.flatMap(
             Effect.onInterrupt(restore(ended), () => Fiber.interrupt(fiber)),
-            (exit) => {
-              const category = (failed: CommandResult.CommandResult) =>
-                Tool.orNone(() => tool.category?.(params, failed))
-              return Effect.flatMap(remarkOn(tool, params, exit), (remark) => {
-                const hint = (failed: CommandResult.CommandResult) =>
-                  Tool.orNone(() => tool.hint?.(params, failed, remark))
-                const result = ToolReturn.fromExit(call, exit, {
-                  audience: outer.audience,
-                  partial,
-                  hint,
-                  category,
-                  remark
-                })
+            (exit) =>
+              Effect.flatMap(diagnose(tool, params, exit), (diagnosis) => {
+                const result = ToolReturn.fromExit(call, exit, { audience: outer.audience, partial, diagnosis })
                 return hasDefect(exit) ? Effect.as(logDefect(call, exit.cause), result) : Effect.succeed(result)
               })
-            }
           )
         })
       })
@@ -273,17 +260,15 @@ export const stillRunning = (call: ToolCall): ToolReturn.ToolReturn =>
     { toolName: call.name }
   )
 
-/** Calls a tool's function for remarks; one that fails makes none. */
-const remarkOn = (
-  { remark }: Tool.Tool,
-  params: unknown,
-  exit: Exit.Exit<CommandResult.CommandResult, CommandError>
-) =>
-  remark === undefined
-    ? Effect.sync(() => undefined)
+const nothing = Effect.sync((): Tool.Diagnosis => ({}))
+
+/** Calls a tool's `diagnose`; one that fails tells nothing. */
+const diagnose = (tool: Tool.Tool, params: unknown, exit: Exit.Exit<CommandResult.CommandResult, CommandError>) =>
+  tool.diagnose === undefined
+    ? nothing
     : Effect.catchAllCause(
-        Effect.suspend(() => remark(params, exit)),
-        () => Effect.sync(() => undefined)
+        Effect.suspend(() => tool.diagnose?.(params, exit) ?? nothing),
+        () => nothing
       )
 
 const hasDefect = <A, E>(exit: Exit.Exit<A, E>): exit is Exit.Failure<A, E> =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as Hint from "../../src/command/Hint.js"
+import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
 
 /** Beginnings and things that, repeated, made the scanner go back and forth, or overflow a stack. */
 const repeated = [
@@ -52,7 +52,7 @@ const check = (text: string) => {
     end = token.end
   }
   assert.strictEqual(end, text.length)
-  Hint.candidates(line)
+  Diagnosis.candidates(line)
   return line
 }
 
@@ -64,7 +64,7 @@ describe("a command of any length", () => {
       assert.strictEqual(line.name, "TodoWrite")
       // What was not read is no reason to be sure: the shell gets it.
       assert.isFalse(line.literal)
-      assert.deepStrictEqual(Hint.candidates(line), [])
+      assert.deepStrictEqual(Diagnosis.candidates(line), [])
     })
   }
 

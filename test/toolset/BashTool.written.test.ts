@@ -26,9 +26,9 @@ describe("BashTool", () => {
         `- ${name}: is unexpected, expected: "command" | "restart" | "timeout" | "description"`
       const problems: ReadonlyArray<readonly [object, string, object]> = [
         [{ timeout: 0 }, whole, {}],
-        [{ timeout: 2147483648 }, whole, { timeout: 2147483647 }],
-        [{ timeout: 1.5 }, whole, { timeout: 1500 }],
-        [{ timeout: "5s" }, '- timeout: Expected number, actual "5s"', { timeout: 5000 }],
+        [{ timeout: 2147483648 }, whole, {}],
+        [{ timeout: 1.5 }, whole, {}],
+        [{ timeout: "5s" }, '- timeout: Expected number, actual "5s"', {}],
         [{ restart: "yes" }, '- restart: Expected boolean, actual "yes"', {}],
         [{ cwd: "/a b", timeout: 5 }, unexpected("cwd"), { command: "(cd '/a b' && ls)", timeout: 5 }],
         [{ run_in_background: true }, unexpected("run_in_background"), { command: "ls >ls-background.log 2>&1 &" }],
@@ -94,7 +94,7 @@ describe("BashTool", () => {
       const name = "it is what bash runs, without the name of the tool around it"
       const forms: ReadonlyArray<readonly [string, string, string | undefined]> = [
         ["Bash(command='ls')", name, '{"command":"ls"}'],
-        ['Bash(command="echo \\"a\\"", timeout=5)', name, '{"command":"echo \\"a\\"","timeout":5}'],
+        ['Bash(command="echo \\"a\\"", timeout=5)', name, '{"command":"echo \\"a\\""}'],
         ["Bash(ls)", name, '{"command":"ls"}'],
         ["Bash ls -la", name, '{"command":"ls -la"}'],
         ["Bash", name, undefined],

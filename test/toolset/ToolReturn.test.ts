@@ -16,7 +16,9 @@ import * as ToolReturn from "../../src/toolset/ToolReturn.js"
 const call = { id: "1", name: "Bash" }
 
 const succeeded = (fields: Partial<CommandResult.CommandResult>, hint?: string, remark?: string) =>
-  ToolReturn.fromExit(call, Exit.succeed(CommandResult.make(fields)), { hint: () => hint, remark })
+  ToolReturn.fromExit(call, Exit.succeed(CommandResult.make(fields)), {
+    diagnosis: { hint: hint === undefined ? undefined : [hint], remark }
+  })
 
 const failed = (error: CommandError) => ToolReturn.fromExit(call, Exit.fail(error))
 

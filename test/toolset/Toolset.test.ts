@@ -123,24 +123,6 @@ describe("Toolset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("says plainly of a tool that has no counterpart that there is none", () =>
-    Effect.gen(function* () {
-      const toolset = yield* Toolset.make([bash(() => succeed(""))])
-      for (const [name, said] of [
-        ["NotebookEdit", "there is no tool for notebooks; a notebook is a JSON file, which any program can change"],
-        ["notebook_read", "there is no tool for notebooks; a notebook is a JSON file, which any program can read"],
-        ["WebSearch", "there is no tool that searches the web"],
-        ["ExitPlanMode", "there is no tool for plans; give the plan as your answer"],
-        ["ask_user_question", "there is no tool that asks the user; ask in your answer"]
-      ] as const) {
-        assert.strictEqual(
-          (yield* toolset.handle({ id: "1", name, arguments: "{}" })).message,
-          `Unknown tool: ${name}. There is: Bash.\nCORRECTION: ${said}`
-        )
-      }
-    }).pipe(Effect.scoped)
-  )
-
   it.effect("S43: makes up no command for a call without a name", () =>
     Effect.gen(function* () {
       const toolset = yield* Toolset.make([bash(() => succeed(""))])

@@ -29,7 +29,7 @@ const hidden: ReadonlyArray<readonly [command: string, remark: string]> = [
   ["bash -c 'echo x; exit 5' | cat", "[bash exited 5]"],
   ["(exit 3) | (exit 4) | cat", "[part 1 of the pipeline exited 3, part 2 of the pipeline exited 4]"],
   ["ls nosuch 2>/dev/null | cat && true | cat", "(no output)"],
-  ["Read a | head -n 1", "[Read exited 127] here it is: read ./a"],
+  ["Read a | head -n 1", "[Read exited 127] in place of Read: read ./a"],
   ["true && gerp x | cat", "[gerp exited 127] did you mean grep?"],
   ["yes | head -n 1", ""],
   ["grep -c nosuch /dev/null | cat", ""],
@@ -92,7 +92,7 @@ const rows: ReadonlyArray<Row> = [
   { command: "cat < scr/main.ts", remark: "[exit 1] did you mean src/main.ts?" },
   { command: "(cd src && cat mian.ts)", remark: "[exit 1] (in @)" },
   { command: "echo hi > /no/such/thing", remark: "[exit 1]" },
-  { command: "read scr/main.ts", remark: "[exit 1] did you mean src/main.ts?", advice: help("read") },
+  { command: "read scr/main.ts", remark: "[exit 1] did you mean src/main.ts?" },
   { command: "source nofile.sh", remark: "[exit 1] (in @)" },
   // The directory.
   { command: "cd src && cat nothing-like-it; r=$?; cd ..; (exit $r)", remark: "[exit 1] (in @)" },
@@ -143,10 +143,16 @@ const rows: ReadonlyArray<Row> = [
   { command: "./a", remark: "[exit 126] not executable: chmod +x ./a" },
   { command: "./src", remark: "[exit 126]" },
   // What bash could not parse or expand.
-  { command: "echo 'it's'", remark: "[exit 2] the ' in it's ends a quote: write it'\\''s, or cat <<'EOF'" },
-  { command: "touch don't", remark: "[exit 2] the ' in don't opens a quote: write don\\'t" },
-  { command: 'echo "abc', remark: "[exit 2] \"abc has no end: close it, or cat <<'EOF'" },
-  { command: "x = 5", remark: "[exit 127] no blanks around the =: x=5", advice: missing("x") },
+  {
+    command: "echo 'it's'",
+    remark: "[exit 2] the ' in it's ends a quote: write it'\\''s, or use a here-document: <<'EOF'"
+  },
+  {
+    command: "touch don't",
+    remark: "[exit 2] the ' in don't opens a quote: write don\\'t, or use a here-document: <<'EOF'"
+  },
+  { command: 'echo "abc', remark: "[exit 2] a \" has no end: close it, or use a here-document: <<'EOF'" },
+  { command: "x = 5", remark: "[exit 127] no blanks around the = of an assignment", advice: missing("x") },
   { command: "ls )", remark: "[exit 2]" },
   { command: "(set -u; echo $none)", stderr: "bash: none: unbound variable\n", remark: "[exit 1]" },
   { command: "echo ${none?gone}", remark: "[exit 1]" },

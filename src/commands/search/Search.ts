@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
 import type { CommandHandler, Described, Handler } from "../../command/CommandHandler.js"
+import * as CommandName from "../../command/CommandName.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
-import * as Hint from "../../command/Hint.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -198,7 +198,7 @@ export function* steps(entries: ReadonlyArray<Entry>, words: ReadonlyArray<strin
   return { entries: best.map(({ entry }) => entry), isPartial: least > 0 }
 }
 
-const builtins = Array.from(Hint.builtins, (name) => makeEntry(name, "native", "A builtin of bash."))
+const builtins = Array.from(CommandName.builtins, (name) => makeEntry(name, "native", "A builtin of bash."))
 
 /**
  * Returns the entries of the names that may fit one of the words, or of all without words. Whether a name is a program's
@@ -207,7 +207,7 @@ const builtins = Array.from(Hint.builtins, (name) => makeEntry(name, "native", "
 const candidates = (around: Surroundings.Surroundings, words: ReadonlyArray<string>): ReadonlyArray<Entry> => {
   const names = new Set<string>()
   around.programs((name) => {
-    if (!Hint.builtins.has(name) && mayFit(name, words)) names.add(name)
+    if (!CommandName.builtins.has(name) && mayFit(name, words)) names.add(name)
     return false
   })
   return [...builtins, ...Array.from(names, (name) => makeEntry(name, "native", ""))]
@@ -223,7 +223,7 @@ const mayFit = (name: string, words: ReadonlyArray<string>): boolean => {
 /** Returns the entries without those of files that are no programs, or that the policy hides. */
 const existing = (around: Surroundings.Surroundings, entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   const names = new Set(
-    entries.filter(({ kind, name }) => kind === "native" && !Hint.builtins.has(name)).map(({ name }) => name)
+    entries.filter(({ kind, name }) => kind === "native" && !CommandName.builtins.has(name)).map(({ name }) => name)
   )
   if (names.size === 0) return entries
   const found = new Set(around.programs((name) => names.has(name)))

@@ -1,127 +1,36 @@
 /** Finds the command that was meant by one which bash did not find. */
 import * as CommandLine from "../../bash/CommandLine.js"
-import type { Command, List } from "../../bash/CommandTree.js"
-import { Scanner } from "../../bash/Scanner.js"
-import type { Word } from "../../bash/Token.js"
-import * as Hint from "../../command/Hint.js"
+import * as CommandTree from "../../bash/CommandTree.js"
+import { builtins } from "../../command/CommandName.js"
 import * as ReservedName from "../../command/ReservedName.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
-import * as ExitCode from "../../domain/ExitCode.js"
 import * as Similar from "../../domain/Similar.js"
-import * as ExtensionName from "./ExtensionName.js"
-import type { Facts } from "./Facts.js"
-import * as Lack from "./ForeignTool.lack.js"
-import * as ForeignToolCall from "./ForeignTool.shell.js"
+import * as CommandText from "./CommandText.js"
+import * as Correction from "./Correction.js"
+import type { Facts } from "./Diagnosis.js"
 import * as MissingPath from "./MissingPath.js"
 
-/** A call by words. */
-interface WordCall {
-  readonly name: string
-  /** The command alone, without what stands around it. */
-  readonly line: CommandLine.CommandLine
-  /** True where it reads from a pipe. */
-  readonly isPiped: boolean
-  /** True where it would do the same behind the script, in the directory that the shell is left in. */
-  readonly isApart: boolean
-}
-
-const movers = new Set(["cd", "popd", "pushd"])
-const shells = new Set(["bash", "sh"])
-
-interface Found {
-  readonly call: WordCall
-  readonly isInner: boolean
-  readonly order: number
-}
-
-interface Search {
-  readonly isWanted: (name: string) => boolean
-  readonly found: Array<Found>
-  readonly moves: Array<{ readonly isInner: boolean; readonly order: number }>
-  order: number
-}
-
-/** The depth of scripts within others that is looked into. */
-const deepest = 4
-
-/** Returns the calls of the commands whose names are wanted, in the order of the text. */
-const callsForeignToolScript = (text: string, isWanted: (name: string) => boolean): ReadonlyArray<WordCall> => {
-  const search: Search = { isWanted, found: [], moves: [], order: 0 }
-  look(text, search, 0)
-  const { found, moves } = search
-  return found.map(({ call, isInner, order }) => ({
-    ...call,
-    isApart: moves.every((move) => !move.isInner && !isInner && move.order < order)
-  }))
-}
-
-const look = (text: string, search: Search, depth: number): void => {
-  const visit = (lists: ReadonlyArray<List>, isInner: boolean): void => {
-    for (const { commands } of lists.flatMap(({ pipelines }) => pipelines)) {
-      for (const [at, command] of commands.entries()) {
-        one(text, command, search, depth, { isInner, isPiped: at > 0 })
-        visit(command.lists, isInner || command.keyword === "(")
-      }
-    }
-  }
-  visit(CommandLine.parse(text).tree.lists, depth > 0)
-}
-
-const one = (
-  text: string,
-  { end, keyword, words }: Command,
-  search: Search,
-  depth: number,
-  { isInner, isPiped }: { readonly isInner: boolean; readonly isPiped: boolean }
-): void => {
-  const raw = ({ end, start }: Word) => text.slice(start, end)
-  const name = words.find((word) => !/^[A-Za-z_]\w*\+?=/.test(raw(word)) && word.value !== "time")
-  for (const word of words) {
-    if (raw(word).includes("$(")) within(raw(word), search, depth)
-    if (word !== name || keyword !== undefined) continue
-    const order = search.order++
-    if (movers.has(name.value)) search.moves.push({ isInner, order })
-    if (shells.has(name.value)) inner(words, search, depth)
-    if (!search.isWanted(name.value)) continue
-    const line = CommandLine.parse(text.slice(name.start, end))
-    search.found.push({ call: { name: name.value, line, isPiped, isApart: false }, isInner, order })
-  }
-}
-
-/** Looks into the substitutions of a word. */
-const within = (raw: string, search: Search, depth: number): void => {
-  if (depth >= deepest) return
-  for (const { index } of raw.matchAll(/\$\((?!\()/g)) {
-    const end = new Scanner(raw).endOfCommands(index + 2)
-    // What is nested in it is another match.
-    if (end >= 0) look(raw.slice(index + 2, end - 1), search, deepest)
-  }
-}
-
-/** Looks into the script of `bash -c`. */
-const inner = (words: ReadonlyArray<Word>, search: Search, depth: number): void => {
-  const script = words[words.findIndex(({ value }) => /^-\w*c$/.test(value)) + 1]
-  if (depth < deepest && script !== words[0] && script?.closed === true && !script.expands)
-    look(script.value, search, depth + 1)
+/** What was meant. */
+export interface Meant {
+  /** The sentence for a reader: `did you mean git?` */
+  readonly text: string | undefined
+  /** The name of the command that was meant, where it is one alone. */
+  readonly command?: string
+  /** True where another agent's tool was called, so that this is certain. */
+  readonly isTool?: boolean
 }
 
 /** Asks whether something was meant. */
 export const didYouMean = (meant: string | undefined): string | undefined =>
   meant === undefined ? undefined : `did you mean ${meant}?`
 
-/**
- * Returns the command that a remark says was meant by one that is not there, and whether it surely was; undefined where it
- * names none.
- */
-export const meantBy = (remark = ""): { readonly name: string; readonly isSure: boolean } | undefined => {
-  const [, near, same] = /^\[exit 127\] (?:did you mean (\S+)[^\n]*\?|here it is: (\S+))/.exec(remark) ?? []
-  const name = near ?? same
-  return name === undefined ? undefined : { name, isSure: same !== undefined }
-}
+const asking = (command: string): Meant => ({ text: didYouMean(command), command: command.split(" ", 1).join() })
 
-/**
- * Tests whether a command is not there, where a line that names it ended with 127; else it has missed another one itself.
- */
+/** Returns the names of the commands that bash says it did not find. */
+export const missedIn = (stderr: string): ReadonlyArray<string> =>
+  Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm), ([, name = ""]) => name)
+
+/** Tests whether a command is not there, where a line that names it ended with 127; else it has missed another one itself. */
 export const isMissing = (name: string, { notFound, stderr, stdout }: CommandResult): boolean =>
   notFound === name ||
   name.includes("/") ||
@@ -130,174 +39,143 @@ export const isMissing = (name: string, { notFound, stderr, stdout }: CommandRes
   isMissed(name, stderr) ||
   /^bash: exec: /m.test(stderr)
 
-/** Returns a function that tests for commands besides the shell's own. */
-export const offersIn =
-  (commands: ReadonlyArray<string>) =>
-  (command: string): boolean =>
-    commands.includes(command.split(" ", 1).join()) || commands.includes(command.replace(/:.*/s, ":*"))
-
-/** Names of other agents' commands that read what those of ours do, and take no words. */
-const ours: Readonly<Record<string, string>> = {
-  apply_patch: "edit --patch",
-  applypatch: "edit --patch",
-  TodoRead: "TodoWrite --show",
-  todoread: "TodoWrite --show"
-}
-
-/** Returns what has the meaning of a command here, in the place of its name. */
-const sameHere = (
-  name: string,
-  line: CommandLine.CommandLine | undefined,
-  offers: (command: string) => boolean
-): string | undefined => {
-  if (name === "todo_write" && offers("TodoWrite")) return "TodoWrite"
-  const own = Object.hasOwn(ours, name) ? ours[name] : undefined
-  return own !== undefined && offers(own) && (line?.words.length ?? 0) === 0 ? own : undefined
-}
-
-/** Names whose likes do something else with several words, or with none of these. */
-const unlike = new Set(["Edit", "Grep", "Read", "Write", "ag", "apply_patch", "fd", "rg"])
-
-/** Returns what was meant by a line in which bash found no such command; undefined where that is not known. */
-export const meant = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
-  const { around, commands, result } = facts
-  // A command of ours has told it itself.
-  if (result.category !== undefined) return undefined
-  const quoted = ofQuotedLine(line, facts)
-  if (quoted !== undefined) return quoted
-  const name = result.notFound ?? Hint.missing(line)
-  if (name === undefined || name.includes("/")) return undefined
-  if (ReservedName.isReserved(name)) {
-    const known = facts.extensions()
-    const near = known.includes(name) ? undefined : Similar.nearest(name, known)
-    if (near !== undefined) return didYouMean(near)
-    // What the line calls itself has said on standard error what is wrong.
-    return name === line.name
-      ? undefined
-      : `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself`
-  }
-  const offers = offersIn(commands)
-  const calls = callsIn(line, name, facts)
-  const tool = wordTools(calls, facts)
-  if (tool !== undefined) return tool
-  const call = calls.find((each) => each.name === name)
-  const own = call?.line ?? (line.simple && name === line.name ? line : undefined)
-  const same = sameHere(name, own, offers)
-  if (same !== undefined) return didYouMean(same)
-  const lack = Lack.ofCommand(name, facts)
-  if (lack !== undefined) return lack
-  const isCertain = own?.words.every(({ closed, expands }) => closed && !expands) === true
-  if (
-    name === "Write" &&
-    isCertain &&
-    own.words.length === 1 &&
-    !/^-|=/.test(own.words[0]?.value ?? "") &&
-    takesInput(call) &&
-    offers("write")
-  )
-    return didYouMean("write")
-  if (ForeignToolCall.isTool(name) && isCertain && call?.isPiped !== true && isUnlike(name)) return undefined
-  const extension =
-    name === line.name && commands.includes("mcp:*") && !lists.has(name)
-      ? ExtensionName.meant(name, line, facts.extensions())
-      : undefined
-  if (extension !== undefined) {
-    const isTool = name.startsWith("mcp__") && !extension.includes(" ")
-    return didYouMean(isTool ? ForeignToolCall.withWords(extension, line) : extension)
-  }
-  if (result.notFound === undefined && !isMissed(name, result.stderr)) return undefined
-  if (known.test(name)) return undefined
-  const isNear = isSlip(name)
-  const near = [...around.programs(isNear), ...[...Hint.builtins, ...commands].filter(isNear)]
-  return didYouMean(Similar.nearest(name, near))
-}
-
-/** Names that only look like those of extension commands. */
-const lists = new Set(["list"])
-
-const isUnlike = (name: string): boolean => unlike.has(name)
-
-/** Tests whether a call has something on its standard input. */
-const takesInput = (call: WordCall | undefined): boolean =>
-  call !== undefined &&
-  (call.isPiped || call.line.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<")))
-
-/**
- * Returns the calls of tools that bash did not find, and of those behind them, which it would not find either.
- */
-const callsIn = (line: CommandLine.CommandLine, name: string, { around, result }: Facts): ReadonlyArray<WordCall> => {
-  const missed = new Set([name, ...missedIn(result.stderr)])
-  const isMissing = (other: string) =>
-    missed.has(other) || (/^[A-Z]/.test(other) && around.programs((program) => program === other).length === 0)
-  return callsForeignToolScript(line.text, (other) => ForeignToolCall.isTool(other) && isMissing(other))
-}
-
-const missedIn = (stderr: string): ReadonlyArray<string> =>
-  Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm), ([, name = ""]) => name)
-
-/** Shows the commands for calls of tools by words; undefined where one of them means nothing certain. */
-const wordTools = (calls: ReadonlyArray<WordCall>, { commands: known, isOffline }: Facts): string | undefined => {
-  const offers = offersIn(known)
-  const own = calls.map(({ isPiped, line, name }) =>
-    isPiped ? undefined : ForeignToolCall.ofWords(name, line, offers, isOffline)
-  )
-  const commands = [...new Set(own)]
-  const [only] = commands
-  if (only === undefined || commands.includes(undefined)) return undefined
-  const isOne = commands.length === 1
-  if (!calls.every(({ isApart }) => isApart))
-    return `in ${isOne ? "its place: " : "their places:\n"}${commands.join("\n")}`
-  return isOne ? `here it is: ${only}` : `here they are:\n${commands.join("\n")}`
-}
-
-/**
- * Returns what was meant by a tool that bash did not find in a line which succeeded nevertheless, as one with
- * `x=$(Read a); echo $x` does.
- */
-export const ofPassed = (facts: Facts): string | undefined => {
-  const { command, result } = facts
-  const [name] = result.pipeline === undefined ? missedIn(result.stderr).filter(ForeignToolCall.isTool) : []
-  return name === undefined ? undefined : wordTools(callsIn(CommandLine.parse(command), name, facts), facts)
-}
-
-/** Returns what was meant by the one part of a pipeline that bash did not find, where its text is certain. */
-export const ofStage = (facts: Facts): string | undefined => {
-  const { command, result } = facts
-  if (result.pipeline?.includes(ExitCode.notFound) !== true) return undefined
-  const [name, ...others] = Array.from(
-    result.stderr.matchAll(/^bash: (?:line \d+: )?(.+): command not found$/gm),
-    ([, name]) => name
-  )
-  if (name === undefined || others.length > 0) return undefined
-  return meant(CommandLine.parse(command), { ...facts, result: { ...result, notFound: name } })
-}
-
-/** Returns the command that was meant by a line that is one quoted word, of which bash makes the name of a command. */
-const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
-  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
-  if (name === undefined || others.length === 0 || command === undefined) return undefined
-  const isKnown =
-    Hint.builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
-  return isKnown && !/\n/.test(command.value)
-    ? `the quotes make one word of it; without them: ${command.value}`
-    : undefined
-}
-
-/** Matches names of programs that are often not there, and are near to others which do something else. */
-const known = /^(?:pipx|python2)$/
-
-/** Tests whether one name can be a slip of another: few begin with the first character. */
-const isSlip =
-  (written: string) =>
-  (name: string): boolean => {
-    const isNear = Similar.isNear(written)
-    const isExchanged = [...name].sort().join("") === [...written].sort().join("")
-    return isNear(name) && (name[0]?.toLowerCase() === written[0]?.toLowerCase() || isExchanged)
-  }
-
 /** Tests whether a program such as `env` says that it did not find this one. */
 const isMissed = (name: string, stderr: string): boolean =>
   MissingPath.linesIn(stderr).some(
     (line) =>
       !line.startsWith("bash: ") && [`‘${name}’: `, `'${name}': `, ` ${name}: `].some((said) => line.includes(said))
   )
+
+/** Matches names of programs that are often not there, and are near to others which do something else. */
+const unlike = /^(?:pipx|python2|ag|fd|rg)$/
+
+/**
+ * Returns what was meant by a line in which bash found no such command; undefined if that is not known.
+ *
+ * @param named the one program of the line that can be missing
+ */
+export const meant = (line: CommandLine.CommandLine, named: string | undefined, facts: Facts): Meant | undefined => {
+  const { around, commands, here, result } = facts
+  const isNotFound = result.exitCode === 127 || result.pipeline?.includes(127) === true
+  // A command of ours has told it itself.
+  if (!isNotFound || result.category !== undefined) return undefined
+  const unquoted = ofQuotedLine(line, facts)
+  if (unquoted !== undefined) return { text: `the quotes make one word of it; without them: ${unquoted}` }
+  const name = result.notFound ?? named
+  if (name === undefined || name.includes("/")) return undefined
+  if (ReservedName.isReserved(name)) {
+    const known = facts.extensions()
+    const near = known.includes(name) ? undefined : Similar.nearest(name, known)
+    if (near !== undefined) return asking(near)
+    // What the line calls itself has said on standard error what is wrong.
+    return name === line.name
+      ? undefined
+      : { text: `programs find ${name} by the PATH of this shell: keep that, or call it in the line itself` }
+  }
+  if (Correction.isTool(name) || name === "rg" || name === "ag") {
+    const tool = ofTool(name, line, facts)
+    if (tool !== undefined) return tool
+  }
+  const extension =
+    name === line.name && commands.includes("mcp:*") ? ofExtension(name, line, facts.extensions()) : undefined
+  if (extension !== undefined) return asking(extension)
+  if ((result.notFound === undefined && !isMissed(name, result.stderr)) || unlike.test(name)) return undefined
+  // Few slips are in the first character.
+  const isNear = Similar.isNear(name)
+  const isSlip = (other: string) =>
+    isNear(other) && (other[0]?.toLowerCase() === name[0]?.toLowerCase() || isExchanged(name, other))
+  const near = Similar.nearest(name, [...around.programs(isSlip), ...[...builtins, ...commands].filter(isSlip)])
+  return near === undefined || (Correction.isTool(name) && !here.offers(near)) ? undefined : asking(near)
+}
+
+const isExchanged = (one: string, other: string): boolean => [...one].sort().join("") === [...other].sort().join("")
+
+/** Returns the command for another agent's tool, with the words of its call; or that there is none like it. */
+const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): Meant | undefined => {
+  const calls = [...CommandTree.commandsIn(line.tree.lists)].filter(({ words: [first] }) => first?.value === name)
+  const [call, ...others] = calls
+  const start = call?.words[0]?.start
+  const own = start === undefined || others.length > 0 ? line : CommandLine.parse(line.text.slice(start, call?.end))
+  const command = own.name === name ? Correction.ofWords(name, own, here) : undefined
+  if (command !== undefined) {
+    // What stands around the call may lead to another directory.
+    return {
+      text: `${line.simple ? "here it is" : `in place of ${name}`}: ${command}`,
+      command: command.split(" ", 1).join(),
+      isTool: true
+    }
+  }
+  if (Correction.mcpNameOf(name) !== undefined) return undefined
+  const advice = Correction.advise(name, {}, here)
+  const [only, more] = advice ?? []
+  if (typeof only === "string" && more === undefined) return { text: only }
+  const [same = ""] = typeof only === "object" && only._tag === "Run" ? only.command.split(" ", 1) : []
+  if (!here.offers(same)) return undefined
+  // Their input is the same as ours.
+  const takesInput =
+    own.words.length <= 1 && own.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<"))
+  if (/^apply_?patch$/.test(name) && own.words.length === 0) return asking("edit --patch")
+  return name === "TodoRead"
+    ? asking("TodoWrite --show")
+    : takesInput
+      ? asking(same)
+      : { text: undefined, command: same, isTool: true }
+}
+
+/** Matches a part of an extension command's name. */
+const part = /^[\w.][\w.-]*$/
+
+/** Returns the extension command that was meant by what is not the name of one: `mcp gh list`, `gh.list`, `skill pdf`. */
+const ofExtension = (
+  name: string,
+  { rest, words }: CommandLine.CommandLine,
+  known: ReadonlyArray<string>
+): string | undefined => {
+  const [first = "", second = ""] = words.map(({ value }) => value)
+  if (/^skills?$/i.test(name)) return part.test(first) ? skillCall(first, second) : "skill:list"
+  if (/^mcp$/i.test(name)) return part.test(first) && part.test(second) ? `mcp:${first}:${second}` : "mcp:"
+  const tool = Correction.mcpNameOf(name)
+  const wanted = plain(tool ?? name)
+  const [near, ...others] =
+    wanted.length < 3 ? [] : known.filter((one) => plain(one) === wanted || plain(one).endsWith(`:${wanted}`))
+  const found = others.length === 0 ? (near ?? tool) : tool
+  const isCertain = tool !== undefined && words.every(({ closed, expands }) => closed && !expands) && rest.length < 500
+  return found !== undefined && isCertain && rest !== ""
+    ? `${found} ${rest.startsWith("'{") ? "--json " : ""}${rest}`
+    : found
+}
+
+const plain = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^mcp\W|^mcp__/, "mcp:")
+    .replace(/__|[./]/g, ":")
+    .replaceAll("-", "_")
+
+const verb = /^(?:load|info|list|use|run|show|read)$/
+
+const skillCall = (first: string, second: string): string =>
+  verb.test(first)
+    ? part.test(second)
+      ? `skill:${first === "info" ? "info" : "load"} ${second}`
+      : "skill:list"
+    : `skill:load ${first}`
+
+/**
+ * Returns the call of a skill that is surely meant by a line which runs the system's program `skill`.
+ *
+ * @param skills the names of the skills
+ */
+export const ofSkillProgram = (text: string, skills: ReadonlyArray<string>): string | undefined => {
+  const [line, first = "", second = ""] = CommandText.skillProgram.exec(text) ?? []
+  return line !== undefined && (verb.test(first) || skills.includes(first)) ? skillCall(first, second) : undefined
+}
+
+/** Returns the line that was meant by one quoted word, of which bash makes the name of a command. */
+const ofQuotedLine = ({ command, words }: CommandLine.CommandLine, { around, commands }: Facts): string | undefined => {
+  const [name, ...others] = command?.quoted === true && words.length === 0 ? command.value.split(" ") : []
+  if (name === undefined || others.length === 0 || command === undefined || command.value.includes("\n"))
+    return undefined
+  const isKnown = builtins.has(name) || commands.includes(name) || around.programs((other) => other === name).length > 0
+  return isKnown ? command.value : undefined
+}

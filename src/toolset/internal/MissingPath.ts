@@ -81,6 +81,10 @@ const parameter = /^\w+=/
 export const linesIn = (stderr: string): ReadonlyArray<string> =>
   stderr.split("\n", mostLines).filter((line) => line.length <= longestLine && /No such file or directory$/.test(line))
 
+/** Tests whether a message says that a path is missing which depends on the directory. */
+export const isRelative = (stderr: string): boolean =>
+  linesIn(stderr).some((line) => !/(?:^|[\s'‘"])\/\S.*No such/.test(line))
+
 /**
  * Returns a path that exists and is nearly the one which was not found, in the form that it was written in; undefined
  * where there is none, or where the directory that a relative path began in is not known for sure.

@@ -46,11 +46,6 @@ export class Given {
     return /^true$/i.test(String(this.any(...names)))
   }
 
-  object(name: string): Given | undefined {
-    const value = this.any(name)
-    return Predicate.isReadonlyRecord(value) ? new Given(value) : undefined
-  }
-
   /** Returns the objects of a list. */
   objects(name: string): ReadonlyArray<Given> {
     const value = this.any(name)

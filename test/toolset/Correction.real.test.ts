@@ -4,12 +4,12 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as FastCheck from "effect/FastCheck"
 import * as Advice from "../../src/domain/Advice.js"
-import * as ForeignTool from "../../src/toolset/internal/ForeignTool.js"
+import * as Correction from "../../src/toolset/internal/Correction.js"
 import { type House, inHouse } from "../support/toolset/House.js"
 
 /** Runs the command that the answer to a call shows. */
 const copied = ({ run }: House, name: string, params: unknown) => {
-  const advice = ForeignTool.advise(name, params, () => false) ?? []
+  const advice = Correction.advise(name, params, { offers: () => false, isOffline: false }) ?? []
   const [, command = ""] = /^Bash\(command=("(?:\\.|[^"\\])*")\)/.exec(Advice.render([advice], Advice.model)) ?? []
   return run(JSON.parse(command))
 }
@@ -72,7 +72,7 @@ describe("the command for another agent's tool", () => {
       for (const text of sample(15)) {
         yield* copied(house, "Glob", { pattern: text })
         yield* copied(house, "Grep", { pattern: text })
-        yield* copied(house, "LS", { path: text, ignore: [text] })
+        yield* copied(house, "LS", { path: text })
       }
       assert.deepStrictEqual(Fs.readdirSync(house.cwd).sort(), [" $a.ts", "a.ts", "b.js"])
     })

@@ -1,8 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as Remark from "../../src/toolset/internal/Remark.js"
+import type { CommandResult } from "../../src/domain/CommandResult.js"
+import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
 
 const plain = { exitCode: 0, stderr: "" }
+
+type Result = Pick<CommandResult, "exitCode" | "offline" | "pipeline" | "stderr">
+
+const remarkOn = (command: string, result: Result): string | undefined => {
+  const line = CommandLine.parse(command)
+  const failed = Diagnosis.failuresIn(line, result, false)
+  const text = failed.map(({ text }) => text).join(", ")
+  return failed.length === 0 ? undefined : `[${text}${Diagnosis.offlineOf(line, failed, result)}]`
+}
 
 describe("who failed before the end of a pipeline", () => {
   for (const [command, pipeline, remark] of [
@@ -20,10 +30,7 @@ describe("who failed before the end of a pipeline", () => {
     ["f", undefined, undefined]
   ] as const) {
     it(`${command}: ${JSON.stringify(pipeline)}`, () => {
-      assert.strictEqual(
-        Remark.remarkUpstream(command, { ...plain, ...(pipeline === undefined ? {} : { pipeline }) }),
-        remark
-      )
+      assert.strictEqual(remarkOn(command, { ...plain, ...(pipeline === undefined ? {} : { pipeline }) }), remark)
     })
   }
 
@@ -51,7 +58,7 @@ describe("who failed before the end of a pipeline", () => {
   ] as const) {
     it(`${command}: ${code}, ${offline ?? "no packet refused"}`, () => {
       const result = offline === undefined ? {} : { offline }
-      assert.strictEqual(Remark.remarkUpstream(command, { ...plain, ...result, pipeline: [code, 0] }), remark)
+      assert.strictEqual(remarkOn(command, { ...plain, ...result, pipeline: [code, 0] }), remark)
     })
   }
 
@@ -65,15 +72,17 @@ describe("who failed before the end of a pipeline", () => {
     ["./seg | cat", 139, "bash: line 1:  5 Segmentation fault  ./seg\n", "[./seg exited 139]"]
   ] as const) {
     it(`${command}: ${code}, by name and cause`, () => {
-      assert.strictEqual(Remark.remarkUpstream(command, { exitCode: 0, stderr, pipeline: [code, 0] }), remark)
+      assert.strictEqual(remarkOn(command, { exitCode: 0, stderr, pipeline: [code, 0] }), remark)
     })
   }
 
-  it("is told beside what the exit code means, and with the last part where it means nothing", () => {
-    const beside = (command: string, exitCode: number, pipeline: ReadonlyArray<number>, meaning?: string) =>
-      Remark.besideUpstream(CommandLine.parse(command), { exitCode, stderr: "", pipeline }, meaning)
-    assert.strictEqual(beside("make | grep x", 1, [2, 1], "no match"), "make exited 2")
-    assert.strictEqual(beside("make | ./filter", 3, [2, 3]), "make exited 2, ./filter exited 3")
-    assert.isUndefined(beside("a | grep x | wc", 1, [0, 1], "no match"))
+  it("is told with the last part where that is asked for", () => {
+    const failed = (command: string, exitCode: number, pipeline: ReadonlyArray<number>, withLast: boolean) =>
+      Diagnosis.failuresIn(CommandLine.parse(command), { exitCode, stderr: "", pipeline }, withLast).map(
+        ({ text }) => text
+      )
+    assert.deepStrictEqual(failed("make | grep x", 1, [2, 1], false), ["make exited 2"])
+    assert.deepStrictEqual(failed("make | ./filter", 3, [2, 3], true), ["make exited 2", "./filter exited 3"])
+    assert.deepStrictEqual(failed("a | grep x | wc", 1, [0, 1], false), [])
   })
 })

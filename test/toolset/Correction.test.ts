@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
 import * as Advice from "../../src/domain/Advice.js"
-import * as ForeignTool from "../../src/toolset/internal/ForeignTool.js"
+import * as Correction from "../../src/toolset/internal/Correction.js"
+import * as Entry from "../support/corpus/Entry.js"
 
 const advise = (
   name: string,
@@ -8,7 +10,7 @@ const advise = (
   offered: ReadonlyArray<string> = [],
   isOffline = false
 ): string | undefined => {
-  const advice = ForeignTool.advise(name, params, (command) => offered.includes(command), isOffline)
+  const advice = Correction.advise(name, params, { offers: (command) => offered.includes(command), isOffline })
   return advice === undefined ? undefined : Advice.render([advice], { ...Advice.model, run: (command) => command })
 }
 
@@ -24,7 +26,6 @@ describe("the command for another agent's tool", () => {
       ["read_file", { absolute_path: "-x" }, "read ./-x"],
       ["Read", { file_path: "Makefile", offset: null }, "read ./Makefile"],
       ["read_file", { path: "src/x", start_line: 2, end_line: 4 }, "read src/x:2-4"],
-      ["read_file", { target_file: "x", start_line_one_indexed: 5, end_line_one_indexed_inclusive: 9 }, "read x:5-9"],
       ["read_file", { path: "src/x", start_line: 7 }, "read src/x:7-"],
       ["read_file", { path: "src/x", end_line: 7 }, "read src/x:1-7"],
       ["Read", {}, "read <file>"],
@@ -102,20 +103,13 @@ describe("the command for another agent's tool", () => {
     assert.isUndefined(advise(name, { command: "undo_edit", path: "x" }))
   })
 
-  it("applies a patch by our own commands, or by one of them that takes patches", () => {
-    const begin = "*** Begin Patch\n"
-    const end = "\n*** End Patch"
-    const body =
-      "*** Add File: a b\n+one\n+\n*** Update File: c\n*** Move to: d\n@@ f\n x\n-y\n+z\n\n@@\n-last\n*** End of File\n*** Delete File: e"
-    const patch = begin + body + end
-    const right = "write 'a b' 'one\n\n' &&\nedit c 'x\ny\n\n' 'x\nz\n\n' &&\nedit c 'last\n' '' &&\nmv c d &&\nrm e"
-    assert.strictEqual(advise("apply_patch", { input: patch }), right)
-    assert.strictEqual(advise("apply_patch", patch), right)
-    assert.strictEqual(advise("patch", { patchText: patch }, ["edit --patch"]), `edit --patch <<'EOF'\n${patch}\nEOF`)
+  it("applies a patch", () => {
+    const patch = "*** Begin Patch\n*** Update File: c\n@@\n-y\n+z\n*** End Patch"
+    for (const given of [patch, { input: patch }, { patch }])
+      assert.strictEqual(advise("apply_patch", given), `edit --patch <<'EOF'\n${patch}\nEOF`)
     const sentence = "edit <file> <old> <new> for each change; edit --help says more"
-    for (const other of ["", "diff", `${begin}*** Update File: a\n@@\n+only new${end}`, `${begin}x${end}`]) {
+    for (const other of ["", "diff", "*** Begin Patch\nx"])
       assert.strictEqual(advise("apply_patch", { input: other }), sentence)
-    }
   })
 
   it("searches as the tool would", () => {
@@ -140,7 +134,7 @@ describe("the command for another agent's tool", () => {
         { pattern: "**/*.{ts,js}", path: "a b" },
         `(cd 'a b' && shopt -s globstar nullglob && for f in **/*.{ts,js}; do printf '%s\\n' "$f"; done)`
       ],
-      ["LS", { path: "/a b", ignore: ["*.o"] }, "ls -la -I '*.o' '/a b'"],
+      ["LS", { path: "/a b" }, "ls -la '/a b'"],
       ["list", {}, "ls -la ."]
     ])
   })
@@ -149,7 +143,6 @@ describe("the command for another agent's tool", () => {
     all([
       ["shell", { command: ["bash", "-lc", "a && b"] }, "a && b"],
       ["shell", { command: ["a", "b c"], workdir: "/x", timeout_ms: 5 }, "(cd /x && a 'b c'), with timeout=5"],
-      ["local_shell", { action: { type: "exec", command: ["a"], working_directory: "/x" } }, "(cd /x && a)"],
       ["exec_command", { cmd: "a" }, "a"],
       ["execute_command", { command: "ls -la", requires_approval: false }, "ls -la"],
       ["run_terminal_cmd", { command: "a b", is_background: false }, "a b"],
@@ -157,7 +150,7 @@ describe("the command for another agent's tool", () => {
       [
         "BashOutput",
         { bash_id: "1" },
-        "jobs -l lists what runs in the background; its output is in the file that it was sent to, or that the result of its call named"
+        "jobs -l lists what runs in the background; its output is in the file that it was sent to"
       ],
       ["KillShell", { shell_id: "1" }, "jobs -l lists what runs in the background, and kill %1 ends the first"],
       ["KillBash", {}, "jobs -l lists what runs in the background, and kill %1 ends the first"],
@@ -183,10 +176,9 @@ describe("the command for another agent's tool", () => {
         "update_plan",
         { plan: [{ step: "a", status: "completed" }] },
         `TodoWrite '{"todos":[{"content":"a","activeForm":"a","status":"completed"}]}'`
-      ],
-      ["TodoRead", {}, "there is no list of tasks"]
+      ]
     ])
-    assert.strictEqual(advise("TodoRead", {}, ["TodoRead"]), "TodoRead")
+    assert.isUndefined(advise("TodoRead", {}))
     assert.strictEqual(advise("TodoRead", {}, ["TodoWrite"]), "TodoWrite --show")
   })
 
@@ -194,18 +186,114 @@ describe("the command for another agent's tool", () => {
     const given = { prompt: "a b", description: "c", subagent_type: "general" }
     assert.strictEqual(advise("Task", given), "there are no sub-agents: do the task yourself, with Bash")
     assert.strictEqual(advise("Task", given, ["task:general"]), "task:general --prompt 'a b' --description c")
-    const none = "none: the sandbox has no network but localhost"
+    const none = "the sandbox has no network but localhost"
     for (const [name, url, isOffline, right] of [
       ["WebFetch", "https://a/?b&c", false, "curl -sSL 'https://a/?b&c'"],
       ["WebFetch", "https://a/?b&c", true, none],
       ["WebFetch", "https://localhost.a/", true, none],
       ["web_fetch", undefined, true, none],
-      ["fetch", "http://localhost:80/x", true, "curl -sSL http://localhost:80/x"],
-      ["WebSearch", undefined, true, none],
-      ["WebSearch", undefined, false, undefined]
+      ["WebFetch", "http://localhost:80/x", true, "curl -sSL http://localhost:80/x"],
+      ["WebSearch", undefined, true, "there is no tool that searches the web"]
     ] as const) {
       assert.strictEqual(advise(name, { url }, [], isOffline), right, `${name} ${url}`)
     }
     for (const name of ["UnknownTool", "Bash", "constructor", "", "42"]) assert.isUndefined(advise(name, {}))
+  })
+})
+
+describe("the table of tools", () => {
+  it("has a call in the corpus for each row", () => {
+    const plain = (name = "") => name.toLowerCase().replace(/[^a-z]/g, "")
+    const called = new Set(Entry.load("calls").map(({ tool }) => plain(tool)))
+    for (const { names } of Correction.rows)
+      assert.isTrue(
+        names.split(" ").some((name) => called.has(name)),
+        names
+      )
+  })
+})
+
+describe("another agent's tool, called in the shell", () => {
+  const here: Correction.Here = {
+    offers: (command) => /^(?:read|edit|write|TodoWrite|mcp:|skill:)/.test(command),
+    isOffline: false
+  }
+  const ofWords = (text: string) => {
+    const line = CommandLine.parse(text)
+    return Correction.ofWords(line.name, line, here)
+  }
+  const ofCall = (text: string) => Correction.ofFunctionCall(text, here)
+
+  it("is the command that does the same, with its words", () => {
+    for (const [text, command] of [
+      ["Read src/a.ts", "read src/a.ts"],
+      ["Read 'a b'", "read 'a b'"],
+      ["read_file path=src/a.ts", "read src/a.ts"],
+      ["Read file_path=src/a.ts offset=3", "read src/a.ts --offset 2"],
+      [`Read '{"file_path":"a.txt"}'`, "read a.txt"],
+      [`Read {"file_path":"a.txt"}`, "read a.txt"],
+      ["LS src", "ls -la src"],
+      ["Glob '**/*.ts'", ofCall('Glob(pattern="**/*.ts")')],
+      ["Glob **/*.ts src", ofCall('Glob("**/*.ts", "src")')],
+      ["Edit src/a.ts 80 81", "edit src/a.ts '80' '81'"],
+      ["Edit file_path=a.ts old_string='a b' new_string=c", "edit a.ts 'a b' 'c'"],
+      ["Write a.txt 'it is'", "write a.txt 'it is'"],
+      ["str_replace_based_edit_tool view a.ts", "read a.ts"],
+      ["str_replace_editor str_replace a.ts x y", "edit a.ts 'x' 'y'"],
+      ["Grep 'it.s' src", "grep -rnIE --exclude-dir='.?*' 'it.s' src"],
+      ["rg -in foo", "grep -rnIE --exclude-dir='.?*' -in foo ."],
+      ["ag foo src", "grep -rnIE --exclude-dir='.?*' foo src"],
+      [
+        "apply_patch '*** Begin Patch\n*** Delete File: a\n*** End Patch'",
+        "edit --patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF"
+      ]
+    ] as const)
+      assert.strictEqual(ofWords(text), command, text)
+  })
+
+  it("is none where its words are not certain", () => {
+    for (const text of [
+      "Read",
+      "Read a b",
+      "Read -n 3 a",
+      "Read $x",
+      "Glob $x",
+      "Glob '$(id)' `id`",
+      "Grep 'a",
+      "Edit a b",
+      "Edit a b c d",
+      "Grep --no-such a",
+      "rg --files",
+      "rg -t ts foo",
+      "rg foo $x",
+      "str_replace_based_edit_tool undo a.ts",
+      "str_replace_based_edit_tool view",
+      "apply_patch a",
+      "Write a",
+      "view a",
+      "constructor a",
+      "__proto__ a"
+    ])
+      assert.isUndefined(ofWords(text), text)
+  })
+
+  it("is known in the form of a function", () => {
+    for (const [text, command] of [
+      ['Read("src/a.ts")', "read src/a.ts"],
+      ["Read(src/a.ts)", "read src/a.ts"],
+      ['Read(file_path="src/a.ts", offset=10, limit=5)', "read src/a.ts --offset 9 --limit 5"],
+      ['Read({"file_path": "a"})', "read ./a"],
+      ['Edit(file_path="a")', undefined],
+      ['Skill("pdf")', "skill:load pdf"],
+      ['mcp__gh__list({"state": "open"})', `mcp:gh:list --json '{"state":"open"}'`],
+      [`mcp:gh:list({"a": "it's"})`, `mcp:gh:list --json '{"a": "it'\\''s"}'`],
+      ["mcp__gh__list()", "mcp:gh:list"],
+      ["Read(path)", undefined],
+      ["Read(os.path.join('a', 'b'))", undefined],
+      ["f() { echo; }", undefined],
+      ["foo(bar)", undefined],
+      [`Read("${"x".repeat(2000)}")`, undefined]
+    ] as const)
+      assert.strictEqual(ofCall(text), command, text)
   })
 })

@@ -1,0 +1,439 @@
+/**
+ * The table of other agents' tools: what a model called, and the command that does the same here, made of the call's own
+ * arguments. Each row has a call in `test/fixtures/corpus/calls.json`.
+ */
+import * as Predicate from "effect/Predicate"
+import type * as CommandLine from "../../bash/CommandLine.js"
+import * as Quote from "../../bash/Quote.js"
+import * as Advice from "../../domain/Advice.js"
+import * as BashArguments from "../BashArguments.js"
+import { Given, isShown } from "./Given.js"
+import * as PatchText from "./PatchText.js"
+
+/** Tests whether Synapse has a command of its own by that name. */
+export type Offers = (command: string) => boolean
+
+/** What commands can do here. */
+export interface Here {
+  readonly offers: Offers
+  /** True where commands reach no network. */
+  readonly isOffline: boolean
+}
+
+/** Makes the command from the arguments, or a sentence; undefined if they hold too little. */
+type Template = (given: Given, here: Here) => string | Advice.Advice | undefined
+
+interface Row {
+  /** The names of the tools, in lower case, without what is no letter. */
+  readonly names: string
+  /** The parameters that words without a name stand for. */
+  readonly words?: ReadonlyArray<string>
+  readonly command: Template
+}
+
+const fileOf = (given: Given): string => given.path("<file>", "filepath", "absolutepath", "targetfile", "path", "file")
+
+const directoryOf = (given: Given): string =>
+  given.path(".", "path", "dirpath", "directory", "relativeworkspacepath", "dir")
+
+/** Writes `read`; other agents count lines from 1. */
+const read = (given: Given): string => {
+  const file = fileOf(given)
+  const range = rangeOf(given)
+  if (range !== undefined) return `read ${file}:${range}`
+  const skipped = (given.number("offset") ?? 1) - 1
+  const limit = given.number("limit") ?? 0
+  return [
+    // A name that a variable could have is bash's own `read`.
+    `read ${/^[A-Za-z_]\w*$/.test(file) ? `./${file}` : file}`,
+    ...(skipped > 0 ? [`--offset ${skipped}`] : []),
+    ...(limit > 0 ? [`--limit ${limit}`] : [])
+  ].join(" ")
+}
+
+/** Returns the lines from a first to a last one; `[5, -1]` goes to the end. */
+const rangeOf = (given: Given): string | undefined => {
+  const range = given.any("viewrange")
+  const [first, last] = Array.isArray(range)
+    ? range.map((line) => (Number.isSafeInteger(line) ? Number(line) : undefined))
+    : []
+  const from = first ?? given.number("startline")
+  const to = last ?? given.number("endline")
+  if (from === undefined && to === undefined) return undefined
+  const start = Math.max(from ?? 1, 1)
+  return `${start}-${to === undefined || to < start ? "" : to}`
+}
+
+/** Writes what lists a directory, and shows a file. */
+const view = (given: Given): string => {
+  const file = fileOf(given)
+  const mayBeDirectory = rangeOf(given) === undefined && !/^<|\.\w+'?$/.test(file)
+  return mayBeDirectory ? `[ -d ${file} ] && ls -la ${file} || ${read(given)}` : read(given)
+}
+
+const write = (given: Given): string => {
+  const content = given.text("content", "filetext", "contents")
+  return content?.endsWith("\n") === true && isShown(content)
+    ? `write ${fileOf(given)} ${Quote.hereDocument(content)}`
+    : writing(fileOf(given), content)
+}
+
+const writing = (file: string, content: string | undefined): string =>
+  `write ${content?.startsWith("-") === true ? "-- " : ""}${file} ${quoted(content, "<content>")}`
+
+const quoted = (text: string | undefined, placeholder: string): string =>
+  text === undefined || !isShown(text) ? placeholder : Quote.quote(text)
+
+/** Writes `edit`; without an old text, it makes a file that is not there yet. */
+const edit = (given: Given, file = fileOf(given)): string => {
+  const old = given.text("oldstring", "oldstr")
+  const replacement = given.text("newstring", "newstr")
+  if (old === "") return `[ ! -s ${file} ] && ${writing(file, replacement)}`
+  const isDashed = [old, replacement].some((text) => text?.startsWith("-") === true)
+  const options = [...(given.flag("replaceall") ? ["--all"] : []), ...(isDashed ? ["--"] : [])]
+  return ["edit", ...options, file, quoted(old, "<old>"), quoted(replacement, "<new>")].join(" ")
+}
+
+const multiEdit = (given: Given): string => {
+  const file = fileOf(given)
+  const edits = given.objects("edits").map((each) => edit(each, file))
+  return edits.length === 0 ? `edit ${file} <old> <new>` : edits.join(" &&\n")
+}
+
+/** Writes lines behind a line of a file; before the first one, `r` of sed can't. */
+const insert = (given: Given): string => {
+  const file = fileOf(given)
+  const line = given.number("insertline") ?? 0
+  const text = given.text("inserttext", "newstr")
+  if (text === undefined || !isShown(text)) return `sed -i '${line}r <file with the text>' ${file}`
+  const lines = Quote.hereDocument(text.endsWith("\n") ? text : `${text}\n`)
+  return line === 0
+    ? lines.replace("\n", () => ` cat - ${file} | write ${file}\n`)
+    : `sed -i '${line}r /dev/stdin' ${file} ${lines}`
+}
+
+const editing: Readonly<Record<string, readonly [command: Template, words: ReadonlyArray<string>]>> = {
+  create: [write, ["command", "path", "file_text"]],
+  insert: [insert, ["command", "path", "insert_line", "insert_text"]],
+  str_replace: [(given) => edit(given), ["command", "path", "old_str", "new_str"]],
+  view: [view, ["command", "path"]]
+}
+
+const editor: Template = (given, here) => {
+  const command = given.text("command") ?? ""
+  return Object.hasOwn(editing, command) ? editing[command]?.[0](given, here) : undefined
+}
+
+const patch: Template = (given) => {
+  const found = PatchText.find(typeof given.params === "string" ? given.params : (given.text("input", "patch") ?? ""))
+  return found?.isWhole === true && isShown(found.patch)
+    ? PatchText.toCommand(found.patch)
+    : Advice.line`${Advice.run("edit <file> <old> <new>")} for each change; ${Advice.run("edit --help")} says more`
+}
+
+/** Matches what `grep -E` reads in another way than ripgrep. */
+const beyondExtended = /\\[A-Za-z]|\(\?|[*+?}][?+]/
+
+const grep = (given: Given): string => {
+  const pattern = given.text("pattern", "query", "regex")
+  const mode = given.text("outputmode") ?? "files_with_matches"
+  const shows = mode === "content" ? "n" : mode === "count" ? "c" : "l"
+  const context = given.number("c", "context")
+  const limit = given.number("headlimit") ?? 0
+  const names = namesOf(given)
+  return [
+    `grep -rI${shows}${given.flag("i") ? "i" : ""}${beyondExtended.test(pattern ?? "") ? "P" : "E"}`,
+    ...(shows === "n" && context !== undefined ? [`-C ${context}`] : []),
+    "--exclude-dir={.git,node_modules}",
+    // The sandbox denies these, and other files are found all the same.
+    ...(names.length === 0 ? ["--exclude='.env*'"] : names.map((name) => `--include=${Quote.quote(name)}`)),
+    ...(pattern?.startsWith("-") === true ? ["-e"] : []),
+    quoted(pattern, "<pattern>"),
+    directoryOf(given),
+    ...(limit > 0 ? [`| head -n ${limit}`] : [])
+  ].join(" ")
+}
+
+/** Returns the patterns of the names of files; `--include` knows no braces and no directories. */
+const namesOf = (given: Given): ReadonlyArray<string> => {
+  const type = given.text("type")
+  const glob = given.text("glob", "include") ?? ""
+  const [, before = "", alternatives = "", after = ""] = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(glob) ?? []
+  const globs = alternatives === "" ? [glob] : alternatives.split(",").map((each) => before + each + after)
+  return [
+    ...(type === undefined ? [] : [`*.${type}`]),
+    ...globs.map((each) => each.slice(each.lastIndexOf("/") + 1))
+  ].filter((name) => name !== "" && isShown(name))
+}
+
+/** Writes `Glob`: the files that bash finds by the pattern, one a line. */
+const glob = (given: Given): string => {
+  const pattern = given.text("pattern")
+  // Quotes all that bash would read in another way.
+  const names =
+    pattern === undefined || pattern === "" || !isShown(pattern)
+      ? "<pattern>"
+      : pattern.replace(/[^\w./*?{},[\]!:@%+-]/gu, (found) => (found === "\n" ? "$'\\n'" : `\\${found}`))
+  const directory = directoryOf(given)
+  const cd = directory === "." ? "" : `cd ${directory} && `
+  return `(${cd}shopt -s globstar nullglob && for f in ${names}; do printf '%s\\n' "$f"; done)`
+}
+
+/** Writes the list of `TodoWrite`, or of a plan, with the keys that ours has and no others. */
+export const todoWrite = (given: Given): string => {
+  const items = [...given.objects("todos"), ...given.objects("plan")].flatMap((item) => {
+    const content = item.text("content", "step") ?? ""
+    const status = item.text("status") ?? "pending"
+    return status === "cancelled" ? [] : [{ content, activeForm: item.text("activeform") ?? content, status }]
+  })
+  const json = JSON.stringify({ todos: items })
+  return isShown(json) ? `TodoWrite ${Quote.quote(json)}` : "TodoWrite <json>"
+}
+
+const shell: Template = (given) => {
+  const line = BashArguments.toCommand(given.any("command", "cmd"))
+  const directory = given.text("workdir", "cwd", "directory") ?? ""
+  if (line === undefined) return undefined
+  const there = directory === "" ? line : BashArguments.inDirectory(directory, line)
+  const run = Advice.run(given.flag("isbackground", "runinbackground") ? BashArguments.inBackground(there) : there)
+  const timeout = given.number("timeoutms", "timeout")
+  return timeout === undefined ? [run] : Advice.line`${run}, with timeout=${`${timeout}`}`
+}
+
+const python: Template = (given) => {
+  const code = typeof given.params === "string" ? given.params : given.text("code", "script", "input")
+  return code === undefined || code.trim() === "" || !isShown(code)
+    ? "python3 - <<'EOF'\n<code>\nEOF"
+    : `python3 - ${Quote.hereDocument(`${code.replace(/\n$/, "")}\n`)}`
+}
+
+/** Writes `Task`, which has a sub-agent do something. */
+const task = (given: Given, { offers }: Here): string | Advice.Advice => {
+  const asked = (given.text("subagenttype", "type", "agent") ?? "general").trim().toLowerCase()
+  const type = asked === "explore" || asked === "plan" ? "explore" : /^[\w.+]+$/.test(asked) ? asked : "general"
+  const line = `task:${type} --prompt ${given.word("<prompt>", "prompt", "message", "task")} --description ${given.word("<words>", "description", "title")}`
+  return offers(`task:${type}`) ? line : Advice.line`there are no sub-agents: do the task yourself, with Bash`
+}
+
+const skill: Template = (given, { offers }) => {
+  if (!offers("skill:load")) return undefined
+  const name = given.text("skill", "name", "command")
+  return name === undefined ? "skill:list" : `skill:load ${isShown(name) ? Quote.word(name) : "<name>"}`
+}
+
+const onThisMachine = /^(?:https?:\/\/)?(?:localhost|127\.[\d.]+|\[::1\])(?:[:/?#]|$)/i
+const offline = Advice.line`the sandbox has no network but localhost`
+
+const lack =
+  (sentence: string): Template =>
+  () => [sentence]
+
+export const rows: ReadonlyArray<Row> = [
+  { names: "read readfile viewfile", words: ["file_path"], command: read },
+  { names: "view", words: ["file_path"], command: view },
+  { names: "write writefile createfile", words: ["file_path", "content"], command: write },
+  {
+    names: "edit editfile replace strreplace",
+    words: ["file_path", "old_string", "new_string"],
+    command: (given) => edit(given)
+  },
+  { names: "multiedit", command: multiEdit },
+  { names: "strreplacebasededittool strreplaceeditor", command: editor },
+  { names: "applypatch patch", command: patch },
+  { names: "grep rg grepsearch searchfilecontent", words: ["pattern", "path"], command: grep },
+  { names: "glob", words: ["pattern", "path"], command: glob },
+  {
+    names: "ls list listdir listdirectory listfiles",
+    words: ["path"],
+    command: (given) => `ls -la ${directoryOf(given)}`
+  },
+  { names: "todowrite updateplan", command: todoWrite },
+  { names: "todoread", command: (_, { offers }) => (offers("TodoWrite") ? "TodoWrite --show" : undefined) },
+  {
+    names: "webfetch",
+    command: (given, { isOffline }) =>
+      isOffline && !onThisMachine.test(given.text("url") ?? "") ? offline : `curl -sSL ${given.word("<url>", "url")}`
+  },
+  { names: "websearch", command: lack("there is no tool that searches the web") },
+  { names: "task agent", command: task },
+  { names: "skill", words: ["skill"], command: skill },
+  {
+    names: "bashoutput taskoutput",
+    command: () =>
+      Advice.line`${Advice.run("jobs -l")} lists what runs in the background; its output is in the file that it was sent to`
+  },
+  {
+    names: "killshell killbash",
+    command: () =>
+      Advice.line`${Advice.run("jobs -l")} lists what runs in the background, and ${Advice.typed("kill %1")} ends the first`
+  },
+  {
+    names: "shell containerexec execcommand executecommand runshellcommand runterminalcmd",
+    words: ["command"],
+    command: shell
+  },
+  { names: "python ipython", command: python },
+  { names: "askuserquestion", command: lack("there is no tool that asks the user; ask in your answer") },
+  { names: "enterplanmode exitplanmode", command: lack("there is no tool for plans; give the plan as your answer") },
+  {
+    names: "notebookedit notebookread",
+    command: lack("there is no tool for notebooks; a notebook is a JSON file, which any program can change")
+  }
+]
+
+const byName: ReadonlyMap<string, Row> = new Map(
+  rows.flatMap((row) => row.names.split(" ").map((name): [string, Row] => [name, row]))
+)
+
+const rowOf = (name: string): Row | undefined => {
+  const plain = name
+    .replace(/^functions\./, "")
+    .toLowerCase()
+    .replace(/[^a-z]/g, "")
+  return byName.get(plain)
+}
+
+/** Matches `mcp__<server>__<tool>`: a server's name has no two underscores next to each other. */
+const mcpName = /^mcp__((?:(?!__)[\w.-])+)__([\w.-]+)$/
+
+/** Returns our name of an MCP tool that is named as `mcp__<server>__<tool>`. */
+export const mcpNameOf = (name: string): string | undefined => {
+  const [, server, tool] = mcpName.exec(name) ?? []
+  return server === undefined ? undefined : `mcp:${server}:${tool}`
+}
+
+const mcp = (command: string, { params }: Given): string => {
+  if (!Predicate.isReadonlyRecord(params)) return `${command} --json '{…}'`
+  const json = JSON.stringify(params)
+  return json === "{}" ? command : `${command} --json ${isShown(json) ? Quote.word(json) : "'{…}'"}`
+}
+
+/**
+ * Returns the advice that takes the place of a call of another agent's tool; undefined for an unknown tool.
+ *
+ * @param params the arguments: the object, or text that is not JSON
+ */
+export const advise = (name: string, params: unknown, here: Here): Advice.Advice | undefined => {
+  const given = new Given(params)
+  const tool = here.offers("mcp:") ? mcpNameOf(name) : undefined
+  const found = tool === undefined ? rowOf(name)?.command(given, here) : mcp(tool, given)
+  return typeof found === "string" ? [Advice.run(found)] : found
+}
+
+/** The tools' names in lower case that are no programs' names. */
+const lowerCase = new Set(["applypatch", "glob", "list", "multiedit", "shell", "todoread", "todowrite", "webfetch"])
+
+/** Tests whether a command that bash did not find is called as another agent's tool is. */
+export const isTool = (name: string): boolean =>
+  (/[A-Z_]/.test(name) || lowerCase.has(name)) && (rowOf(name) !== undefined || mcpName.test(name))
+
+const ourOwn = new Set(["TodoWrite", "edit", "read", "write"])
+
+/** Returns the command for a call, if it is certain: without a placeholder, short, and of commands that there are. */
+const certain = (advice: Advice.Advice | undefined, { offers }: Here): string | undefined => {
+  const [only, more] = advice ?? []
+  if (more !== undefined || typeof only !== "object" || only._tag !== "Run") return undefined
+  const { command } = only
+  const [name = ""] = command.split(" ", 1)
+  const isCertain = command.length <= 1000 && !/(?:^| )<[a-z]+>(?: |$)|'\{…\}'/.test(command)
+  return isCertain && (!ourOwn.has(name) || offers(name)) ? command : undefined
+}
+
+/**
+ * Returns the command for a tool that was called as a command of the shell: with words (`Grep 'a b' src`), with named ones
+ * (`Read file_path=a`), or with its object. Undefined where the words mean nothing certain.
+ */
+export const ofWords = (name: string, line: CommandLine.CommandLine, here: Here): string | undefined => {
+  if (name === "rg" || name === "ag" || name === "Grep") return ripgrep(line) ?? ofParams(name, line, here)
+  return isTool(name) ? ofParams(name, line, here) : undefined
+}
+
+const ofParams = (name: string, line: CommandLine.CommandLine, here: Here): string | undefined => {
+  const params = objectOf(line) ?? paramsOf(name, line.words)
+  return params === undefined ? undefined : certain(advise(name, params, here), here)
+}
+
+/** Returns the command for a command of ours that was given the arguments of a tool, as an object. */
+export const ofOwn = (line: CommandLine.CommandLine, here: Here): string | undefined => {
+  const object = /^(?:edit|read|write)$/.test(line.name) && line.simple ? objectOf(line) : undefined
+  return object === undefined ? undefined : certain(advise(line.name, object, here), here)
+}
+
+/** Writes a search with a pattern and at most one path; grep has the same meaning for these options. */
+const ripgrep = ({ rest, words }: CommandLine.CommandLine): string | undefined => {
+  const operands = words.filter(({ value }) => !value.startsWith("-"))
+  const isPlain = words.every(
+    ({ closed, expands, quoted, value }) =>
+      closed && !expands && (quoted || /^(?:-[inlcwF]+|-[ABC]\d+|[^-][^=]*)$/.test(value))
+  )
+  if (!isPlain || operands.length === 0 || operands.length > 2 || words.at(-1) !== operands.at(-1)) return undefined
+  return `grep -rnIE --exclude-dir='.?*' ${rest.trim()}${operands.length === 1 ? " ." : ""}`
+}
+
+/** Returns the object that a call's words are as JSON, with or without quotes for bash. */
+const objectOf = ({ rest, words }: CommandLine.CommandLine): unknown => {
+  const [only, more] = words
+  const value = more === undefined && only?.closed === true && !only.expands ? parsed(only.value) : undefined
+  const whole = Predicate.isReadonlyRecord(value) ? value : parsed(rest)
+  return Predicate.isReadonlyRecord(whole) ? whole : undefined
+}
+
+type Word = Pick<CommandLine.CommandLine["words"][number], "closed" | "expands" | "value">
+
+/** Returns the parameters that words give, named or in their order; undefined unless they give all but the path. */
+const paramsOf = (name: string, words: ReadonlyArray<Word>): unknown => {
+  const row = rowOf(name)
+  const isPattern = row?.names === "glob"
+  if (!words.every(({ closed, expands, value }) => closed && (!expands || (isPattern && !/[$`~<]/.test(value)))))
+    return undefined
+  if (row?.command === patch) return words.length === 1 ? words[0]?.value : undefined
+  const parameters = row?.command === editor ? editing[words[0]?.value.replace(/^command=/, "") ?? ""]?.[1] : row?.words
+  if (parameters === undefined) return undefined
+  const given = new Map<string, string>()
+  const left = [...parameters]
+  for (const { value } of words) {
+    const [, key, text = ""] = /^(?:--)?([a-z_]{1,40})=([\s\S]*)$/.exec(value) ?? []
+    if (key === undefined && value.startsWith("-")) return undefined
+    const parameter = key ?? left.shift()
+    if (parameter === undefined) return undefined
+    const at = left.findIndex(
+      (each) => each === key || (each === "file_path" && /^(?:file_?|target_)?(?:path|file)$/i.test(key ?? ""))
+    )
+    if (key !== undefined && at >= 0) left.splice(at, 1)
+    given.set(parameter, key === undefined ? value : text)
+  }
+  return left.every((parameter) => parameter === "path") && words.length > 0 ? Object.fromEntries(given) : undefined
+}
+
+/** Matches a text that is one call in the form of a function. */
+const functionForm = /^\s*([A-Za-z][\w.:-]{0,127})[ \t]*\(([\s\S]*)\)[\s;]*$/
+
+/** Returns the command for a text that calls a tool as a function: `Read("a.ts")`, `Read(file_path="a.ts")`. */
+export const ofFunctionCall = (text: string, here: Here): string | undefined => {
+  const [, name = "", inner = ""] = text.length > 1000 ? [] : (functionForm.exec(text) ?? [])
+  const given = inner.trim()
+  const params =
+    parsed(given) ??
+    // A path without quotes.
+    (/^[\w@~+.-]*[/.][\w@~+./-]*$/.test(given) ? given : undefined) ??
+    parsed(`{${given.replace(/(^|,\s*)(\w+)\s*=(?=\s*["\d[{tf-])/g, '$1"$2":')}}`) ??
+    parsed(`[${given}]`)
+  if (/^(?:mcp|skill):./.test(name))
+    return `${name} --json ${Predicate.isReadonlyRecord(params) ? Quote.word(given) : "'{…}'"}`
+  const words = (Array.isArray(params) ? params : [params]).filter((each) => typeof each === "string")
+  const object = Predicate.isReadonlyRecord(params)
+    ? params
+    : paramsOf(
+        name,
+        words.map((value) => ({ closed: true, expands: false, value }))
+      )
+  return object === undefined ? undefined : certain(advise(name, object, here), here)
+}
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

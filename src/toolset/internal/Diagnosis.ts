@@ -1,0 +1,517 @@
+/**
+ * Tells what a failure means: the table of what programs say, the answers that exit codes give, and who failed in a
+ * pipeline. Each row of the table has a report in `test/fixtures/failures.json`.
+ */
+import * as Path from "node:path"
+import * as Apostrophe from "../../bash/Apostrophe.js"
+import * as CommandLine from "../../bash/CommandLine.js"
+import * as CommandStatus from "../../bash/CommandStatus.js"
+import * as SignalName from "../../bash/SignalName.js"
+import { isRedirection } from "../../bash/Token.js"
+import { builtins } from "../../command/CommandName.js"
+import { help } from "../../command/UnknownCommand.js"
+import * as Advice from "../../domain/Advice.js"
+import type { FailureCategory } from "../../domain/CommandError.js"
+import type { CommandResult } from "../../domain/CommandResult.js"
+import * as ExitCode from "../../domain/ExitCode.js"
+import * as CommandWords from "../../sandbox/denial/CommandWords.js"
+import type { Surroundings } from "../../sandbox/Surroundings.js"
+import * as Correction from "./Correction.js"
+import * as MissingCommand from "./MissingCommand.js"
+import * as MissingPath from "./MissingPath.js"
+
+/** The facts that a diagnosis is made from. */
+export interface Facts {
+  readonly command: string
+  readonly result: CommandResult
+  /** The shell's directory. */
+  readonly cwd: string
+  readonly around: Surroundings
+  /** The names of the commands that are not the shell's own. */
+  readonly commands: ReadonlyArray<string>
+  readonly here: Correction.Here
+  /** Returns the names of the extension commands that are known. */
+  readonly extensions: () => ReadonlyArray<string>
+}
+
+/** What a result means. */
+export interface Diagnosis {
+  /** The line for a model that `output` has behind the command's own output. */
+  readonly remark: string | undefined
+  /** What probably went wrong, in words for a person as well; undefined if it is unknown, or the exit code was an answer. */
+  readonly cause: string | undefined
+  /** How to see the usage of what failed. */
+  readonly hint: Advice.Advice | undefined
+  readonly category: FailureCategory | undefined
+}
+
+/** A failure that what a program has printed makes certain. */
+interface Row {
+  readonly exitCode?: number
+  /** Matches the command's text. */
+  readonly command?: RegExp
+  /** Matches what was printed. */
+  readonly says: RegExp
+  /** What it means; `$1` is the first group of `says`. */
+  readonly means: string
+}
+
+export const rows: ReadonlyArray<Row> = [
+  {
+    command: /^(?!.*<<)(?:[^\n]*\r\n)+[^\n]*$/s,
+    says: /\r|\\r'|syntax error/,
+    means: "its lines end in CRLF: write LF"
+  },
+  {
+    command: /\u00a0/,
+    says: /\u00a0|\\302\\240/,
+    means: "a no-break space (U+00A0) stands in it: write a plain one"
+  },
+  {
+    exitCode: ExitCode.notFound,
+    says: /^bash: (?:line \d+: )?sudo: command not found$/m,
+    means: "there is no sudo: leave it out"
+  },
+  {
+    exitCode: ExitCode.notFound,
+    command: /^\s*[A-Za-z_]\w* = /,
+    says: /: command not found$/m,
+    means: "no blanks around the = of an assignment"
+  },
+  {
+    says: /^find: missing argument to [`'‘"]-(exec|execdir|ok|okdir)['’"]$/m,
+    means: "-$1 ends with \\; or +"
+  },
+  {
+    command: /^git commit(?! .*(?:-\w*[mFC]\b|--message|--file|--no-edit))/,
+    says: /^Aborting commit due to empty commit message\.$/m,
+    means: "git commit -m '<message>'"
+  },
+  {
+    command: /^npm init(?! .*(?:-y\b|--yes))/,
+    says: /^(?:package )?name: \([^\n]*$/m,
+    means: "npm init -y takes the defaults"
+  },
+  {
+    command: /^ssh-keygen\b(?! .*-f)/,
+    says: /^Enter file in which to save the key/m,
+    means: "ssh-keygen -f <file> -N ''"
+  },
+  {
+    command: /^(?:apt|apt-get|dnf|yum) (?! *-\w*y)/,
+    says: /\[(?:Y\/n|y\/N)\]:? ?(?:Abort\.|Operation aborted\.)?\s*$/,
+    means: "-y answers yes"
+  },
+  { command: /^\s*top\b/, says: /^top: failed tty get/, means: "there is no terminal: top -bn1" },
+  {
+    exitCode: 1,
+    command: /^\s*read -(?:[^<|\n]|\|\|)*$/,
+    says: /^$/,
+    means: "nobody can be asked: read name <<< 'answer'"
+  },
+  {
+    exitCode: 126,
+    says: /^bash: .*: Argument list too long$/m,
+    means: "a program takes words of 128 KiB at most: use a pipe, a here-document or a file"
+  },
+  {
+    exitCode: ExitCode.timeout,
+    command: /(?:^|[\s;&|(])(?:\S*\/)?timeout\s/,
+    says: /^/,
+    means: "timeout ended it; give it longer, or put it in the background: >log 2>&1 &"
+  }
+]
+
+/** Returns what a row of the table says of a failure. */
+export const ofTable = (
+  command: string,
+  { category, exitCode, stderr, stdout }: Pick<CommandResult, "category" | "exitCode" | "stderr" | "stdout">
+): string | undefined => {
+  if (category !== undefined) return undefined
+  for (const row of rows) {
+    if (row.exitCode !== undefined && row.exitCode !== exitCode) continue
+    if (row.command !== undefined && !row.command.test(command)) continue
+    const found = row.says.exec(stderr) ?? row.says.exec(stdout)
+    // An empty text says nothing if the other one is not empty.
+    if (found === null || (found[0] === "" && row.exitCode === 1 && stderr + stdout !== "")) continue
+    return row.means.replace("$1", found[1] ?? "")
+  }
+  return undefined
+}
+
+/** The answers that exit code 1 of programs gives. */
+const answers: Readonly<Record<string, string>> = {
+  "[": "false",
+  cmp: "they differ",
+  diff: "they differ",
+  egrep: "no match",
+  fgrep: "no match",
+  grep: "no match",
+  pgrep: "no such process",
+  rg: "no match",
+  test: "false",
+  which: "not found"
+}
+
+const bare = (program: string): string => program.replace(/^\/(?:usr\/)?bin\//, "")
+
+/** Returns the answer that an exit code gives; undefined if it may be a failure. */
+const answerOf = (line: CommandLine.CommandLine, result: CommandResult): string | undefined => {
+  const { exitCode, left, pipeline, stderr, stdout } = result
+  const names = candidates(line, left)
+  const [name = "", ...others] = names.length > 1 && stderr === "" ? silent(line, names) : names
+  if (others.length > 0 || (pipeline !== undefined && pipeline.at(-1) !== exitCode)) return undefined
+  if (exitCode === 123 && name === "xargs") {
+    const isSearch = /\bxargs\b.*\s[efz]?grep\s/.test(line.text) && stdout === "" && stderr === ""
+    return isSearch ? "no match" : "a command that xargs ran failed"
+  }
+  // What stands on standard error can be another's where it is known that this one's exit code was 1.
+  if (exitCode !== 1 || (stderr !== "" && pipeline === undefined)) return undefined
+  const [first, second] = line.simple ? line.words.map(({ value }) => value) : []
+  if (bare(name) === "grep" && line.simple && line.input === undefined && first !== undefined && second === undefined)
+    return `no file was given: grep -r ${line.rest.trim()} .`
+  if (name === "command" && /^-[vV]$/.test(first ?? "")) return "not found"
+  if (name === "git" && first === "grep") return "no match"
+  if (name === "git" && first === "diff" && /--(?:exit-code|quiet|no-index)\b/.test(line.text)) return "they differ"
+  return Object.hasOwn(answers, bare(name)) ? answers[bare(name)] : undefined
+}
+
+/** Commands that always succeed, or nearly so; they are named only where no other can have failed. */
+const succeeding = new Set(["true", "false", ":", "echo", "printf"])
+/** Commands that only pass on a status. */
+const leaving = new Set(["exit", "return"])
+/** Builtins that never fail without a message of bash's own. */
+const outspoken = new Set([".", "cd", "export", "popd", "pushd", "source", "unset"])
+/** Programs that run others, whose status is then that of another program. */
+const passing = new Set([".", "bash", "coproc", "dash", "eval", "ksh", "sh", "source", "ssh", "xargs", "zsh"])
+
+/** Returns the commands that a line may have failed for, in order; empty if the text does not tell. */
+export const candidates = (line: CommandLine.CommandLine, hasLeft = false): ReadonlyArray<string> => {
+  const list = CommandStatus.deciders(line.tree, hasLeft)
+  if (list === undefined || list.includes(undefined)) return []
+  const names = list.filter((name): name is string => name !== undefined && !leaving.has(name))
+  const telling = names.filter((name) => !succeeding.has(name))
+  return [...new Set(telling.length === 0 && line.simple ? names : telling)].slice(0, 3)
+}
+
+/** Returns the commands that can have failed without a word of bash's. */
+const silent = (line: CommandLine.CommandLine, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  line.tokens.some((token) => token._tag === "Operator" && isRedirection(token.value) && /^(?:2|&)/.test(token.value))
+    ? names
+    : names.filter((name) => !outspoken.has(name))
+
+/** Returns the one program of a line that can be missing where its exit code is 127. */
+const missing = (line: CommandLine.CommandLine, hasLeft = false): string | undefined => {
+  const [name, ...others] = candidates(line, hasLeft).filter((name) => !builtins.has(name))
+  return others.length === 0 ? name : undefined
+}
+
+/** Returns the name of the command that failed; undefined if that is not certain, or it did not even begin. */
+export const culprit = (
+  line: CommandLine.CommandLine,
+  { exitCode, left, notFound, stderr }: CommandResult
+): string | undefined => {
+  if (exitCode === ExitCode.notFound) {
+    const name = notFound ?? missing(line, left)
+    return name === undefined || passing.has(name) ? undefined : name
+  }
+  // The codes from 124 to 126 are those of `timeout` and of what bash could not execute; above 128, a signal's.
+  if (exitCode >= ExitCode.timeout && exitCode < 255) return undefined
+  const names = candidates(line, left)
+  const said = Array.from(stderr.matchAll(/^bash: (?:line \d+: )?(.*?): /gm), ([, name]) => name).at(-1)
+  const [name, ...others] = said === undefined ? silent(line, names) : names.filter((name) => name === said)
+  if (name === undefined || others.length > 0 || passing.has(name)) return undefined
+  // In a pipe, any command can have failed where `pipefail` is set.
+  const isPiped = line.tokens.some((token) => token._tag === "Operator" && /^\|&?$/.test(token.value))
+  return isPiped && !stderr.split("\n").some((each) => each.startsWith(`${Path.basename(name)}: `)) ? undefined : name
+}
+
+/** Returns the line that was run for a command text: behind the word `bash`, where it only stands before a command. */
+const lineOf = (text: string): CommandLine.CommandLine => {
+  const line = CommandLine.parse(text)
+  const first = line.name === "bash" ? line.tail[0] : undefined
+  const isCommand =
+    first?._tag === "Word" &&
+    !first.quoted &&
+    /^[\w.][\w.+-]*$/.test(first.value) &&
+    !/\.(?:sh|bash)$/.test(first.value)
+  return isCommand ? CommandLine.parse(line.rest) : line
+}
+
+/** Matches names that can be written in a hint as they are. */
+const nameable = /^(?:[\w./:@%+,][\w./:@%+,-]*|\[)$/
+
+/** Advises on how to see the usage of what failed (S16). */
+const hintOf = (
+  name: string | undefined,
+  meant: MissingCommand.Meant | undefined,
+  { here, result }: Facts
+): Advice.Advice | undefined => {
+  // A command of ours has told by itself how it is used.
+  if (name === undefined || !nameable.test(name) || result.category !== undefined) return undefined
+  if (result.exitCode !== ExitCode.notFound || !MissingCommand.isMissing(name, result))
+    return Advice.line`${help(name)} shows how to use ${name}.`
+  if (meant?.command !== undefined) {
+    return nameable.test(meant.command)
+      ? meant.isTool
+        ? Advice.line`${help(meant.command)} shows how to use ${meant.command}, the command here for ${name}.`
+        : Advice.line`${help(meant.command)} shows how to use ${meant.command}, if ${name} was to be that.`
+      : undefined
+  }
+  const advice = Advice.line`${help(name)} shows how to use ${name}, where there is one.`
+  return here.offers("command:search") && !name.includes("/")
+    ? Advice.line`${Advice.run(`command:search ${name}`)} finds commands like it; ${advice}`
+    : advice
+}
+
+/**
+ * Returns the category of a failure. Where bash did not find a path, or the program of an `exec`, only the exit code
+ * tells it.
+ */
+const categoryOf = (
+  line: CommandLine.CommandLine,
+  { category, exitCode }: CommandResult
+): FailureCategory | undefined =>
+  category ??
+  (exitCode === ExitCode.notFound &&
+  line.simple &&
+  (line.name.includes("/") || line.name === "exec") &&
+  missing(line) !== undefined
+    ? "command_not_found"
+    : undefined)
+
+/** Tests whether a result may have something to tell: most have not. */
+export const mayTell = ({ exitCode, movedTo, pipeline, stderr }: CommandResult): boolean =>
+  exitCode !== ExitCode.success || movedTo !== undefined || pipeline !== undefined || stderr !== ""
+
+/** Diagnoses a result. */
+export const make = (facts: Facts): Diagnosis => {
+  const { command, cwd, result } = facts
+  const { exitCode, movedTo, stderr } = result
+  const whole = CommandLine.parse(command)
+  const open = openDocument(stderr)
+  if (exitCode === ExitCode.success) {
+    const failed = failuresIn(whole, result, false)
+    const who = failed.length === 0 ? undefined : `[${textOf(failed)}${offlineOf(whole, failed, result)}]`
+    const meant = who === undefined ? undefined : (ofStage(whole, facts) ?? pathMeant(whole, facts))
+    const remark = joined([open, who, ...withDirectory(meant, movedTo)])
+    return { remark, cause: undefined, hint: undefined, category: undefined }
+  }
+  const line = lineOf(command)
+  const said = curlyQuotes(line, result) ?? ofTable(command, result)
+  const meant = said === undefined ? MissingCommand.meant(line, missing(line), facts) : undefined
+  const cause = said ?? meant?.text ?? causeOf(line, facts)
+  const meaning = cause ?? answerOf(line, result)
+  const failed = failuresIn(whole, result, meaning === undefined)
+  const told = [meaning, failed.length === 0 ? undefined : textOf(failed)].filter((part) => part !== undefined)
+  const text = told.length === 0 ? undefined : told.join("; ")
+  const isElsewhere = text === undefined && exitCode !== ExitCode.notFound && MissingPath.isRelative(stderr)
+  const isScript = text === undefined && exitCode === ExitCode.notFound && MissingPath.isRelative(bashIn(stderr))
+  const directory = movedTo ?? (isElsewhere || isScript ? cwd : undefined)
+  return {
+    remark: joined([open, `[exit ${exitCode}]`, ...withDirectory(text, directory)]),
+    cause,
+    hint: hintOf(culprit(line, result), meant, facts),
+    category: categoryOf(whole, result)
+  }
+}
+
+const bashIn = (stderr: string): string =>
+  stderr
+    .split("\n")
+    .filter((line) => line.startsWith("bash: "))
+    .join("\n")
+
+const joined = (parts: ReadonlyArray<string | undefined>): string | undefined =>
+  parts.filter((part) => part !== undefined).join(" ") || undefined
+
+/** Puts the directory behind a meaning, or before one of several lines, whose last may be the end of a here-document. */
+const withDirectory = (
+  meaning: string | undefined,
+  directory: string | undefined
+): ReadonlyArray<string | undefined> => {
+  const where = directory === undefined ? undefined : `(in ${directory.replace(/[\x00-\x1f\x7f]/g, "?")})`
+  return meaning?.includes("\n") === true ? [where, meaning] : [meaning, where]
+}
+
+/** Returns what probably went wrong; undefined if that is not certain. */
+const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
+  const { command, here, result } = facts
+  const { exitCode, stderr } = result
+  if (exitCode === 126) return notExecutable(facts)
+  if (exitCode === ExitCode.notFound) return pathMeant(line, facts)
+  if (exitCode <= 2 && /^bash: .*(?:syntax error|unexpected EOF)/m.test(stderr)) {
+    const call = Correction.ofFunctionCall(command, here)
+    return call === undefined ? (openQuote(command, stderr) ?? openCommand(command)) : `here it is: ${call}`
+  }
+  const signal = SignalName.ofExitCode(exitCode)
+  // Whoever writes the code has chosen it, and what bash printed is not repeated.
+  const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
+  const own = Correction.ofOwn(line, here)
+  return (
+    (isTold ? undefined : signal) ?? (own === undefined ? undefined : `here it is: ${own}`) ?? pathMeant(line, facts)
+  )
+}
+
+/** Asks whether another file was meant than one that was not found. */
+const pathMeant = (line: CommandLine.CommandLine, { around, cwd, result }: Facts): string | undefined =>
+  MissingCommand.didYouMean(MissingPath.meant(line, result.stderr, result.movedTo ?? cwd, around))
+
+/** Returns what was meant by the one part of a pipeline that bash did not find. */
+const ofStage = (line: CommandLine.CommandLine, facts: Facts): string | undefined => {
+  const [name, ...others] = MissingCommand.missedIn(facts.result.stderr)
+  return name === undefined || others.length > 0
+    ? undefined
+    : MissingCommand.meant(line, name, { ...facts, result: { ...facts.result, notFound: name } })?.text
+}
+
+const interpreters: Readonly<Record<string, string>> = {
+  ".bash": "bash",
+  ".js": "node",
+  ".mjs": "node",
+  ".pl": "perl",
+  ".py": "python3",
+  ".rb": "ruby",
+  ".sh": "bash"
+}
+
+const notExecutable = ({ around, cwd, result: { movedTo, stderr } }: Facts): string | undefined => {
+  const path = /^bash: (?:line \d+: )?([\w./@%+,:-]+): Permission denied$/m.exec(stderr)?.[1]
+  if (path === undefined || around.kindOf(Path.resolve(movedTo ?? cwd, path)) !== "file") return undefined
+  const extension = Path.extname(path)
+  const interpreter = interpreters[extension]
+  if (interpreter !== undefined) return `not executable: chmod +x ${path}, or ${interpreter} ${path}`
+  // bash would take a text of any other kind for a script of its own.
+  return extension === "" ? `not executable: chmod +x ${path}` : "not executable"
+}
+
+/** Says that curly quotes are letters to bash, where a command failed by words that begin or end with them. */
+export const curlyQuotes = (
+  { text, tokens }: CommandLine.CommandLine,
+  { exitCode, stderr }: Pick<CommandResult, "exitCode" | "stderr">
+): string | undefined => {
+  if (!/[“”„‘’]/.test(text)) return undefined
+  const found = tokens
+    .flatMap((token) => (token._tag === "Word" ? [text.slice(token.start, token.end)] : []))
+    .find((word) => /^(?:[\w-]+=)?[“”„‘]|[“”’]$/.test(word))
+  const isBy =
+    exitCode === ExitCode.notFound || /[“”„‘’]|^bash: .*(?:syntax error|unexpected EOF)|No such file/m.test(stderr)
+  if (found === undefined || !isBy) return undefined
+  return /[‘’]/.test(found) ? "‘ and ’ are letters to bash: quote with '" : '“ and ” are letters to bash: quote with "'
+}
+
+/** Says where a quote that bash misses the end of begins, if it is one apostrophe, and how to do without quotes. */
+export const openQuote = (text: string, stderr: string): string | undefined => {
+  const [, quote] = /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m.exec(stderr) ?? []
+  if (quote === undefined) return undefined
+  const found = quote === "'" ? Apostrophe.find(text) : undefined
+  return found === undefined
+    ? `a ${quote} has no end: close it, or use a here-document: <<'EOF'`
+    : `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}, or use a here-document: <<'EOF'`
+}
+
+/** The most compound commands that are named. */
+const mostOpen = 3
+
+/** Names the compound commands that a text does not end, and the word that is one of a command for want of a `;`. */
+export const openCommand = (command: string): string | undefined => {
+  const { isAtRest, open } = CommandLine.parse(command).tree
+  const swallowed = open.find((each) => each.swallowed !== undefined)?.swallowed
+  if (swallowed !== undefined)
+    return `put ; before the ${swallowed.word} of the ${swallowed.head} on line ${swallowed.line}`
+  if (!isAtRest || open.length === 0) return undefined
+  const inner = open.slice(-mostOpen).reverse()
+  const named = inner.map(({ end, line, word }) => `the ${word} on line ${line} has no ${end}`).join(", ")
+  const isLastWord = /[^;&|\s]\s+(\S+)\s*$/.exec(command)?.[1] === inner[0]?.end
+  return isLastWord ? `${named}: put ; before the last ${inner[0]?.end}` : named
+}
+
+const openDocument = (stderr: string): string | undefined => {
+  const word =
+    stderr === ""
+      ? undefined
+      : /^bash: (?:line \d+: )?warning: here-document at line \d+ delimited by end-of-file \(wanted `(.*)'\)$/m.exec(
+          stderr
+        )?.[1]
+  return word === undefined
+    ? undefined
+    : `[here-document not closed: ${word} must stand alone on a line; all that follows was taken as text]`
+}
+
+interface Failure {
+  readonly name: string | undefined
+  readonly code: number
+  readonly text: string
+}
+
+const textOf = (failed: ReadonlyArray<Failure>): string => failed.map(({ text }) => text).join(", ")
+
+/** Returns the parts of the last pipeline that failed; the last part only counts if that is asked for. */
+export const failuresIn = (
+  line: CommandLine.CommandLine,
+  { exitCode, pipeline = [], stderr }: Pick<CommandResult, "exitCode" | "pipeline" | "stderr">,
+  withLast: boolean
+): ReadonlyArray<Failure> => {
+  const parts = pipeline.length < 2 ? undefined : CommandStatus.lastPipeline(line.tree, pipeline, exitCode)
+  return (parts ?? []).flatMap((part, index) => {
+    const code = pipeline[index] ?? 0
+    const isLast = index === pipeline.length - 1
+    if (code === 0 || code === ExitCode.brokenPipe || (isLast && !withLast)) return []
+    if (!isLast && part.program !== undefined && code === 1 && Object.hasOwn(answers, Path.basename(part.program)))
+      return []
+    const name = speakerOf(part, code, stderr)
+    return {
+      name,
+      code,
+      text: `${name ?? `part ${index + 1} of the pipeline`} exited ${code}${why(part, code, stderr)}`
+    }
+  })
+}
+
+/** Returns who has the exit code: what runs the program, where that says itself that it could not. */
+const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stderr: string): string | undefined => {
+  const wrapper = wrappers.find((name) =>
+    stderr
+      .split("\n")
+      .some(
+        (line) =>
+          (code === ExitCode.notFound && line.startsWith("bash: ") && line.endsWith(`${name}: command not found`)) ||
+          (line.startsWith(`${Path.basename(name)}: `) && !line.includes("unable to resolve host"))
+      )
+  )
+  return wrapper ?? program
+}
+
+/** Tells why, where the exit code alone tells it. */
+const why = ({ wrappers }: CommandStatus.Part, code: number, stderr: string): string => {
+  if (code === ExitCode.timeout) return wrappers.includes("timeout") ? ": timeout ended it" : ""
+  const signal = SignalName.ofExitCode(code)
+  return signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) ? "" : `: ${signal}`
+}
+
+/** The exit codes by which programs say that they did not reach a host. */
+const unreached: Readonly<Record<string, ReadonlyArray<number>>> = { curl: [5, 6, 7], wget: [4] }
+
+/** Tells that a pipeline failed for want of a network, where it is all that the text runs. */
+export const offlineOf = (
+  { text, tree }: CommandLine.CommandLine,
+  [first, ...others]: ReadonlyArray<Failure>,
+  { offline }: Pick<CommandResult, "offline">
+): string => {
+  if (first === undefined || others.length > 0 || offline === undefined || !isAlone(tree)) return ""
+  if (offline === "socket") return ": the sandbox refuses unix sockets"
+  // This machine's names are reached without a network.
+  const isCounted = offline === "counted" && !/localhost|\b127\.|::1|0\.0\.0\.0/i.test(text)
+  const name = first.name ?? ""
+  const isUnreached = Object.hasOwn(unreached, name) && unreached[name]?.includes(first.code) === true
+  if (offline === "named" || (isCounted && isUnreached)) return ": the sandbox has no network"
+  return isCounted && CommandWords.programs.has(name) ? "; it tried the network, and the sandbox has none" : ""
+}
+
+/** Tests whether a pipeline is all that a text runs, but `cd`. */
+const isAlone = ({ lists: [list, ...others] }: CommandLine.CommandLine["tree"]): boolean => {
+  const [first, second, ...more] = list?.pipelines ?? []
+  if (others.length + more.length > 0) return false
+  const [name, directory] = first?.commands[0]?.words ?? []
+  return second === undefined || (second.before === "&&" && name?.value === "cd" && directory?.expands === false)
+}

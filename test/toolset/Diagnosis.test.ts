@@ -1,0 +1,324 @@
+/** What is told of a failed command: the line, how many bytes it has, who failed, and how to see its usage. */
+import * as Fs from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as CommandLine from "../../src/bash/CommandLine.js"
+import * as Advice from "../../src/domain/Advice.js"
+import * as CommandResult from "../../src/domain/CommandResult.js"
+import * as Surroundings from "../../src/sandbox/Surroundings.js"
+import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
+import * as MissingCommand from "../../src/toolset/internal/MissingCommand.js"
+
+const cwd = "/home/ada/project"
+
+/** What lies around the shell: `src/cli/Exec.ts`, `app.py`, `run`, and a program `grep`. */
+const kinds: Readonly<Record<string, "directory" | "program" | "file">> = {
+  "/": "directory",
+  "/home": "directory",
+  "/home/ada": "directory",
+  [cwd]: "directory",
+  [`${cwd}/src`]: "directory",
+  [`${cwd}/src/cli`]: "directory",
+  [`${cwd}/src/cli/Exec.ts`]: "file",
+  [`${cwd}/app.py`]: "file",
+  [`${cwd}/run`]: "file"
+}
+
+const around: Surroundings.Surroundings = {
+  kindOf: (path) => kinds[path],
+  entries: (directory, isWanted) =>
+    Object.keys(kinds)
+      .filter((path) => path.startsWith(`${directory}/`) && !path.slice(directory.length + 1).includes("/"))
+      .map((path) => path.slice(directory.length + 1))
+      .filter(isWanted),
+  programs: (isWanted) => ["grep"].filter(isWanted)
+}
+
+const commands = ["command:search", "edit", "mcp:*", "read", "skill:*", "skill:load", "TodoWrite", "write"]
+const known = [
+  "mcp:gh:list_issues",
+  "mcp:gh:read-file",
+  "mcp:fs:read_text_file",
+  "mcp:a:echo",
+  "mcp:b:echo",
+  "skill:pdf:extract",
+  "skill:list"
+]
+
+const factsOf = (command: string, result: Partial<CommandResult.CommandResult>): Diagnosis.Facts => ({
+  command,
+  result: CommandResult.make({ exitCode: 1, ...result }),
+  cwd,
+  around,
+  commands,
+  here: { offers: (name) => commands.includes(name.split(" ", 1).join()) || name === "mcp:", isOffline: false },
+  extensions: () => known
+})
+
+const lineOf = (command: string, result: Partial<CommandResult.CommandResult>): string =>
+  Diagnosis.make(factsOf(command, result)).remark ?? ""
+
+const hintOf = (command: string, result: Partial<CommandResult.CommandResult> = {}): string | undefined => {
+  const { hint } = Diagnosis.make(factsOf(command, result))
+  return hint === undefined ? undefined : Advice.render([hint], Advice.model)
+}
+
+const notFound = (name: string) => ({ exitCode: 127, notFound: name, stderr: `bash: ${name}: command not found\n` })
+
+const missing = (said: string) => ({ stderr: `${said}: No such file or directory\n` })
+const eof = { exitCode: 2, stderr: "bash: line 1: unexpected EOF while looking for matching `''\n" }
+
+/** The lines of ordinary failures. */
+const ordinary: ReadonlyArray<readonly [command: string, result: Partial<CommandResult.CommandResult>, line: string]> =
+  [
+    ["false", {}, "[exit 1]"],
+    ["grep a b", {}, "[exit 1] no match"],
+    ["diff a b", {}, "[exit 1] they differ"],
+    ["[ -f a ]", {}, "[exit 1] false"],
+    ["which a", {}, "[exit 1] not found"],
+    ["pgrep a", {}, "[exit 1] no such process"],
+    ["git diff --exit-code", {}, "[exit 1] they differ"],
+    ["git grep a", {}, "[exit 1] no match"],
+    ["read -p '? ' y", {}, "[exit 1] nobody can be asked: read name <<< 'answer'"],
+    ["top", { stderr: "top: failed tty get\n" }, "[exit 1] there is no terminal: top -bn1"],
+    ["cat nope", missing("cat: nope"), "[exit 1] (in /home/ada/project)"],
+    ["cd src/cil", missing("bash: cd: src/cil"), "[exit 1] did you mean src/cli?"],
+    ["cat src/cli/Exce.ts", missing("cat: src/cli/Exce.ts"), "[exit 1] did you mean src/cli/Exec.ts?"],
+    ["gerp a", { exitCode: 127, notFound: "gerp" }, "[exit 127] did you mean grep?"],
+    ["apply_patch <x", { exitCode: 127, notFound: "apply_patch" }, "[exit 127] did you mean edit --patch?"],
+    ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] did you mean TodoWrite --show?"],
+    ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnIE --exclude-dir='.?*' a ."],
+    ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit a 'b' 'c'"],
+    ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
+    [
+      "./run",
+      { exitCode: 126, stderr: "bash: ./run: Permission denied\n" },
+      "[exit 126] not executable: chmod +x ./run"
+    ],
+    ["a", { exitCode: 139 }, "[exit 139] Segmentation fault"],
+    ["a", { exitCode: 137 }, "[exit 137] Killed (SIGKILL)"],
+    [
+      "while true; do x",
+      { ...eof, stderr: "bash: line 2: syntax error: unexpected end of file\n" },
+      "[exit 2] the while on line 1 has no done"
+    ]
+  ]
+
+/** The lines that may be longer, and why. */
+const longer: ReadonlyArray<
+  readonly [why: string, command: string, result: Partial<CommandResult.CommandResult>, most: number]
+> = [
+  ["two ways to go on, each of which is needed", "timeout 1 a", { exitCode: 124 }, 96],
+  [
+    "two ways to run it, each with its path",
+    "./app.py",
+    { exitCode: 126, stderr: "bash: ./app.py: Permission denied\n" },
+    80
+  ],
+  ["the name, and where it can be called", "env mcp:a:b", { exitCode: 127, notFound: "mcp:a:b" }, 130],
+  ["the quote, and a form that needs none", 'echo "a', { ...eof, stderr: eof.stderr.replace("`''", "`\"'") }, 80],
+  ["the words that are right, and a form that needs no quotes", "python3 -c 'print(\"it's\")'", eof, 100],
+  ["the directory is as long as its name", "cat a", { ...missing("cat: a"), movedTo: `/${"x".repeat(200)}` }, 220]
+]
+
+describe("the line about a failed command", () => {
+  it("has at most 60 bytes for an ordinary failure", () => {
+    for (const [command, result, line] of ordinary) {
+      assert.strictEqual(lineOf(command, result), line)
+      assert.isAtMost(Buffer.byteLength(line), 60, line)
+    }
+  })
+
+  it("is longer only for a reason", () => {
+    for (const [why, command, result, most] of longer) {
+      const line = lineOf(command, result)
+      assert.isAbove(Buffer.byteLength(line), 60, `${why}: ${line}`)
+      assert.isAtMost(Buffer.byteLength(line), most, `${why}: ${line}`)
+    }
+  })
+
+  it("has the directory before a correction of several lines, whose end has to stay alone", () => {
+    const movedTo = `${cwd}/src`
+    const patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
+    const missed = (notFound: string) => ({ exitCode: 127, notFound, movedTo })
+    assert.match(
+      lineOf(`cd src; apply_patch '${patch}'`, missed("apply_patch")),
+      /^\[exit 127\] \(in \/home\/ada\/project\/src\) in place of apply_patch: [\s\S]*\nEOF$/
+    )
+    assert.match(
+      lineOf("cd src; Write x.txt 'a\nb'", missed("Write")),
+      /^\[exit 127\] \(in \/home\/ada\/project\/src\) in place of Write: write x\.txt 'a\nb'$/
+    )
+    const stderr = "bash: Write: command not found\n"
+    assert.match(
+      lineOf("cd src; Write x.txt 'a\nb' | cat", { exitCode: 0, stderr, pipeline: [127, 0], movedTo }),
+      / \(in \/home\/ada\/project\/src\) in place of Write: write x\.txt 'a\nb'$/
+    )
+    assert.strictEqual(
+      lineOf("cd src; Read a", missed("Read")),
+      `[exit 127] in place of Read: read ./a (in ${movedTo})`
+    )
+  })
+
+  it("has the command for another agent's tool, and says where it stands in a longer line", () => {
+    const grep = "grep -rnIE --exclude-dir='.?*' a ."
+    for (const [command, line] of [
+      ["Read a.ts", "[exit 127] here it is: read a.ts"],
+      ["(cd src && Read a.ts)", "[exit 127] in place of Read: read a.ts"],
+      ["Read a.ts | head", "[exit 127] in place of Read: read a.ts"],
+      ["Grep a", `[exit 127] here it is: ${grep}`],
+      ["Read $x", "[exit 127]"],
+      ["Read a.ts; Read b.ts", "[exit 127]"],
+      ["Write b.txt <<E\na\nE", "[exit 127] did you mean write?"],
+      ["ExitPlanMode x", "[exit 127] there is no tool for plans; give the plan as your answer"]
+    ] as const) {
+      const [name = ""] = /[A-Z]\w+/.exec(command) ?? []
+      assert.strictEqual(lineOf(command, { exitCode: 127, notFound: name }), line, command)
+    }
+  })
+
+  it("has the extension command that was meant, whatever stands between its parts", () => {
+    for (const [text, name] of [
+      ["mcp gh list_issues", "mcp:gh:list_issues"],
+      ["mcp", "mcp:"],
+      ["gh.list_issues x", "mcp:gh:list_issues"],
+      ["mcp.gh.read_file", "mcp:gh:read-file"],
+      ["mcp__fs__read_text_file a 'b c'", "mcp:fs:read_text_file a 'b c'"],
+      ["mcp__new__tool $x", "mcp:new:tool"],
+      ["pdf:extract", "skill:pdf:extract"],
+      ["skills", "skill:list"],
+      ["Skill load pdf", "skill:load pdf"]
+    ] as const) {
+      const [first = ""] = text.split(" ")
+      assert.strictEqual(lineOf(text, notFound(first)), `[exit 127] did you mean ${name}?`, text)
+    }
+    for (const text of ["x.echo", "file", "a:b"]) assert.strictEqual(lineOf(text, notFound(text)), "[exit 127]", text)
+    assert.strictEqual(
+      lineOf("mcp:gh:list_isues 3 | cat", notFound("mcp:gh:list_isues")),
+      "[exit 127] did you mean mcp:gh:list_issues?"
+    )
+  })
+
+  it("is told for the program skill only where a skill is surely meant", () => {
+    const of = (text: string) => MissingCommand.ofSkillProgram(text, ["pdf"])
+    assert.deepStrictEqual(["skill pdf", "skill load pdf", "skill list", "skill info x"].map(of), [
+      "skill:load pdf",
+      "skill:load pdf",
+      "skill:list",
+      "skill:info x"
+    ])
+    for (const text of ["skill firefox", "skill -9 pdf", "skill pdf | cat", "skill"]) assert.isUndefined(of(text), text)
+  })
+
+  it("knows nothing of what it can't see", () => {
+    const facts = { ...factsOf("cat /nope", missing("cat: nope")), around: Surroundings.none }
+    assert.strictEqual(Diagnosis.make(facts).remark, "[exit 1] (in /home/ada/project)")
+  })
+
+  it("names the here-document that is not closed, and none that a program prints", () => {
+    const warning = "bash: line 2: warning: here-document at line 1 delimited by end-of-file (wanted `END OF')\n"
+    assert.strictEqual(
+      lineOf("cat <<'END OF'\na", { exitCode: 0, stderr: `a\n${warning}b\n` }),
+      "[here-document not closed: END OF must stand alone on a line; all that follows was taken as text]"
+    )
+    assert.strictEqual(lineOf("x", { exitCode: 0, stderr: `see ${warning}` }), "")
+  })
+
+  it("names curly quotes where a command failed by them", () => {
+    const double = '“ and ” are letters to bash: quote with "'
+    const curly = (text: string, exitCode: number, stderr: string) =>
+      Diagnosis.curlyQuotes(CommandLine.parse(text), { exitCode, stderr })
+    assert.strictEqual(curly("“ls” -l", 127, ""), double)
+    assert.strictEqual(curly("cat “a b”", 1, "cat: “a: No such file or directory\n"), double)
+    assert.strictEqual(curly("x --name=“a b”", 2, "x: unknown b”\n"), double)
+    assert.strictEqual(curly("ls ‘a’", 2, "ls: cannot access '‘a’'\n"), "‘ and ’ are letters to bash: quote with '")
+    assert.isUndefined(curly('echo "“a”" && nofile', 127, ""))
+    assert.isUndefined(curly("grep “a” f", 1, ""))
+    assert.isUndefined(curly("cat don’t", 1, "cat: don’t: No such file or directory\n"))
+    assert.isUndefined(curly("cat <<EOF\n“a”\nEOF\nnofile", 127, ""))
+  })
+})
+
+describe("the table of failures", () => {
+  interface Failure extends Partial<CommandResult.CommandResult> {
+    readonly command: string
+    readonly means?: string
+  }
+  const failures: ReadonlyArray<Failure> = JSON.parse(Fs.readFileSync("test/fixtures/failures.json", "utf8"))
+
+  it("says what each report means, and has a report for each row", () => {
+    for (const { command, means, ...result } of failures)
+      assert.strictEqual(Diagnosis.ofTable(command, CommandResult.make(result)), means, command)
+    const meant = new Set(failures.map(({ means }) => means))
+    for (const { means } of Diagnosis.rows) assert.isTrue(meant.has(means.replace("$1", "exec")), means)
+  })
+})
+
+describe("the command that failed", () => {
+  const culprit = (command: string, fields: Partial<CommandResult.CommandResult> = {}) =>
+    /^Bash\(command="(?:help )?([^"]+?)(?: --help)?"\)/.exec(hintOf(command, fields) ?? "")?.[1]
+
+  it("S16: is named with its help", () => {
+    assert.strictEqual(hintOf("ls /x"), 'Bash(command="ls --help") shows how to use ls.')
+    assert.strictEqual(
+      hintOf("false"),
+      'Bash(command="help false") (for the program of that name, Bash(command="false --help")) shows how to use false.'
+    )
+    assert.strictEqual(
+      hintOf("nosuch", notFound("nosuch")),
+      'Bash(command="command:search nosuch") finds commands like it; Bash(command="nosuch --help") shows how to use nosuch, where there is one.'
+    )
+    assert.strictEqual(
+      hintOf("gerp a", notFound("gerp")),
+      'Bash(command="grep --help") shows how to use grep, if gerp was to be that.'
+    )
+    assert.strictEqual(
+      hintOf("Read a", notFound("Read")),
+      'Bash(command="read --help") shows how to use read, the command here for Read.'
+    )
+    for (const name of ['x"y', "a b"]) assert.isUndefined(hintOf(`'${name}'`, notFound(name)))
+    assert.isUndefined(hintOf("edit a", { category: "invalid_usage" }))
+  })
+
+  it("is the one that decides the exit code", () => {
+    for (const [command, name] of [
+      ["A=1 nice make all", "make"],
+      ["echo begun; make", "make"],
+      ["cd src && make", "make"],
+      ["bash make all", "make"],
+      ["make; ls /x", "ls"],
+      ["make || exit 1", "make"],
+      ["sudo -u www-data -- psql x", "psql"],
+      ["env -i A=1 B=2 node x.js", "node"],
+      ["python3 - <<'EOF'\nls 'x && y\nEOF\n", "python3"]
+    ] as const)
+      assert.strictEqual(culprit(command), name, command)
+    assert.strictEqual(culprit("cat f | sort -k", { exitCode: 2, stderr: "sort: option requires\n" }), "sort")
+    assert.strictEqual(culprit("cd /x && make", { stderr: "bash: cd: /x: No such file or directory\n" }), "cd")
+  })
+
+  it("is unknown where it may be another", () => {
+    const unknown = [
+      "npm ci && make",
+      "cd src 2>/dev/null && make",
+      "xargs ls",
+      "eval ls",
+      "(make)",
+      "exit 3",
+      "make | grep x",
+      "bash -c 'make'",
+      "bash x.sh",
+      "if make; then ls; fi",
+      "f() { ls; }; f",
+      "! grep x f",
+      "$CMD --flag",
+      "A=$(false)",
+      "set -e; make; ls",
+      "make &",
+      "ls 'open"
+    ]
+    for (const command of unknown) assert.isUndefined(culprit(command), command)
+    for (const exitCode of [124, 125, 126, 137, 139]) assert.isUndefined(culprit("make", { exitCode }), `${exitCode}`)
+    assert.isUndefined(culprit("echo $x", { stderr: "bash: x: unbound variable\n" }))
+    assert.isUndefined(culprit("cat <x", { stderr: "bash: x: No such file or directory\n" }))
+  })
+})
