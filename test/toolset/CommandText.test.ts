@@ -114,7 +114,7 @@ describe("the text of a command", () => {
   it("loses the prompt of each of its lines", () => {
     const wrapped: ReadonlyArray<readonly [string, string]> = [
       ["$ ls", "ls"],
-      ["  $ ls -la \n", "ls -la \n"],
+      ["  $ ls -la \n", "  ls -la \n"],
       ["$ cd x\n\n$ ls", "cd x\n\nls"],
       ["$ cd x # there\n# a comment\n$ ls", "cd x # there\n# a comment\nls"],
       ["$ ls\r\n$ pwd\r\n", "ls\npwd\n"],

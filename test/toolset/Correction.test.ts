@@ -240,9 +240,9 @@ describe("another agent's tool, called in the shell", () => {
       ["Write a.txt 'it is'", "write a.txt 'it is'"],
       ["str_replace_based_edit_tool view a.ts", "read a.ts"],
       ["str_replace_editor str_replace a.ts x y", "edit a.ts 'x' 'y'"],
-      ["Grep 'it.s' src", "grep -rnIE --exclude-dir='.?*' 'it.s' src"],
-      ["rg -in foo", "grep -rnIE --exclude-dir='.?*' -in foo ."],
-      ["ag foo src", "grep -rnIE --exclude-dir='.?*' foo src"],
+      ["Grep 'it.s' src", "grep -rnIE --exclude{,-dir}='.?*' 'it.s' src"],
+      ["rg -in foo", "grep -rnIE --exclude{,-dir}='.?*' -in foo ."],
+      ["ag foo src", "grep -rnIE --exclude{,-dir}='.?*' foo src"],
       [
         "apply_patch '*** Begin Patch\n*** Delete File: a\n*** End Patch'",
         "edit --patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF"

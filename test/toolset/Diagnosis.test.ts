@@ -86,7 +86,7 @@ const ordinary: ReadonlyArray<readonly [command: string, result: Partial<Command
     ["gerp a", { exitCode: 127, notFound: "gerp" }, "[exit 127] did you mean grep?"],
     ["apply_patch <x", { exitCode: 127, notFound: "apply_patch" }, "[exit 127] did you mean edit --patch?"],
     ["TodoRead", { exitCode: 127, notFound: "TodoRead" }, "[exit 127] did you mean TodoWrite --show?"],
-    ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnIE --exclude-dir='.?*' a ."],
+    ["rg a", { exitCode: 127, notFound: "rg" }, "[exit 127] here it is: grep -rnIE --exclude{,-dir}='.?*' a ."],
     ["str_replace a b c", { exitCode: 127, notFound: "str_replace" }, "[exit 127] here it is: edit a 'b' 'c'"],
     ["constructor", { exitCode: 127, notFound: "constructor" }, "[exit 127]"],
     [
@@ -160,7 +160,7 @@ describe("the line about a failed command", () => {
   })
 
   it("has the command for another agent's tool, and says where it stands in a longer line", () => {
-    const grep = "grep -rnIE --exclude-dir='.?*' a ."
+    const grep = "grep -rnIE --exclude{,-dir}='.?*' a ."
     for (const [command, line] of [
       ["Read a.ts", "[exit 127] here it is: read a.ts"],
       ["(cd src && Read a.ts)", "[exit 127] in place of Read: read a.ts"],

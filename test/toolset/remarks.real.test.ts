@@ -53,7 +53,7 @@ const rows: ReadonlyArray<Row> = [
   { command: "Read --help", remark: "[exit 127]", advice: foreign("Read", "read") },
   {
     command: 'mcp__gh__list --state "open now"',
-    remark: "[exit 127] did you mean mcp:gh:list --state 'open now'?",
+    remark: '[exit 127] did you mean mcp:gh:list --state "open now"?',
     advice: near("mcp__gh__list", "mcp:gh:list")
   },
   { command: 'Read("src/a.ts")', remark: "[exit 2] here it is: read src/a.ts" },

@@ -367,7 +367,7 @@ const ripgrep = ({ rest, words }: CommandLine.CommandLine): string | undefined =
       closed && !expands && (quoted || /^(?:-[inlcwF]+|-[ABC]\d+|[^-][^=]*)$/.test(value))
   )
   if (!isPlain || operands.length === 0 || operands.length > 2 || words.at(-1) !== operands.at(-1)) return undefined
-  return `grep -rnIE --exclude-dir='.?*' ${rest.trim()}${operands.length === 1 ? " ." : ""}`
+  return `grep -rnIE --exclude{,-dir}='.?*' ${rest.trim()}${operands.length === 1 ? " ." : ""}`
 }
 
 /** Returns the object that a call's words are as JSON, with or without quotes for bash. */
@@ -402,7 +402,7 @@ const paramsOf = (name: string, words: ReadonlyArray<Word>): unknown => {
     if (key !== undefined && at >= 0) left.splice(at, 1)
     given.set(parameter, key === undefined ? value : text)
   }
-  return left.every((parameter) => parameter === "path") && words.length > 0 ? Object.fromEntries(given) : undefined
+  return left.every((parameter) => parameter === "path") ? Object.fromEntries(given) : undefined
 }
 
 /** Matches a text that is one call in the form of a function. */
