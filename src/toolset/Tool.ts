@@ -39,7 +39,7 @@ export interface JsonSchema {
 }
 
 /**
- * What a tool tells of how a call ended, beside the command's own output.
+ * The line, the hint and the category that a tool adds to the result of a call.
  *
  * @since 0.1.0
  * @category models
