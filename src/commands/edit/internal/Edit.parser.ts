@@ -4,7 +4,7 @@
  * hunk whose header has a flaw, and what is binary, in silence, and does not say on which line a hunk is.
  */
 import type { Steps } from "../../../domain/Slices.js"
-import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.change.js"
+import { excerpt, type FileChange, type Hunk, type Line, PatchFlaw } from "./Edit.hunks.js"
 
 /** The name that stands for no file. */
 const none = "/dev/null"
