@@ -35,7 +35,7 @@ describe("synapse agent, killed", () => {
         killed++
         assert.match((await about("list")).stdout, / {2}(killed|not begun|done) /)
         const end = JSON.parse((await about("list", "--json")).stdout).sessions[0].state
-        const resumed = await agent("--continue", ...(end === "done" ? ["more"] : []))
+        const resumed = await agent("--quiet", "--continue", ...(end === "done" ? ["more"] : []))
         assert.deepStrictEqual(resumed, { exitCode: 0, stdout: "done\n", stderr: "" })
         assertNothingDangles(server)
         const log = fs.readFileSync(path.join(cwd, "log"), "utf8").split("\n")
