@@ -10,6 +10,8 @@ const costly = budget(15, {})
 export default defineConfig({
   test: {
     reporters: ["default", flaky, unfinished, leftovers, slowest, costly],
+    // What tests make besides a project lies in the machine's directory for temporary files, and commands are to see it.
+    env: { SYNAPSE_TEMPORARY: "host" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // A vitest pool isolates all of its files, or none.

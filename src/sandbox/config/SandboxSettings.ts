@@ -171,9 +171,14 @@ export class SandboxSettings extends Context.Tag("synapse/SandboxSettings")<Sand
 export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SandboxSettings> =>
   Layer.sync(SandboxSettings, () => make(settings))
 
+const variables = Config.all({
+  home: Config.string("SYNAPSE_HOME").pipe(Config.withDefault("")),
+  temporaryFiles: Config.literal(...temporaryFiles)("SYNAPSE_TEMPORARY").pipe(Config.withDefault(undefined))
+})
+
 /**
- * A layer which reads the settings from the environment (`SYNAPSE_HOME`, and all variables for rules); `overrides` take
- * precedence.
+ * A layer which reads the settings from the environment (`SYNAPSE_HOME`, `SYNAPSE_TEMPORARY`, and all variables for
+ * rules); `overrides` take precedence.
  *
  * @since 0.1.0
  * @category layers
@@ -181,12 +186,13 @@ export const layer = (settings: Partial<Settings> = {}): Layer.Layer<SandboxSett
 export const layerFromEnv = (overrides: Partial<Settings> = {}): Layer.Layer<SandboxSettings, ConfigError> =>
   Layer.effect(
     SandboxSettings,
-    Effect.map(Config.string("SYNAPSE_HOME").pipe(Config.withDefault("")), (home) => {
+    Effect.map(variables, ({ home, temporaryFiles }) => {
       const { userHome } = make(overrides)
       return make({
         ...(home === "" ? {} : { home: Path.resolve(home.replace(/^~(?=\/|$)/, () => userHome)) }),
         homes: find(userHome),
         variables: { HOME: userHome, ...process.env },
+        temporaryFiles,
         ...overrides
       })
     })
