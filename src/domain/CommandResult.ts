@@ -3,8 +3,10 @@
  *
  * @since 0.1.0
  */
+
+import * as Effect from "effect/Effect"
 import * as Advice from "./Advice.js"
-import type { FailureCategory } from "./CommandError.js"
+import { Blocked, CommandNotFound, type FailureCategory, InvalidUsage } from "./CommandError.js"
 import type * as Diagnostic from "./Diagnostic.js"
 import type { KeptOutput } from "./KeptOutput.js"
 import type { LineOrder } from "./LineOrder.js"
@@ -90,6 +92,58 @@ export const make = (fields: Partial<CommandResult> = {}): CommandResult => ({
   exitCode: 0,
   ...fields
 })
+
+/**
+ * Fails with the typed error of a result that has the category of one, so that `Effect.catchTag` works for commands that
+ * the shell ran as well. A command that ran and failed stays a result.
+ *
+ * @example
+ * ```ts
+ * import { BashRouter, CommandResult } from "synapse-shell"
+ * import * as Effect from "effect/Effect"
+ *
+ * const program = Effect.flatMap(BashRouter.BashRouter, ({ route }) => route("nosuch")).pipe(
+ *   CommandResult.orFail,
+ *   Effect.catchTag("CommandNotFound", ({ command }) => Effect.succeed(`no ${command}`))
+ * )
+ * ```
+ * @since 0.1.0
+ * @category combinators
+ */
+export const orFail = <E, R>(
+  self: Effect.Effect<CommandResult, E, R>
+): Effect.Effect<CommandResult, E | Blocked | CommandNotFound | InvalidUsage, R> =>
+  Effect.flatMap(self, (result) => {
+    const error = errorOf(result, { ...result, category: result.blocked === true ? "blocked" : result.category })
+    return error === undefined ? Effect.succeed(result) : Effect.fail(error)
+  })
+
+/**
+ * Makes the typed error of a result; undefined if it has the category of none.
+ *
+ * @since 0.1.0
+ * @internal
+ */
+export const errorOf = (
+  { exitCode, stderr = "" }: { readonly exitCode?: number | undefined; readonly stderr?: string | undefined },
+  told: Pick<CommandResult, "blockedReason" | "blockedResource" | "blockedRule" | "category" | "denied" | "notFound">
+): Blocked | CommandNotFound | InvalidUsage | undefined => {
+  const { blockedReason, blockedResource = "", blockedRule, category, denied, notFound } = told
+  const reason = stderr.trim()
+  if (exitCode === 0) return undefined
+  if (category === "blocked") {
+    return new Blocked({
+      resource: blockedResource,
+      rule: blockedRule ?? denied?.rule ?? blockedResource,
+      reason: denied?.reason ?? blockedReason ?? reason,
+      ...(denied === undefined ? undefined : { denied })
+    })
+  }
+  if (category === "invalid_usage") return new InvalidUsage({ reason })
+  return category === "command_not_found" || notFound !== undefined
+    ? new CommandNotFound({ command: notFound ?? "", reason })
+    : undefined
+}
 
 /**
  * Adds a result's advice to its standard error, worded for an audience.

@@ -3,10 +3,18 @@
  *
  * @since 0.1.0
  */
+import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Advice from "../domain/Advice.js"
 import * as BinaryText from "../domain/BinaryText.js"
-import { type CommandError, type FailureCategory, toText } from "../domain/CommandError.js"
+import {
+  type Blocked,
+  type CommandError,
+  type CommandNotFound,
+  type FailureCategory,
+  type InvalidUsage,
+  toText
+} from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
 import type { CommandResult as CommandResultOfOutputText } from "../domain/CommandResult.js"
 import * as CommandResult from "../domain/CommandResult.js"
@@ -446,6 +454,21 @@ const withRemedy = (message: string): string =>
   /\bEMFILE\b/.test(message)
     ? `${message}\nThe program has used up its file descriptors: end background commands, or start it with a higher limit (ulimit -n 64, or more).`
     : message
+
+/**
+ * Fails with the typed error of a result that has the category of one, as `CommandResult.orFail` does.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const orFail = <E, R>(
+  self: Effect.Effect<ToolReturn, E, R>
+): Effect.Effect<ToolReturn, E | Blocked | CommandNotFound | InvalidUsage, R> =>
+  Effect.flatMap(self, (result) => {
+    const { exitCode, failureCategory: category, stderr } = result.extras
+    const error = CommandResult.errorOf({ exitCode, stderr: stderr ?? result.message }, { ...result.extras, category })
+    return error === undefined ? Effect.succeed(result) : Effect.fail(error)
+  })
 
 /**
  * Leaves out what the rest of a result tells: the texts of the streams and the notices, which `output` holds, and a
