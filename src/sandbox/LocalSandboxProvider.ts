@@ -152,8 +152,8 @@ const makeLocalSandboxBackend = (
     const scope = yield* Effect.scope
     const runFork = Runtime.runFork(yield* Effect.runtime())
     const decision = PolicyDecision.make(policy)
-    const preflight = Preflight.steps(policy, decision)
-    const attribute = Attribution.steps(policy, decision)
+    const preflight = Preflight.make(policy, decision)
+    const attribute = Attribution.make(policy, decision)
     /** The number of commands that run or wait to run, and the time of `performance.now()` since when there are any. */
     let busy = 0
     let since = 0

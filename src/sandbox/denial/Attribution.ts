@@ -11,7 +11,6 @@ import * as Path from "node:path"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandTree from "../../bash/CommandTree.js"
 import type { Steps } from "../../domain/Slices.js"
-import * as Slices from "../../domain/Slices.js"
 import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
@@ -270,30 +269,10 @@ const reach = 3
 const mostExamined = 256 * 1024
 const mostTime = 1000
 
-/** Finds all denials of a command that can be proven, each once. */
-type Attribution<A> = (outcome: Outcome) => A
-
-/**
- * Returns a function which finds all denials of a command that can be proven, each once, at once. The policy's rules
- * are compiled once.
- */
-export const make = (
-  policy: SandboxPolicy,
-  decision = PolicyDecision.make(policy),
-  options: FileDenial.Options = {}
-): Attribution<ReadonlyArray<Denial.Denial>> => {
-  const attribute = steps(policy, decision, options)
-  return (outcome) => Slices.now(attribute(outcome))
-}
-
-/** Returns a function which does the work of `make`'s, with rests. */
-export const steps =
-  (
-    policy: SandboxPolicy,
-    decision = PolicyDecision.make(policy),
-    options: FileDenial.Options = {}
-  ): Attribution<Slices.Steps<ReadonlyArray<Denial.Denial>>> =>
-  (outcome) =>
+/** Returns a function which finds all denials of a command that can be proven, each once, with rests. */
+export const make =
+  (policy: SandboxPolicy, decision = PolicyDecision.make(policy), options: FileDenial.Options = {}) =>
+  (outcome: Outcome): Steps<ReadonlyArray<Denial.Denial>> =>
     denialsIn({ ...outcome, stderr: outcome.stderr.slice(-mostExamined) }, decision, options, policy)
 
 function* denialsIn(
@@ -301,7 +280,7 @@ function* denialsIn(
   decision: PolicyDecision.PolicyDecision,
   options: FileDenial.Options,
   policy: SandboxPolicy
-): Slices.Steps<ReadonlyArray<Denial.Denial>> {
+): Steps<ReadonlyArray<Denial.Denial>> {
   const { command, merged = "", resolvesLocally = () => false, stderr, stdout = "", traffic } = outcome
   const inReport = isReport(stderr, stdout.slice(-mostExamined))
   const output = merged.slice(-mostExamined)
@@ -352,7 +331,7 @@ function* ofFiles(
   outcome: Outcome,
   inReport: boolean,
   verifyFrom: (surroundings: FileDenial.Surroundings) => FileDenial.Verify
-): Slices.Steps<ReadonlyArray<Denial.Denial>> {
+): Steps<ReadonlyArray<Denial.Denial>> {
   const lines = outcome.stderr.split("\n")
   const verify = verifyFrom(outcome)
   let ofGit: FileDenial.Verify | undefined
@@ -384,7 +363,7 @@ function* ofLine(
   at: number,
   { after, before, refusal: said }: Refused,
   verify: FileDenial.Verify
-): Slices.Steps<Denial.Denial | undefined> {
+): Steps<Denial.Denial | undefined> {
   const refusal = said === "link" && moving.test(before) ? "readonly" : said
   const write = isWrite(refusal, before)
   // A name with a newline in it begins in the line above.
@@ -452,8 +431,8 @@ const namesNothing =
 function* inCommand(
   command: string,
   refusal: KernelRefusal,
-  look: (mentions: ReadonlyArray<Mention>) => Slices.Steps<Denial.Denial | undefined>
-): Slices.Steps<Denial.Denial | undefined> {
+  look: (mentions: ReadonlyArray<Mention>) => Steps<Denial.Denial | undefined>
+): Steps<Denial.Denial | undefined> {
   const paths = CommandWords.all(command)
   if (refusal !== "readonly") return yield* look(Array.from(paths, (path) => ({ path, sure: true })))
   // Most paths can't be written anyway: the words tell the file only where there is just one such path.

@@ -9,7 +9,7 @@ import * as CommandLine from "../../bash/CommandLine.js"
 import type * as CommandTree from "../../bash/CommandTree.js"
 import { Scanner } from "../../bash/Scanner.js"
 import type { Word } from "../../bash/Token.js"
-import * as Slices from "../../domain/Slices.js"
+import type { Steps } from "../../domain/Slices.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
@@ -156,26 +156,14 @@ const mostTime = 1000
 /** The most denials that are looked for. */
 const most = 20
 
-/** Finds the denials that a command would surely meet, in their order; empty where none is sure. */
-type Preflight<A> = (command: string, start: Start) => A
-
 /**
- * Returns a function which finds the denials that a command would surely meet, at once. The policy's rules are compiled
- * once.
+ * Returns a function which finds the denials that a command would surely meet, in their order, with rests. It finds none
+ * where none is sure.
  */
 export const make = (
   policy: SandboxPolicy,
-  decision = PolicyDecision.make(policy)
-): Preflight<ReadonlyArray<Denial.Denial>> => {
-  const preflight = steps(policy, decision)
-  return (command, start) => Slices.now(preflight(command, start))
-}
-
-/** Returns a function which does the work of `make`'s, with rests. */
-export const steps = (
-  policy: SandboxPolicy,
   { explain } = PolicyDecision.make(policy)
-): Preflight<Slices.Steps<ReadonlyArray<Denial.Denial>>> => {
+): ((command: string, start: Start) => Steps<ReadonlyArray<Denial.Denial>>) => {
   const check = ({ path, takesLink, use }: Opened, cwd: string): Denial.Denial | undefined => {
     if (HostPath.isTooLong(path) || (takesLink && HostPath.isLink(path, cwd))) return undefined
     const verdict = explain(path, cwd, "read")
@@ -188,7 +176,7 @@ export const steps = (
     return Denial.make(verdict, real, use === "read" || use === "list" ? "read" : "write", "preflight")
   }
 
-  function* preflight(command: string, start: Start, until: number): Slices.Steps<ReadonlyArray<Denial.Denial>> {
+  function* preflight(command: string, start: Start, until: number): Steps<ReadonlyArray<Denial.Denial>> {
     const { tokens, tree } = start.line ?? CommandLine.parse(command)
     const found: Array<Denial.Denial> = []
     if (tokens.some((token) => token._tag === "Word" && !token.closed)) return found

@@ -6,6 +6,7 @@ import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
 import { hostsIn, isWrite, mentionsIn } from "../../../src/sandbox/denial/internal/Message.js"
 import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
 import * as RealPath from "../../../src/sandbox/policy/RealPath.js"
+import * as AtOnce from "../../support/denial/AtOnce.js"
 import { masksOf } from "../../support/denial/Bubblewrap.js"
 import { withWorld } from "../../support/denial/World.js"
 
@@ -20,7 +21,7 @@ const counted = <A>(steps: Slices.Steps<A>): { readonly rests: number; readonly 
 describe("preflight of a huge command", () => {
   it("rests between any two files, and says nothing of what it did not read", () =>
     withWorld(({ home, policy, project }) => {
-      const preflight = Preflight.steps(policy)
+      const preflight = Preflight.make(policy)
       const start = { cwd: project, home }
       const some = counted(preflight(`cat ${"a.txt ".repeat(200)}~/.ssh/id_rsa`, start))
       assert.strictEqual(some.value[0]?.rule, "~/.ssh")
@@ -37,7 +38,7 @@ describe("preflight of a huge command", () => {
   it("knows that a path may be too long for any file, and nests no deeper than it can", () =>
     withWorld((world) => {
       const { policy, project } = world
-      const preflight = Preflight.make(policy)
+      const preflight = AtOnce.preflight(policy)
       assert.isUndefined(preflight(`cat ${"a/".repeat(60_000)}.env`, { cwd: project })[0])
       const nested = Array.from({ length: 12 }).reduce<string>(
         (inner) => `bash -c ${`'${inner.replaceAll("'", "'\\''")}'`}`,
@@ -51,7 +52,7 @@ describe("attribution of huge messages", () => {
   it("rests between any two names", () =>
     withWorld((world) => {
       const { policy, project } = world
-      const attribute = Attribution.steps(policy)
+      const attribute = Attribution.make(policy)
       const outcome = { command: "tool", directories: [project], masks: masksOf(world) }
       const { rests, value } = counted(
         attribute({
@@ -69,7 +70,7 @@ describe("attribution of huge messages", () => {
   it("reads of a long line what is near the refusal", () =>
     withWorld((world) => {
       const { policy, project } = world
-      const attribute = Attribution.make(policy)
+      const attribute = AtOnce.attribution(policy)
       const rulesOf = (stderr: string, command = "tool") =>
         attribute({ command, directories: [project], masks: masksOf(world), stderr }).map(({ rule }) => rule)
       for (const long of ["a", " ", "a.", "'", '"', "/", "(", ": ", "a://", "x://x", "Error ", "\\", "‘"]) {
@@ -88,7 +89,7 @@ describe("attribution of huge messages", () => {
   it("finds a path among any number of words of the command", () =>
     withWorld((world) => {
       const { policy, project } = world
-      const attribute = Attribution.make(policy)
+      const attribute = AtOnce.attribution(policy)
       const rulesOf = (command: string) =>
         attribute({ command, directories: [project], masks: masksOf(world), stderr: "tool: Permission denied\n" }).map(
           ({ rule }) => rule

@@ -1,12 +1,11 @@
 /** `read`, `write` and `edit`: an agent's own commands, wherever they stand in a line. */
 import { assert, describe, it } from "@effect/vitest"
-import * as Attribution from "../../../src/sandbox/denial/Attribution.js"
-import * as Preflight from "../../../src/sandbox/denial/Preflight.js"
+import * as AtOnce from "../../support/denial/AtOnce.js"
 import { withWorld } from "../../support/denial/World.js"
 
 const found = (commands: ReadonlyArray<string>) =>
   withWorld(({ home, policy, project, root }) => {
-    const preflight = Preflight.make(policy)
+    const preflight = AtOnce.preflight(policy)
     return commands.map((command) => {
       const [denial] = preflight(command.replaceAll("ROOT", root), { cwd: project, home })
       return [command, denial?.rule, denial?.access]
@@ -89,7 +88,7 @@ describe("an agent's commands before they run", () => {
 describe("what an agent's commands say when they were denied", () => {
   it("S66: is traced to the rule", () =>
     withWorld(({ home, policy, project, root }) => {
-      const attribute = Attribution.make(policy)
+      const attribute = AtOnce.attribution(policy)
       const named = (stderr: string) =>
         attribute({ command: "tool", directories: [project], masks: [], stderr: stderr.replaceAll("ROOT", root) }).map(
           ({ access, how, resource, rule }) => [access, rule, resource, how]
@@ -124,7 +123,7 @@ describe("what an agent's commands say when they were denied", () => {
 
   it("is no denial where the policy has no part in it", () =>
     withWorld(({ policy, project }) => {
-      const attribute = Attribution.make(policy)
+      const attribute = AtOnce.attribution(policy)
       for (const stderr of [
         `read: ${project}/own: Permission denied`,
         `write: ${project}/a.txt: Read-only file system`,
