@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as AppSandbox from "./AppSandbox.js"
-import type { MakeHouse, MakeShell } from "./cli/Invocation.js"
+import type { MakeApp, MakeShell } from "./cli/Invocation.js"
 import * as Program from "./cli/Program.js"
 import * as ExitCode from "./domain/ExitCode.js"
 import * as Timeout from "./domain/Timeout.js"
@@ -23,7 +23,7 @@ const signals = [
 ]
 
 /** Makes the whole app, which is loaded only then. */
-const layer: MakeHouse = (settings, sandbox, permission) =>
+const layer: MakeApp = (settings, sandbox, permission) =>
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./Synapse.js")),

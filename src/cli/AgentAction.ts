@@ -37,7 +37,7 @@ import * as AgentText from "./AgentText.js"
 import * as AgentWords from "./AgentWords.js"
 import { complain, end, print } from "./Answer.js"
 import * as Asking from "./Asking.js"
-import { House, Invocation, WrongUsage } from "./Invocation.js"
+import { App, Invocation, WrongUsage } from "./Invocation.js"
 import type { Renderer } from "./Rendering.js"
 import * as Rendering from "./Rendering.js"
 import * as SessionOptions from "./SessionOptions.js"
@@ -242,7 +242,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         ? print("stderr", `synapse: go on with: synapse agent --resume ${id}`)
         : Effect.void
     )
-    const house = yield* House
+    const app = yield* App
     yield* WithoutSandbox.tell(given)
     const running = Effect.gen(function* () {
       const loop = yield* AgentLoop.AgentLoop
@@ -270,7 +270,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
     }).pipe(
       Effect.provide(
         Layer.merge(
-          house.layer(
+          app.layer(
             // As it was named: the sandbox judges the links on the way.
             ...SessionOptions.toSettings(
               { ...given, cwd: Option.orElseSome(given.cwd, () => cwd) },
@@ -364,7 +364,7 @@ const audience: Advice.Audience = Advice.person([])
 export const run = (
   given: Given,
   words: ReadonlyArray<string>
-): Effect.Effect<void, ConfigError | WrongUsage, House | Invocation | Stdio | FileSystem.FileSystem> =>
+): Effect.Effect<void, ConfigError | WrongUsage, App | Invocation | Stdio | FileSystem.FileSystem> =>
   Effect.gen(function* () {
     const written = yield* AgentWords.promptOf(words, (yield* Invocation).args)
     const directory = Sessions.directoryIn((yield* SandboxSettings.SandboxSettings).home)

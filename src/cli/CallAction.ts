@@ -22,7 +22,7 @@ import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
 import * as ToolReturn from "../toolset/ToolReturn.js"
 import { stillRunning, Toolset } from "../toolset/Toolset.js"
 import * as Asking from "./Asking.js"
-import { House } from "./Invocation.js"
+import { App } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import * as WithoutSandbox from "./WithoutSandbox.js"
@@ -468,16 +468,16 @@ const serve = (brief: boolean): Effect.Effect<void, never, Scope.Scope | Stdio |
     yield* server.finished
   })
 
-/** Answers calls in a house of its own. */
-export const call = (given: Given): Effect.Effect<void, ConfigError, House | Stdio> =>
+/** Answers calls in a app of its own. */
+export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio> =>
   Effect.gen(function* () {
     yield* WithoutSandbox.tell(given)
-    const house = yield* House
+    const app = yield* App
     // The program that calls shows what is going on: a question is asked only if it is told to.
     const permission = Asking.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
       // What Synapse answers itself has no other limit.
       Effect.locally(Effect.scoped(serve(given.brief)), Timeout.ofCalls, Option.getOrUndefined(given.timeout)),
-      house.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
+      app.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
     )
   })

@@ -13,7 +13,7 @@ import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
 import * as PlainCommand from "../toolset/PlainCommand.js"
 import * as Asking from "./Asking.js"
-import { House, Invocation } from "./Invocation.js"
+import { App, Invocation } from "./Invocation.js"
 import type * as LiveTasks from "./LiveTasks.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
@@ -30,10 +30,10 @@ export const exec = (
   command: string,
   json: boolean,
   given: SessionOptions.Given
-): Effect.Effect<void, ConfigError, House | Invocation | Stdio> =>
+): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
   Effect.gen(function* () {
     const { setExitCode } = yield* Invocation
-    const house = yield* House
+    const app = yield* App
     const stdio = yield* Stdio
     const cwd = yield* Effect.orElseSucceed(
       Effect.map(Effect.suspend(WorkingDirectory.current), (here) =>
@@ -57,7 +57,7 @@ export const exec = (
       !json && PlainCommand.isPlain(command)
         ? Effect.provide(
             Effect.zipRight(WithoutSandbox.tellOf(given), runPlain(command, timeout, cwd, tasks)),
-            house.shell(...settings, permission)
+            app.shell(...settings, permission)
           )
         : Effect.flatMap(Effect.zipRight(WithoutSandbox.tell(given), loadToolRun), ({ handle }) =>
             handle(
@@ -66,7 +66,7 @@ export const exec = (
               json,
               { tasks, cwd }
             )
-          ).pipe(Effect.provide(house.layer(...settings, permission)))
+          ).pipe(Effect.provide(app.layer(...settings, permission)))
     yield* setExitCode(yield* Effect.locally(running, CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined))
   }).pipe(Effect.scoped)
 

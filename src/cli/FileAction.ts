@@ -11,7 +11,7 @@ import * as Read from "../commands/read/Read.js"
 import * as Write from "../commands/write/Write.js"
 import * as Advice from "../domain/Advice.js"
 import * as CommandInput from "../domain/CommandInput.js"
-import { House, Invocation } from "./Invocation.js"
+import { App, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
 import { handle } from "./ToolRun.js"
@@ -27,19 +27,19 @@ const person = Advice.person(names)
 export const isOne = (word: string | undefined): boolean => word !== undefined && names.includes(word)
 
 /** Runs the command that the program was called with. Its advice names what a person can type, and no tool calls. */
-export const run: Effect.Effect<void, ConfigError, House | Invocation | Stdio> = Effect.gen(function* () {
+export const run: Effect.Effect<void, ConfigError, App | Invocation | Stdio> = Effect.gen(function* () {
   const { args, setExitCode } = yield* Invocation
   const stdio = yield* Stdio
   const [name = "", ...words] = args
   const grammar = grammars.find((one) => one.name === name)
   const answer = grammar && CommandGrammar.helpFor(grammar, words, person)
   if (answer !== undefined) return yield* Effect.promise(async () => stdio.write("stdout", answer))
-  const house = yield* House
+  const app = yield* App
   const command = [name, ...words.map(quote)].join(" ")
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
   const code = yield* handle(call, false, { audience: person }).pipe(
     Effect.locally(CommandInput.current, inputOf(stdio)),
-    Effect.provide(house.layer(SessionOptions.endsAtOnce, {}))
+    Effect.provide(app.layer(SessionOptions.endsAtOnce, {}))
   )
   yield* setExitCode(code)
 })

@@ -38,8 +38,8 @@ const reasons = (error: ConfigError): ReadonlySet<string> =>
     ? new Set([...reasons(error.left), ...reasons(error.right)])
     : new Set([error.message])
 
-/** Loads the modules of the house that a subcommand runs in, and makes its layer. */
-export type MakeHouse = (
+/** Loads the modules of the app that a subcommand runs in, and makes its layer. */
+export type MakeApp = (
   settings: Partial<Settings>,
   sandbox: Partial<SandboxSettings.Settings>,
   /** Asks a person where the policy denies something; by default, nobody is asked. */
@@ -47,10 +47,7 @@ export type MakeHouse = (
 ) => Layer.Layer<CommandRegistry | McpClient | SandboxManager | TodoStore | Toolset, ConfigError>
 
 /** Makes the shell alone, which loads the commands of Synapse when one is called. */
-export type MakeShell = (...settings: Parameters<MakeHouse>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
+export type MakeShell = (...settings: Parameters<MakeApp>) => Layer.Layer<SandboxConfig | SandboxManager, ConfigError>
 
-/** Makes the house that a subcommand runs in. */
-export class House extends Context.Tag("synapse/House")<
-  House,
-  { readonly layer: MakeHouse; readonly shell: MakeShell }
->() {}
+/** Makes the app that a subcommand runs in. */
+export class App extends Context.Tag("synapse/App")<App, { readonly layer: MakeApp; readonly shell: MakeShell }>() {}

@@ -37,7 +37,7 @@ import * as TerminalQuestion from "../sandbox/permission/TerminalQuestion.js"
 import * as SessionSettings from "../session/SessionSettings.js"
 import { complain, end, print } from "./Answer.js"
 import type { Invocation } from "./Invocation.js"
-import { House, WrongUsage } from "./Invocation.js"
+import { App, WrongUsage } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Makes a text harmless for a terminal, and leaves nothing of it out. */
@@ -192,9 +192,9 @@ const reasonOf = (name: string, error: CommandError): string => {
   return error._tag === "CommandNotFound" ? error.reason : error.message
 }
 
-/** Connects to a server in a house, and sets the exit code. */
+/** Connects to a server in a app, and sets the exit code. */
 export const test = ({ name }: { readonly name: string }) =>
-  Effect.flatMap(House, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))
+  Effect.flatMap(App, ({ layer }) => end(Effect.provide(connect(name), layer({}, {}))))
 
 interface Given {
   readonly from: Option.Option<string>

@@ -12,7 +12,7 @@ import * as Logger from "effect/Logger"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as Version from "../domain/Version.js"
 import { print } from "./Answer.js"
-import { House, Invocation, type MakeHouse, type MakeShell, WrongUsage, wrongSettings } from "./Invocation.js"
+import { App, Invocation, type MakeApp, type MakeShell, WrongUsage, wrongSettings } from "./Invocation.js"
 import { layerNode, type Stdio } from "./Stdio.js"
 import * as Subcommands from "./Subcommands.js"
 
@@ -28,11 +28,11 @@ const loadAgentWords = Effect.promise(() => import("./AgentWords.js"))
  */
 export const main = (
   args: ReadonlyArray<string>,
-  app: { readonly layer: MakeHouse; readonly shell: MakeShell }
-): Effect.Effect<number> => Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(House, app)))
+  app: { readonly layer: MakeApp; readonly shell: MakeShell }
+): Effect.Effect<number> => Effect.provide(program(args), Layer.merge(layerNode, Layer.succeed(App, app)))
 
-/** Runs the program over any streams and any house, and answers its exit code. */
-export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, House | Stdio> =>
+/** Runs the program over any streams and any app, and answers its exit code. */
+export const program = (args: ReadonlyArray<string>): Effect.Effect<number, never, App | Stdio> =>
   Effect.suspend(() => {
     let exitCode: number = ExitCode.success
     const invocation = Invocation.of({
@@ -74,7 +74,7 @@ const isFileCommand = (name: string): boolean => name === "read" || name === "wr
 
 const run = (
   args: ReadonlyArray<string>
-): Effect.Effect<void, ConfigError | NotRun | WrongUsage, FileSystem | House | Invocation | Stdio> => {
+): Effect.Effect<void, ConfigError | NotRun | WrongUsage, FileSystem | App | Invocation | Stdio> => {
   const [name = ""] = args
   const garbled = garbledWord(args)
   if (garbled !== undefined) return new NotRun({ message: garbled })

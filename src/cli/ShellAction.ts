@@ -1,4 +1,4 @@
-/** Runs `synapse shell`: the prompt comes at once, and the house is made behind it. */
+/** Runs `synapse shell`: the prompt comes at once, and the app is made behind it. */
 import * as Path from "node:path"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import type { ConfigError } from "effect/ConfigError"
@@ -25,18 +25,18 @@ import * as OpenText from "../terminal/OpenText.js"
 import * as Terminal from "../terminal/Terminal.js"
 import * as TerminalRenderer from "../terminal/TerminalRenderer.js"
 import { end, print } from "./Answer.js"
-import { House, type Invocation } from "./Invocation.js"
+import { App, type Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 import * as Interruption from "./shell/Interruption.js"
 import * as Resizing from "./shell/Resizing.js"
+import type * as ShellApp from "./shell/ShellApp.js"
 import * as ShellCompletion from "./shell/ShellCompletion.js"
-import type * as ShellHouse from "./shell/ShellHouse.js"
 import * as ShellLoop from "./shell/ShellLoop.js"
 import { ShownTasks } from "./shell/ShownTasks.js"
 import { TerminalHint } from "./shell/TerminalHint.js"
 
-/** Tests whether a sandbox is wanted, before the house is there that decides it. */
+/** Tests whether a sandbox is wanted, before the app is there that decides it. */
 const isWanted = (given: SessionOptions.Given) =>
   given.noSandbox
     ? Effect.succeed(false)
@@ -44,17 +44,17 @@ const isWanted = (given: SessionOptions.Given) =>
         Either.match(peek(), { onLeft: () => true, onRight: ({ enabled }) => enabled })
       )
 
-/** Makes the house, and starts its shell, in the background. A wrong setting ends the whole program. */
+/** Makes the app, and starts its shell, in the background. A wrong setting ends the whole program. */
 const behind = (given: SessionOptions.Given, directory: string, permission: Layer.Layer<Permission>) =>
   Effect.gen(function* () {
     const terminal = yield* Terminal.Terminal
-    const house = yield* House
+    const app = yield* App
     const scope = yield* Effect.scope
     const settings = SessionOptions.toSettings({ ...given, cwd: Option.some(directory) }, SessionOptions.goesOn)
     // What it does keeps the prompt from being drawn.
     const made = Effect.gen(function* () {
       yield* Effect.sleep(afterPrompt)
-      const services = yield* Layer.buildWithScope(house.layer(...settings, permission), scope)
+      const services = yield* Layer.buildWithScope(app.layer(...settings, permission), scope)
       // No other command has this name.
       yield* Effect.orDie(Context.get(services, CommandRegistry).add(Resizing.make(terminal)))
       return services
@@ -92,7 +92,7 @@ const run = (given: SessionOptions.Given) =>
             interruption.whileRunning(renderer.suspended(keyboard.released(interruption.bySignal(question))), "deny")
         })
     const { failing, services } = yield* behind(given, directory, permission)
-    const house: ShellHouse.ShellHouse = {
+    const app: ShellApp.ShellApp = {
       terminal,
       keyboard,
       renderer,
@@ -103,9 +103,9 @@ const run = (given: SessionOptions.Given) =>
       terminalHint: new TerminalHint(),
       timeout: Option.getOrUndefined(given.timeout)
     }
-    const editor = yield* LineEditor.make({ complete: ShellCompletion.make(house), isOpen: OpenText.isOpen })
+    const editor = yield* LineEditor.make({ complete: ShellCompletion.make(app), isOpen: OpenText.isOpen })
     const isConfined = yield* isWanted(given)
-    return yield* Effect.raceFirst(ShellLoop.run({ house, editor, interruption, isConfined }), failing)
+    return yield* Effect.raceFirst(ShellLoop.run({ app, editor, interruption, isConfined }), failing)
   })
 
 const layerTerminal = Layer.mergeAll(Keyboard.layerNode, TerminalRenderer.layerFromEnv).pipe(
@@ -122,8 +122,8 @@ const layer = Layer.mergeAll(layerTerminal, layerHistory, SandboxConfig.layer).p
 )
 
 /** Runs the shell, and sets the program's exit code to that of its last command. */
-export const shell = (given: SessionOptions.Given): Effect.Effect<void, ConfigError, House | Invocation | Stdio> =>
-  end<ConfigError, House | Stdio>(isTerminal() ? Effect.scoped(Effect.provide(run(given), layer)) : refused)
+export const shell = (given: SessionOptions.Given): Effect.Effect<void, ConfigError, App | Invocation | Stdio> =>
+  end<ConfigError, App | Stdio>(isTerminal() ? Effect.scoped(Effect.provide(run(given), layer)) : refused)
 
 const isTerminal = () => process.stdin.isTTY === true && process.stdout.isTTY === true
 

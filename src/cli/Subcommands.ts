@@ -12,12 +12,12 @@ import * as Timeout from "../domain/Timeout.js"
 import * as ShellEnvironment from "../session/ShellEnvironment.js"
 import * as Asking from "./Asking.js"
 import * as ExecAction from "./ExecAction.js"
-import { type House, type Invocation, WrongUsage } from "./Invocation.js"
+import { type App, type Invocation, WrongUsage } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Runs a subcommand. */
-export type Action = Effect.Effect<void, ConfigError | WrongUsage, FileSystem.FileSystem | House | Invocation | Stdio>
+export type Action = Effect.Effect<void, ConfigError | WrongUsage, FileSystem.FileSystem | App | Invocation | Stdio>
 
 /** A subcommand, or one of a group: `mcp add`. */
 export interface Subcommand {

@@ -8,7 +8,7 @@ import type { ToolDefinition } from "../toolset/Tool.js"
 import * as ToolFormat from "../toolset/ToolFormat.js"
 import { Toolset } from "../toolset/Toolset.js"
 import { print } from "./Answer.js"
-import { House } from "./Invocation.js"
+import { App } from "./Invocation.js"
 import type { Stdio } from "./Stdio.js"
 
 /** Formats the tools, and the commands that they run. */
@@ -38,8 +38,8 @@ export const tools = ({
 }: {
   readonly format: Option.Option<ToolFormat.ToolFormat>
   readonly json: boolean
-}): Effect.Effect<void, ConfigError, House | Stdio> =>
-  Effect.flatMap(House, ({ layer }) =>
+}): Effect.Effect<void, ConfigError, App | Stdio> =>
+  Effect.flatMap(App, ({ layer }) =>
     Effect.gen(function* () {
       const toolset = yield* Toolset
       // The first command starts the sandbox, or finds that this machine can't: the descriptions say so then.

@@ -25,7 +25,7 @@ import { Toolset } from "../../toolset/Toolset.js"
 import * as Interruption from "./Interruption.js"
 import * as PersonWords from "./PersonWords.js"
 import * as Resizing from "./Resizing.js"
-import * as ShellHouse from "./ShellHouse.js"
+import * as ShellApp from "./ShellApp.js"
 import * as TerminalEnvironment from "./TerminalEnvironment.js"
 
 /** The private modes that are on in a terminal which nobody has touched: wrapping, and the visible cursor. */
@@ -192,13 +192,13 @@ const isOurs = ({ extras }: ToolReturn): boolean => extras.error !== undefined |
 /** Runs a command line. Returns its exit code, which is also `$?` of the next one. */
 export const run = (
   text: string,
-  house: ShellHouse.ShellHouse,
+  app: ShellApp.ShellApp,
   interruption: Interruption.Interruption
 ): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const { renderer, tasks, terminal } = house
-    const toolset = yield* ShellHouse.service(house, Toolset)
-    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const { renderer, tasks, terminal } = app
+    const toolset = yield* ShellApp.service(app, Toolset)
+    const sandbox = yield* ShellApp.service(app, SandboxManager)
     const runtime = yield* Effect.runtime<never>()
     const output = new SafeOutput(terminal.isLive)
     /** True once a sub-agent is shown live, be it another line's, so that output goes above it, by whole lines. */
@@ -229,7 +229,7 @@ export const run = (
         Runtime.runFork(runtime)(tasks.take(event))
       }
     }
-    const timeout = house.timeout ?? Timeout.longest
+    const timeout = app.timeout ?? Timeout.longest
     const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
     const [result, interrupted] = yield* interruption.during(
       Effect.locally(toolset.handle(call), CommandListener.current, listener),
@@ -239,9 +239,9 @@ export const run = (
     const isInterrupted = interrupted !== undefined
     const { error, exitCode = ExitCode.failure, notices = [] } = result.extras
     const isTold = !isOurs(result) || isInterrupted || PersonWords.answersOf(result).length > 0
-    const help = hint ?? house.terminalHint.of(text, result)
+    const help = hint ?? app.terminalHint.of(text, result)
     const told = [
-      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", house.directory)]),
+      ...(isTold ? [] : [PersonWords.reasonOf(result, "/allow", app.directory)]),
       ...(help === undefined || isInterrupted ? [] : [help]),
       ...notices
     ]
@@ -252,7 +252,7 @@ export const run = (
         yield* Effect.promise(async () => terminal.write(line + output.end()))
         if (interrupted === "key")
           yield* Effect.promise(async () => terminal.write(`${Interruption.mark(terminal.isLive)}\n`))
-        for (const each of told) yield* notice(house, PersonWords.answer(each))
+        for (const each of told) yield* notice(app, PersonWords.answer(each))
       })
     )
     // What did not run has set no status in the shell.
@@ -261,7 +261,7 @@ export const run = (
   })
 
 /** Prints a text of the program's own, which may hold names that others gave. */
-const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
+const notice = ({ terminal }: ShellApp.ShellApp, text: string) =>
   Effect.promise(async () => {
     const shown = new SafeOutput(false)
     const line = `${shown.take("stderr", Buffer.from(`synapse: ${text}`))}${shown.end()}`
@@ -271,12 +271,10 @@ const notice = ({ terminal }: ShellHouse.ShellHouse, text: string) =>
 /**
  * Runs a command line in a pseudo-terminal of the sandbox. Returns its exit code, which is also `$?` of the next one.
  */
-export const inTerminal = (text: string, house: ShellHouse.ShellHouse): Effect.Effect<number> =>
+export const inTerminal = (text: string, app: ShellApp.ShellApp): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const sandbox = yield* ShellHouse.service(house, SandboxManager)
-    const backend = yield* sandbox.getSandbox(house.directory)
-    const { exitCode } = yield* house.renderer.suspended(
-      runPseudoTerminal(text, backend, house.terminal, house.keyboard)
-    )
+    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    const backend = yield* sandbox.getSandbox(app.directory)
+    const { exitCode } = yield* app.renderer.suspended(runPseudoTerminal(text, backend, app.terminal, app.keyboard))
     return exitCode
-  }).pipe(Effect.catchAll((error) => Effect.as(notice(house, error.message), error.exitCode)))
+  }).pipe(Effect.catchAll((error) => Effect.as(notice(app, error.message), error.exitCode)))

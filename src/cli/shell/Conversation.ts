@@ -24,7 +24,7 @@ import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import { RunEvent } from "../../terminal/RunEvent.js"
 import { Toolset } from "../../toolset/Toolset.js"
-import * as ShellHouse from "./ShellHouse.js"
+import * as ShellApp from "./ShellApp.js"
 
 /** The note to a resumed model about its tools. */
 const renewed =
@@ -70,8 +70,8 @@ const audience = Advice.person([])
 const sessions = Effect.map(SandboxSettings.SandboxSettings, ({ home }) => Sessions.directoryIn(home))
 
 /** Makes the conversation of a shell. */
-export const make = (house: ShellHouse.ShellHouse): Conversation => {
-  const { renderer, tasks } = house
+export const make = (app: ShellApp.ShellApp): Conversation => {
+  const { renderer, tasks } = app
   let current: string | undefined
   let isRenewed = false
   const say = (text: string) => renderer.take(RunEvent.Notice({ text }))
@@ -86,8 +86,8 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
         say(`The session can't be kept, and can't be resumed from here on: ${message}`)
       )
       const loop = yield* AgentLoop.AgentLoop
-      const toolset = yield* ShellHouse.service(house, Toolset)
-      const commands = (yield* ShellHouse.service(house, CommandRegistry)).listed()
+      const toolset = yield* ShellApp.service(app, Toolset)
+      const commands = (yield* ShellApp.service(app, CommandRegistry)).listed()
       const runtime = yield* Effect.runtime<never>()
       const listener: CommandListener.CommandListener = {
         onSubAgent: (event) => void Runtime.runFork(runtime)(tasks.take(event))
@@ -108,7 +108,7 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
       const directory = yield* sessions
       // Before there is a session: one that could not ask anything is worth nothing.
       const model = yield* (yield* ModelProvider).model()
-      const cwd = yield* (yield* ShellHouse.service(house, SandboxManager)).cwd
+      const cwd = yield* (yield* ShellApp.service(app, SandboxManager)).cwd
       const use = (session: OpenSession.OpenSession) => run(session, question, model, cwd)
       yield* current === undefined
         ? OpenSession.begin(directory, { cwd, prompt: question.slice(0, 500) }, use)
@@ -118,7 +118,7 @@ export const make = (house: ShellHouse.ShellHouse): Conversation => {
   const resume = (written: string) =>
     Effect.gen(function* () {
       const directory = yield* sessions
-      const { cwd } = yield* ShellHouse.service(house, SandboxManager)
+      const { cwd } = yield* ShellApp.service(app, SandboxManager)
       const id = yield* written === ""
         ? Effect.flatMap(cwd, (place) => Sessions.newest(directory, place))
         : Sessions.find(directory, written)

@@ -14,19 +14,19 @@ import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as OwnCommand from "./OwnCommand.js"
 import * as PersonWords from "./PersonWords.js"
 import * as PolicyText from "./PolicyText.js"
-import * as ShellHouse from "./ShellHouse.js"
+import * as ShellApp from "./ShellApp.js"
 
 const marks = { pending: "[ ]", in_progress: "[>]", completed: "[x]" } as const
 
-const todo = (house: ShellHouse.ShellHouse) =>
+const todo = (app: ShellApp.ShellApp) =>
   Effect.gen(function* () {
-    const { todos } = yield* (yield* ShellHouse.service(house, TodoStore)).get
+    const { todos } = yield* (yield* ShellApp.service(app, TodoStore)).get
     if (todos.length === 0) return "The list of tasks is empty. TodoWrite sets it, as the agent does."
     return todos.map(({ content, status }) => `${marks[status]} ${ForeignText.line(content, 300)}`).join("\n")
   })
 
-const tools = (house: ShellHouse.ShellHouse) =>
-  Effect.map(ShellHouse.service(house, CommandRegistry), (registry) => {
+const tools = (app: ShellApp.ShellApp) =>
+  Effect.map(ShellApp.service(app, CommandRegistry), (registry) => {
     const listed = registry.listed()
     const width = Math.max(...listed.map(({ name }) => name.length))
     return listed
@@ -35,11 +35,11 @@ const tools = (house: ShellHouse.ShellHouse) =>
       .join("\n")
   })
 
-const policy = (house: ShellHouse.ShellHouse) =>
-  Effect.flatMap(ShellHouse.service(house, SandboxManager), ({ inForce }) => Effect.map(inForce, PolicyText.make))
+const policy = (app: ShellApp.ShellApp) =>
+  Effect.flatMap(ShellApp.service(app, SandboxManager), ({ inForce }) => Effect.map(inForce, PolicyText.make))
 
-const restart = (house: ShellHouse.ShellHouse) =>
-  Effect.flatMap(ShellHouse.service(house, SandboxManager), (sandbox) =>
+const restart = (app: ShellApp.ShellApp) =>
+  Effect.flatMap(ShellApp.service(app, SandboxManager), (sandbox) =>
     Effect.as(Effect.zipRight(sandbox.restart, sandbox.setStatus(0)), "The next command starts a new shell.")
   )
 
@@ -67,17 +67,17 @@ const whereMissing = (path: string, cwd: string): string => {
 
 const isWide = (real: string, cwd: string): boolean => Fs.statSync(real).isDirectory() && Explanation.isWide(real, cwd)
 
-const allow = (house: ShellHouse.ShellHouse, rest: string) =>
+const allow = (app: ShellApp.ShellApp, rest: string) =>
   Effect.gen(function* () {
     const written = rest.replace(/^--yes(?:\s+|$)/, "")
     const isSure = written !== rest
-    const sandbox = yield* ShellHouse.service(house, SandboxManager)
+    const sandbox = yield* ShellApp.service(app, SandboxManager)
     if (written === "") return `Usage: ${OwnCommand.usage("allow")}`
     const cwd = yield* sandbox.cwd
     const at = (place: string) =>
       Path.resolve(
         cwd,
-        place.replace(/^~(?=\/|$)/, () => house.home)
+        place.replace(/^~(?=\/|$)/, () => app.home)
       )
     // As it is completed, and as a person would write it for bash; or as it is, where that is there.
     const path = realPath(at(written)) === undefined ? at(wordOf(written)) : at(written)
@@ -103,10 +103,10 @@ const allow = (house: ShellHouse.ShellHouse, rest: string) =>
 export const run = (
   name: Exclude<OwnCommand.Name, "ask" | "exit" | "resume" | "tty">,
   rest: string,
-  house: ShellHouse.ShellHouse
+  app: ShellApp.ShellApp
 ): Effect.Effect<string> => {
-  const actions = { allow: () => allow(house, rest), help: () => Effect.succeed(OwnCommand.help) }
+  const actions = { allow: () => allow(app, rest), help: () => Effect.succeed(OwnCommand.help) }
   const others = { policy, restart, todo, tools }
-  const action = name === "allow" || name === "help" ? actions[name]() : others[name](house)
+  const action = name === "allow" || name === "help" ? actions[name]() : others[name](app)
   return Effect.catchAll(action, (error) => Effect.succeed(`synapse: ${ForeignText.line(error.message, 1000)}`))
 }

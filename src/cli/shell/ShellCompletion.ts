@@ -7,21 +7,17 @@ import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Completion from "../../terminal/Completion.js"
 import type { Options } from "../../terminal/LineEditor.js"
 import * as OwnCommand from "./OwnCommand.js"
-import * as ShellHouse from "./ShellHouse.js"
+import * as ShellApp from "./ShellApp.js"
 
 /** Milliseconds that a question may take, and the most bytes of its answer. */
 const longest = 2000
 const most = 1_000_000
 
 /** Runs lines of bash whose output are names, each with an end behind it. Where that fails, there are none. */
-const ask = (
-  house: ShellHouse.ShellHouse,
-  end: string,
-  lines: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>> =>
+const ask = (app: ShellApp.ShellApp, end: string, lines: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.gen(function* () {
-    const sandbox = yield* ShellHouse.service(house, SandboxManager)
-    const backend = yield* sandbox.getSandbox(house.directory)
+    const sandbox = yield* ShellApp.service(app, SandboxManager)
+    const backend = yield* sandbox.getSandbox(app.directory)
     const chunks: Array<Buffer> = []
     let size = 0
     const listener: CommandListener.CommandListener = {
@@ -43,15 +39,15 @@ const ask = (
   )
 
 /** Returns the names of all functions, aliases, builtins and programs. */
-const commands = (house: ShellHouse.ShellHouse): Effect.Effect<ReadonlyArray<string>> =>
-  Effect.map(ask(house, "\n", ["\\builtin compgen -A function -A alias -A builtin -A keyword -A command"]), (names) =>
+const commands = (app: ShellApp.ShellApp): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(ask(app, "\n", ["\\builtin compgen -A function -A alias -A builtin -A keyword -A command"]), (names) =>
     names.filter((name) => !name.startsWith("__synapse") && !/[\p{Cc}\p{Cs}]/u.test(name))
   )
 
 /**
  * Lists a directory as commands see it. A byte of a name that is not UTF-8 is a lone surrogate, as `ShellText` has it.
  */
-const list = (house: ShellHouse.ShellHouse, directory: string): Effect.Effect<ReadonlyArray<Completion.Name>> => {
+const list = (app: ShellApp.ShellApp, directory: string): Effect.Effect<ReadonlyArray<Completion.Name>> => {
   const lines = [
     "shopt -s nullglob dotglob; shopt -u failglob",
     `for path in ${Completion.write(directory === "" ? "." : directory, "'", true)}/*; do`,
@@ -59,30 +55,30 @@ const list = (house: ShellHouse.ShellHouse, directory: string): Effect.Effect<Re
     "  \\builtin printf '%s\\0' \"$name\"",
     "done"
   ]
-  return Effect.map(ask(house, "\0", lines), (names) =>
+  return Effect.map(ask(app, "\0", lines), (names) =>
     names.map((name) => ({ name: name.replace(/\/$/, ""), isDirectory: name.endsWith("/") }))
   )
 }
 
 /** Makes the completion of a shell. */
 export const make =
-  (house: ShellHouse.ShellHouse): Options["complete"] =>
+  (app: ShellApp.ShellApp): Options["complete"] =>
   (text, place) =>
-    Effect.flatMap(ShellHouse.service(house, CommandRegistry), (registry) => {
+    Effect.flatMap(ShellApp.service(app, CommandRegistry), (registry) => {
       const ours = registry
         .listed()
         .flatMap((handler) => [handler, ...(handler.known?.() ?? [])])
         .filter(({ name }) => !/[*\s]/.test(name))
         .map(({ name }) => name)
       const complete = Completion.make({
-        commands: Effect.map(commands(house), (others) => [...ours, ...others]),
+        commands: Effect.map(commands(app), (others) => [...ours, ...others]),
         ownCommands: OwnCommand.names.map((name) => `/${name}`),
         options: (command) => {
           const handler = registry.find(command)
           return handler === undefined ? [] : ["--help", ...(handler.usage.match(/--[a-z][a-z-]*/g) ?? [])]
         },
-        list: (directory) => list(house, directory),
-        home: house.home
+        list: (directory) => list(app, directory),
+        home: app.home
       })
       // What follows /tty is a command line of its own.
       const [own = ""] = /^\/tty\s+/.exec(text) ?? []

@@ -16,7 +16,7 @@ import * as CommandRun from "./CommandRun.js"
 import type { Conversation } from "./Conversation.js"
 import * as Interruption from "./Interruption.js"
 import * as OwnCommand from "./OwnCommand.js"
-import * as ShellHouse from "./ShellHouse.js"
+import * as ShellApp from "./ShellApp.js"
 
 const set = (names: string) => new Set(names.split(" "))
 
@@ -167,45 +167,45 @@ export const makeShellPrompt = ({ code, cwd, hasColours, home, isConfined, isRoo
 
 /** The dependencies of `run`. */
 export interface Options {
-  readonly house: ShellHouse.ShellHouse
+  readonly app: ShellApp.ShellApp
   readonly editor: LineEditor
   readonly interruption: Interruption.Interruption
-  /** Tells whether anything confines commands, before the house is there. */
+  /** Tells whether anything confines commands, before the app is there. */
   readonly isConfined: boolean
 }
 
 /** Loads the agent when it is asked first. */
-const loadConversation = (house: ShellHouse.ShellHouse): Effect.Effect<Conversation> =>
+const loadConversation = (app: ShellApp.ShellApp): Effect.Effect<Conversation> =>
   Effect.map(
     Effect.promise(() => import("./Conversation.js")),
-    ({ make }) => make(house)
+    ({ make }) => make(app)
   )
 
 /**
  * Reads entries and carries them out. Returns the exit code to leave with: that of the last command, or the one of
  * `/exit`.
  */
-export const run = ({ editor, house, interruption, ...before }: Options): Effect.Effect<number> =>
+export const run = ({ editor, app, interruption, ...before }: Options): Effect.Effect<number> =>
   Effect.gen(function* () {
-    const { home, renderer, terminal } = house
-    let { directory: cwd } = house
+    const { home, renderer, terminal } = app
+    let { directory: cwd } = app
     let { isConfined } = before
     let code: number = ExitCode.success
-    const conversation = yield* Effect.cached(loadConversation(house))
+    const conversation = yield* Effect.cached(loadConversation(app))
     const print = (text: string) =>
       renderer.suspended(
         Effect.promise(async () => terminal.write(`${WordWrap.wrap(text, terminal.size().columns)}\n`))
       )
 
     const look = Effect.gen(function* () {
-      const sandbox = yield* ShellHouse.service(house, SandboxManager)
+      const sandbox = yield* ShellApp.service(app, SandboxManager)
       cwd = yield* sandbox.cwd
       isConfined = sandbox.conditions().confinement._tag !== "Open"
     })
 
     const command = (text: string, isInteractive: boolean) =>
       Effect.gen(function* () {
-        code = yield* isInteractive ? CommandRun.inTerminal(text, house) : CommandRun.run(text, house, interruption)
+        code = yield* isInteractive ? CommandRun.inTerminal(text, app) : CommandRun.run(text, app, interruption)
         yield* look
       })
 
@@ -213,7 +213,7 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
     const clear = Effect.gen(function* () {
       code = ExitCode.success
       yield* renderer.suspended(Effect.promise(async () => terminal.write(emptied)))
-      yield* (yield* ShellHouse.service(house, SandboxManager)).setStatus(code)
+      yield* (yield* ShellApp.service(app, SandboxManager)).setStatus(code)
     })
 
     /** Talks to the agent until Ctrl-C. */
@@ -239,7 +239,7 @@ export const run = ({ editor, house, interruption, ...before }: Options): Effect
           return Effect.void
         default:
           if (name === "restart") code = ExitCode.success
-          return Effect.flatMap(loadActions, ({ run }) => Effect.flatMap(run(name, rest, house), print)).pipe(
+          return Effect.flatMap(loadActions, ({ run }) => Effect.flatMap(run(name, rest, app), print)).pipe(
             Effect.zipRight(look)
           )
       }

@@ -109,14 +109,26 @@ export interface Settings {
   readonly temporaryFiles: TemporaryFiles | undefined
 }
 
-/** Returns the directory below the package's root that holds this module (`dist` in the published package). */
-const ownDirectory = (): string => {
-  let directory = Path.dirname(Url.fileURLToPath(import.meta.url))
-  for (let parent = Path.dirname(directory); parent !== directory; parent = Path.dirname(directory)) {
-    if (Fs.existsSync(Path.join(parent, "package.json"))) return directory
-    directory = parent
+/**
+ * Returns the directory below the package's root that holds this module (`dist` in the published package). In a bundle of
+ * another program, it is that program's file: its directory is not Synapse's own.
+ */
+const ownPlace = (): ReadonlyArray<string> => {
+  try {
+    const file = Url.fileURLToPath(import.meta.url)
+    let directory = Path.dirname(file)
+    for (let parent = Path.dirname(directory); parent !== directory; parent = Path.dirname(directory)) {
+      const described = Path.join(parent, "package.json")
+      if (Fs.existsSync(described)) {
+        return [JSON.parse(Fs.readFileSync(described, "utf8")).name === "synapse-shell" ? directory : file]
+      }
+      directory = parent
+    }
+    return [file]
+  } catch {
+    // A bundle does not always know where it lies.
+    return []
   }
-  return Path.dirname(Url.fileURLToPath(import.meta.url))
 }
 
 /** Returns the user's home directory; `/` for a user whom the system does not know, as it is in containers. */
@@ -142,7 +154,7 @@ export const make = (settings: Partial<Settings> = {}): Settings => {
     homes: [],
     variables: { HOME: userHome },
     temporary: Os.tmpdir(),
-    program: [ownDirectory(), process.execPath],
+    program: [...ownPlace(), process.execPath],
     enabled: undefined,
     whitelist: [],
     blacklist: [],

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as OwnActions from "../../../src/cli/shell/OwnActions.js"
-import type { ShellHouse } from "../../../src/cli/shell/ShellHouse.js"
+import type { ShellApp } from "../../../src/cli/shell/ShellApp.js"
 import { SandboxManager } from "../../../src/sandbox/SandboxManager.js"
 import * as Temporary from "../../support/Temporary.js"
 
@@ -21,8 +21,8 @@ const allow = (written: string) =>
       inForce: Effect.succeed({ policy, provider: "none" }),
       allow: (path: string) => Effect.sync(() => void allowed.push(path))
     } as unknown as Context.Tag.Service<SandboxManager>
-    const house = { home, services: Effect.succeed(Context.make(SandboxManager, sandbox)) } as unknown as ShellHouse
-    const said = await Effect.runPromise(OwnActions.run("allow", written, house))
+    const app = { home, services: Effect.succeed(Context.make(SandboxManager, sandbox)) } as unknown as ShellApp
+    const said = await Effect.runPromise(OwnActions.run("allow", written, app))
     return { said: said.replaceAll(home, "@"), allowed: allowed.map((each) => each.replaceAll(home, "@")) }
   })
 

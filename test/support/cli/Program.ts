@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
-import { House, type MakeHouse } from "../../../src/cli/Invocation.js"
+import { App, type MakeApp } from "../../../src/cli/Invocation.js"
 import { program } from "../../../src/cli/Program.js"
 import { Stdio } from "../../../src/cli/Stdio.js"
 import * as SandboxConfig from "../../../src/sandbox/config/SandboxConfig.js"
@@ -16,7 +16,7 @@ export interface Run {
   readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
-  /** What the house was made with; undefined where it was not made. */
+  /** What the app was made with; undefined where it was not made. */
   readonly settings: Partial<Settings> | undefined
 }
 
@@ -35,7 +35,7 @@ export const run = (
 
 /** The same by any reading of the words. */
 export const runBy = (
-  by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, House | Stdio>,
+  by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, App | Stdio>,
   args: ReadonlyArray<string>,
   script: TestSynapse.Script,
   stdin: Input
@@ -60,16 +60,16 @@ export const runBy = (
     })
     let settings: Partial<Settings> | undefined
     let sandbox: Partial<SandboxSettings.Settings> | undefined
-    const make: MakeHouse = (given, givenSandbox) => {
+    const make: MakeApp = (given, givenSandbox) => {
       settings = given
       sandbox = givenSandbox
       return TestSynapse.layer(script)
     }
     const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
-    const house = House.of({ layer: make, shell: (...given) => Layer.merge(make(...given), config) })
+    const app = App.of({ layer: make, shell: (...given) => Layer.merge(make(...given), config) })
     const exitCode = yield* Effect.provide(
       by(args),
-      Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(House, house))
+      Layer.mergeAll(Layer.succeed(Stdio, stdio), Layer.succeed(App, app))
     )
     const text = (stream: "stdout" | "stderr") => Buffer.concat(written[stream]).toString()
     return { exitCode, stdout: text("stdout"), stderr: text("stderr"), settings, sandbox }

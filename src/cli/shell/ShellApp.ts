@@ -1,4 +1,4 @@
-/** The services of the shell at the terminal: the terminal's own, and the house whose session it is the face of. */
+/** The services of the shell at the terminal: the terminal's own, and the app whose session it is the face of. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { CommandRegistry } from "../../command/CommandRegistry.js"
@@ -11,16 +11,16 @@ import type { Toolset } from "../../toolset/Toolset.js"
 import type { ShownTasks } from "./ShownTasks.js"
 import type { TerminalHint } from "./TerminalHint.js"
 
-/** The services of the house. */
+/** The services of the app. */
 export type Services = CommandRegistry | SandboxManager | TodoStore | Toolset
 
-/** The terminal and its house. */
-export interface ShellHouse {
+/** The terminal and its app. */
+export interface ShellApp {
   readonly terminal: Context.Tag.Service<Terminal>
   readonly keyboard: Context.Tag.Service<Keyboard>
   readonly renderer: Context.Tag.Service<TerminalRenderer>
   readonly tasks: ShownTasks
-  /** Waits until the house is there. */
+  /** Waits until the app is there. */
   readonly services: Effect.Effect<Context.Context<Services>>
   /** The directory that the session started in, whose sandbox it has. */
   readonly directory: string
@@ -31,6 +31,6 @@ export interface ShellHouse {
   readonly timeout: number | undefined
 }
 
-/** Waits for the house, and returns one of its services. */
-export const service = <Id extends Services, A>({ services }: ShellHouse, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
+/** Waits for the app, and returns one of its services. */
+export const service = <Id extends Services, A>({ services }: ShellApp, tag: Context.Tag<Id, A>): Effect.Effect<A> =>
   Effect.map(services, (context) => Context.get(context, tag))
