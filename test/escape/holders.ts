@@ -2,8 +2,8 @@
 import * as Fs from "node:fs"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { scene } from "../support/escape/Attack.js"
-import { processesWith, type Shape } from "../support/escape/World.js"
+import { type Scene, scene, scenes } from "../support/escape/Attack.js"
+import { processesWith } from "../support/escape/World.js"
 
 const name = "fresh/credentials.json"
 
@@ -81,48 +81,55 @@ def on():
   ]
 }
 
-const fill = ({ project, secret }: Shape) =>
+const fill = (directory: string, secret: string) =>
   Effect.sync(() => {
-    const path = `${project}/${name}`
+    const path = `${directory}/${name}`
     const isDirectory = Fs.statSync(path).isDirectory()
     Fs.writeFileSync(isDirectory ? `${path}/key` : path, secret, isDirectory ? {} : { flag: "r+" })
   })
 
 /** Waits until no process of it has been there for a while: of those that follow one another, a look may miss each. */
-const isOver = (world: Shape) =>
+const isOver = (mark: string) =>
   Effect.gen(function* () {
     for (let looks = 0, none = 0; looks < 500 && none < 12; looks++) {
-      none = processesWith(world.mark).length === 0 ? none + 1 : 0
+      none = processesWith(mark).length === 0 ? none + 1 : 0
       yield* Effect.sleep(10)
     }
   })
 
 export const holding = (ground: string): void => {
-  for (const [title, [take, read]] of Object.entries(holders)) {
-    scene(ground, `what a rule names is not kept open by ${title}`, { needs: ["python3"] }, (world) =>
-      Effect.gen(function* () {
-        Fs.writeFileSync(`${world.project}/hold.py`, holder(take, read))
-        const laid = yield* world.attack(
-          `python3 hold.py ${world.mark} >/dev/null 2>&1 & until [ -e ready ]; do sleep 0.01; done`
-        )
-        assert.match(laid.stdout, /^RAN$/m)
-        const before = Fs.statSync(`${world.project}/${name}`)
-        // A second command, as agents give them: what is new is looked for after each.
-        let notices: ReadonlyArray<string> = []
-        for (let at = 0; at < 250 && !notices.some((one) => one.includes(" held ")); at++) {
-          notices = (yield* world.execute("sleep 0.02")).notices ?? []
-        }
-        yield* isOver(world)
-        assert.deepStrictEqual(processesWith(world.mark), [])
-        yield* fill(world)
-        yield* Effect.sleep(50)
-        const next = yield* world.attack(`cat ${name} ${name}/key`)
-        assert.notInclude(JSON.stringify(next), world.secret)
-        assert.notInclude(Fs.readFileSync(`${world.project}/loot`, "latin1"), world.secret)
-        assert.strictEqual(Fs.statSync(`${world.project}/${name}`).ino, before.ino)
-      })
-    )
-  }
+  const held = Object.entries(holders).map(
+    ([title, [take, read]], at): Scene => ({
+      title: `what a rule names is not kept open by ${title}`,
+      needs: ["python3"],
+      test: (world) =>
+        Effect.gen(function* () {
+          const mark = `${world.mark}-${at}.`
+          const directory = `${world.project}/${at}`
+          Fs.mkdirSync(directory)
+          Fs.writeFileSync(`${directory}/hold.py`, holder(take, read))
+          const laid = yield* world.attack(
+            `cd ${at}; python3 hold.py ${mark} >/dev/null 2>&1 & until [ -e ready ]; do sleep 0.01; done`
+          )
+          assert.match(laid.stdout, /^RAN$/m)
+          const before = Fs.statSync(`${directory}/${name}`)
+          // A second command, as agents give them: what is new is looked for after each.
+          let notices: ReadonlyArray<string> = []
+          for (let at = 0; at < 250 && !notices.some((one) => one.includes(" held ")); at++) {
+            notices = (yield* world.execute("sleep 0.02")).notices ?? []
+          }
+          yield* isOver(mark)
+          assert.deepStrictEqual(processesWith(mark), [])
+          yield* fill(directory, world.secret)
+          yield* Effect.sleep(50)
+          const next = yield* world.attack(`cat ${at}/${name} ${at}/${name}/key`)
+          assert.notInclude(JSON.stringify(next), world.secret)
+          assert.notInclude(Fs.readFileSync(`${directory}/loot`, "latin1"), world.secret)
+          assert.strictEqual(Fs.statSync(`${directory}/${name}`).ino, before.ino)
+        })
+    })
+  )
+  scenes(ground, held)
 
   scene(ground, "who writes a file that a rule names, and ends, is let alone, and is told nothing", {}, (world) =>
     Effect.gen(function* () {

@@ -3,7 +3,7 @@ import * as ChildProcess from "node:child_process"
 import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { scene } from "../support/escape/Attack.js"
+import { type Scene, scene, scenes } from "../support/escape/Attack.js"
 import { type Setup, type Shape, write } from "../support/escape/World.js"
 
 /** As an editor does it. */
@@ -112,6 +112,23 @@ const setGroupId: ReadonlyArray<readonly [tool: string, script: string]> = [
   ["cp", `cp -p "$(find /usr/bin /usr/sbin /bin -perm -2000 -type f 2>/dev/null | head -n 1)" t; chmod 2755 s`],
   ["setpriv", "setpriv --regid 0 --clear-groups chmod 2755 s; umask 0; chmod a+rwxs s"]
 ]
+
+/** In a directory of its own, `s` is made by a script to what it may not be. */
+const settingId = (title: string, tool: string, script: string, whose: "u" | "g"): Scene => ({
+  title,
+  needs: [tool],
+  test: ({ attack, project }) =>
+    Effect.gen(function* () {
+      const name = `${whose}-${tool}`
+      const { stderr } = yield* attack(
+        `mkdir ${name}; cd ${name}; cp /bin/true s; chmod 755 s; ${script}\ntest -${whose} s && echo BREACH`
+      )
+      assert.match(stderr, /not permitted/)
+      for (const each of Fs.readdirSync(`${project}/${name}`)) {
+        assert.strictEqual(Fs.statSync(`${project}/${name}/${each}`).mode & (whose === "u" ? 0o4000 : 0o2000), 0, each)
+      }
+    })
+})
 
 export const host = (ground: string): void => {
   describe("the host meanwhile", () => {
@@ -235,37 +252,15 @@ export const host = (ground: string): void => {
         })
       )
     } else it.skip("LIMIT: secrets that no rule names (only root may read them)")
-    for (const [tool, script] of setUserId) {
-      scene(
-        ground,
-        `a command can't make a file of its own set-uid: ${tool}`,
-        { needs: [tool] },
-        ({ attack, project }) =>
-          Effect.gen(function* () {
-            const { stderr } = yield* attack(`cp /bin/true s; chmod 755 s; ${script}\ntest -u s && echo BREACH`)
-            assert.match(stderr, /not permitted/)
-            for (const name of Fs.readdirSync(project)) {
-              assert.strictEqual(Fs.statSync(`${project}/${name}`).mode & 0o4000, 0, name)
-            }
-          })
-      )
-    }
-    for (const [tool, script] of setGroupId) {
-      scene(
-        ground,
-        `root's command can't make a file of its own set-gid: ${tool}`,
-        { needs: [tool] },
-        ({ attack, project }) =>
-          Effect.gen(function* () {
-            const { stderr } = yield* attack(`cp /bin/true s; chmod 755 s; ${script}\ntest -g s && echo BREACH`)
-            assert.match(stderr, /not permitted/)
-            for (const name of Fs.readdirSync(project)) {
-              assert.strictEqual(Fs.statSync(`${project}/${name}`).mode & 0o2000, 0, name)
-            }
-          }),
-        process.getuid?.() === 0 ? undefined : "ordinary users' groups are their own"
-      )
-    }
+    scenes(ground, [
+      ...setUserId.map(([tool, script]) =>
+        settingId(`a command can't make a file of its own set-uid: ${tool}`, tool, script, "u")
+      ),
+      ...setGroupId.map(([tool, script]) => ({
+        ...settingId(`root's command can't make a file of its own set-gid: ${tool}`, tool, script, "g"),
+        not: process.getuid?.() === 0 ? undefined : "ordinary users' groups are their own"
+      }))
+    ])
     scene(
       ground,
       "LIMIT: a directory made in a set-gid one is set-gid too, by the kernel",

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Cgroup from "../../src/sandbox/platform/linux/start/Cgroup.js"
-import { type Attack, family, scene } from "../support/escape/Attack.js"
+import { type Attack, family, type Scene, scene, scenes } from "../support/escape/Attack.js"
 import { processesWith } from "../support/escape/World.js"
 
 /** An ordinary user's are limited without one. */
@@ -79,52 +79,55 @@ const until = (mark: string, is: (count: number) => boolean) =>
 
 export const processes = (ground: string): void => {
   describe("processes", () => {
-    scene(ground, "neither sees nor signals a process outside", {}, ({ attack, secret }) =>
-      withVictim(secret, (victim, pid) =>
-        Effect.gen(function* () {
-          const script = "kill -9 PID\nkill -0 PID && echo BREACH\ncat /proc/PID/environ\nls /proc/PID/fd"
-          const said = yield* attack(script.replaceAll("PID", pid))
-          assert.notMatch(said.stdout, /BREACH|s3cr3t/)
-          assert.match(said.stderr, /No such process/)
-          assert.isNull(victim.exitCode)
-          assert.isNull(victim.signalCode)
-          assert.isTrue(process.kill(Number(pid), 0))
+    scenes(ground, [
+      {
+        title: "neither sees nor signals a process outside",
+        test: ({ attack, secret }) =>
+          withVictim(secret, (victim, pid) =>
+            Effect.gen(function* () {
+              const script = "kill -9 PID\nkill -0 PID && echo BREACH\ncat /proc/PID/environ\nls /proc/PID/fd"
+              const said = yield* attack(script.replaceAll("PID", pid))
+              assert.notMatch(said.stdout, /BREACH|s3cr3t/)
+              assert.match(said.stderr, /No such process/)
+              assert.isNull(victim.exitCode)
+              assert.isNull(victim.signalCode)
+              assert.isTrue(process.kill(Number(pid), 0))
+            })
+          )
+      },
+      ...meddling.map(
+        ([tool, script]): Scene => ({
+          title: `does nothing to a process outside by ${tool}`,
+          needs: [tool],
+          test: ({ attack, secret }) =>
+            withVictim(secret, (_, pid) =>
+              Effect.gen(function* () {
+                const { stderr, stdout } = yield* attack(`${script.replaceAll("PID", pid)} && echo BREACH`)
+                assert.notMatch(stdout, /BREACH|s3cr3t/)
+                assert.match(stderr + stdout, /No such process/)
+              })
+            )
         })
-      )
-    )
-
-    for (const [tool, script] of meddling) {
-      scene(ground, `does nothing to a process outside by ${tool}`, { needs: [tool] }, ({ attack, secret }) =>
-        withVictim(secret, (_, pid) =>
-          Effect.gen(function* () {
-            const { stderr, stdout } = yield* attack(`${script.replaceAll("PID", pid)} && echo BREACH`)
-            assert.notMatch(stdout, /BREACH|s3cr3t/)
-            assert.match(stderr + stdout, /No such process/)
-          })
-        )
-      )
-    }
-
-    const isKnown = process.arch === "x64" ? undefined : "the numbers of the calls are another machine's"
-    scene(
-      ground,
-      "neither traces nor reads a process outside",
-      { needs: ["perl"] },
-      ({ attack, secret }) =>
-        withVictim(secret, (_, pid) =>
-          Effect.gen(function* () {
-            // ptrace, process_vm_readv, pidfd_open.
-            const calls = [
-              call(101, pid, 16, "PID", 0, 0),
-              call(310, pid, "PID", memory, 1, "$v", 1, 0),
-              call(434, pid, "PID", 0)
-            ]
-            const said = yield* attack(calls.join("\n"))
-            assert.strictEqual(said.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
-          })
-        ),
-      isKnown
-    )
+      ),
+      {
+        title: "neither traces nor reads a process outside",
+        needs: ["perl"],
+        not: process.arch === "x64" ? undefined : "the numbers of the calls are another machine's",
+        test: ({ attack, secret }) =>
+          withVictim(secret, (_, pid) =>
+            Effect.gen(function* () {
+              // ptrace, process_vm_readv, pidfd_open.
+              const calls = [
+                call(101, pid, 16, "PID", 0, 0),
+                call(310, pid, "PID", memory, 1, "$v", 1, 0),
+                call(434, pid, "PID", 0)
+              ]
+              const said = yield* attack(calls.join("\n"))
+              assert.strictEqual(said.stdout, "errno 3\nerrno 3\nerrno 3\nRAN\n")
+            })
+          )
+      }
+    ])
 
     scene(ground, "kills everybody, and that is only itself", {}, ({ execute, manager, project }) =>
       Effect.gen(function* () {

@@ -63,6 +63,26 @@ export const family = (ground: string, title: string, attacks: ReadonlyArray<Att
   })
 }
 
+export interface Scene {
+  readonly title: string
+  readonly needs?: ReadonlyArray<string>
+  readonly not?: string | undefined
+  readonly test: (world: Shape) => Effect.Effect<unknown>
+}
+
+/** Tests of other shapes in one world, which none of them may spoil for the next. */
+export const scenes = (ground: string, list: ReadonlyArray<Scene>): void => {
+  for (const each of list) {
+    const why = missing(each)
+    if (why !== undefined) it.skip(`${each.title} (${why})`)
+  }
+  layer(worldLayer(ground), { excludeTestServices: true, timeout: 30_000 })((it) => {
+    for (const each of list) {
+      if (missing(each) === undefined) it.effect(each.title, () => Effect.asVoid(Effect.flatMap(World, each.test)))
+    }
+  })
+}
+
 /** A test of another shape, in a world of its own; skipped, visibly, for the reason that `not` gives. */
 export const scene = (
   ground: string,
