@@ -4,6 +4,12 @@ import { budget, flaky, leftovers, slowest, unfinished } from "./test/support/su
 
 const real = ["test/**/*.real.test.ts", "scratchpad/*.test.mjs"]
 
+/** Root becomes an ordinary user for good in these. */
+const nobody = "test/**/*nobody.real.test.ts"
+
+// Real tests wait for starts, signals and grace times more than they compute.
+const forks = Math.ceil(1.5 * availableParallelism())
+
 /** Seconds of CPU that a file with real shells may take; `.ci/run` fails where one takes more. */
 const costly = budget(15, {})
 
@@ -14,30 +20,27 @@ export default defineConfig({
     env: { SYNAPSE_TEMPORARY: "host" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // A vitest pool isolates all of its files, or none.
-    poolOptions: {
-      threads: { isolate: false },
-      // Real tests wait for starts, signals and grace times more than they compute.
-      forks: { minForks: 1, maxForks: Math.max(2, Math.ceil(1.5 * availableParallelism())) }
-    },
+    // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
+    // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
+    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
     projects: [
-      {
-        extends: true,
-        // These start real shells and send signals: each file has a process of its own. What they see depends here and
-        // there on which of two processes comes first: on a busy machine one of some two thousand fails, another each
-        // time. Such a one gets a second try, and is named.
+      ...[
+        { name: "real", include: real, exclude: [nobody] },
+        { name: "nobody", include: [nobody] }
+      ].map((files) => ({
+        extends: true as const,
+        // What these see depends here and there on which of two processes comes first: on a busy machine one of some two
+        // thousand fails, another each time. Such a one gets a second try, and is named.
         test: {
-          name: "real",
-          include: real,
-          pool: "forks",
+          ...files,
+          pool: "forks" as const,
           retry: 1,
           globalSetup: "test/support/suite/Temporary.ts",
           setupFiles: "test/support/suite/File.ts"
         }
-      },
+      })),
       {
         extends: true,
-        // To load the modules anew for each file takes longer than these tests.
         // What opens a descriptor for a socket is real: a thread that ends closes by number what it has opened and not
         // closed itself, which may be the channel to the process of another test by then.
         test: { name: "unit", include: ["test/**/*.test.ts"], exclude: real, pool: "threads" }

@@ -7,6 +7,7 @@ import * as Synapse from "../../src/Synapse.js"
 import type * as SandboxSettings from "../../src/sandbox/config/SandboxSettings.js"
 import * as SandboxManager from "../../src/sandbox/SandboxManager.js"
 import { scene } from "../support/escape/Attack.js"
+import * as Ground from "../support/escape/Ground.js"
 import { type Shape, snapshot } from "../support/escape/World.js"
 
 interface Start {
@@ -137,7 +138,7 @@ export const links = (ground: string): void => {
       })
   )
 
-  const foreign = Path.join(ground, "foreign")
+  const foreign = Ground.foreign(ground)
   scene(
     ground,
     "another user's directory, which can't be listed, is neither read nor worked in where it can be written around",
@@ -147,7 +148,7 @@ export const links = (ground: string): void => {
         const own = `${foreign}/own`
         const there = yield* inNext(world, { cwd: own }, "echo x >new && rm new && echo done")
         assert.isTrue(there._tag === "Success" && there.value.stdout === "done\n", String(there))
-        const around = { whitelist: [ground] }
+        const around = { whitelist: [Path.dirname(foreign)] }
         const refused = yield* inNext(world, { cwd: own, settings: around }, "echo BREACH")
         assert.match(String(refused), /foreign: it can't be searched .*; it is another user's, who could let you/)
         const beside = yield* inNext(world, { cwd: world.project, settings: around }, `ls ${own} && echo BREACH; true`)
