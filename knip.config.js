@@ -23,5 +23,7 @@ export default {
   project: ["src/**!", "test/**/*.ts", "scratchpad/*.mjs"],
   // Tests run the servers' programs.
   ignoreDependencies: ["@modelcontextprotocol/server.*"],
+  // The library's declarations name them.
+  ignoreExportsUsedInFile: { interface: true, type: true },
   rules: { binaries: "off", exports: "warn", types: "warn" }
 }
