@@ -73,7 +73,6 @@ const forms = [
   "apply_patch '*** Begin Patch\n*** Add File: p.txt\n+new\n*** End Patch'",
   "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: q.txt\n+new\n*** End Patch\nEOF",
   "TodoWrite '[\"Run it\"]'",
-  `TodoWrite "{'todos':[{'content':'Run it'}]}"`,
   "TodoWrite list",
   "TodoWrite 'write tests'",
   "TodoWrite add 'write tests'",
