@@ -65,7 +65,12 @@ describe("a program that does not end by itself", () => {
     for (const [text, instead] of Object.entries(found)) {
       const { followsFile, instead: seen, reason } = Endless.find(text) ?? assert.fail(text)
       assert.strictEqual(seen, instead, text)
-      assert.match(reason, followsFile ? / does not end by itself; .*timeout=<ms>$/ : / terminal/)
+      assert.match(
+        reason,
+        followsFile
+          ? /^\w+ -f does not end by itself; .*timeout=<ms>$/
+          : /^\w+ (?:needs|does not end, and needs) a terminal/
+      )
     }
   })
 
