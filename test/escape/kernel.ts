@@ -1,11 +1,11 @@
 /** The kernel's own ways out: /proc, mounts, namespaces, devices, keys, terminals. */
 import * as Probe from "../../src/sandbox/platform/linux/check/Probe.js"
-import * as Syscall from "../../src/sandbox/platform/linux/plan/Syscall.js"
+import * as Seccomp from "../../src/sandbox/platform/linux/plan/Seccomp.js"
 import { type Attack, family } from "../support/escape/Attack.js"
 
 const machine = Probe.machine() ?? "x64"
-const denied: Readonly<Record<string, number>> = Syscall.deniedOn(machine)
-const judged = Syscall.judgedOn(machine)
+const denied: Readonly<Record<string, number>> = Seccomp.deniedOn(machine)
+const judged = Seccomp.judgedOn(machine)
 
 const proc: ReadonlyArray<Attack> = [
   ...[
@@ -182,8 +182,8 @@ PY`
   call("unshare of a user namespace", judged.unshare, 0x10000000),
   call("unshare of a mount namespace", judged.unshare, 0x20000),
   call("clone into a user namespace", judged.clone, 0x10000011, 0, 0, 0, 0),
-  call("clone3", Syscall.absent.clone3, 0, 0),
-  call("io_uring_setup", Syscall.absent.io_uring_setup, 1, "my $ring = qq(\\0) x 120"),
+  call("clone3", Seccomp.absent.clone3, 0, 0),
+  call("io_uring_setup", Seccomp.absent.io_uring_setup, 1, "my $ring = qq(\\0) x 120"),
   call("open_by_handle_at", denied["open_by_handle_at"], -100, "my $handle = pack(q(IiQ), 8, 1, 2)", 0),
   call("bpf", denied["bpf"], 0, "my $bpf = qq(\\0) x 128", 128),
   call("perf_event_open", denied["perf_event_open"], "my $perf = qq(\\0) x 128", 0, -1, -1, 0),

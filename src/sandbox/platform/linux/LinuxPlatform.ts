@@ -26,7 +26,6 @@ import * as WriteRoots from "./plan/WriteRoots.js"
 import * as Cgroup from "./start/Cgroup.js"
 import * as Launch from "./start/Launch.js"
 import * as Programs from "./start/Programs.js"
-import * as WatchLimits from "./start/WatchLimits.js"
 
 /** The options of the platform. */
 export interface LinuxOptions {
@@ -114,7 +113,7 @@ export const make = (options: LinuxOptions = {}): Effect.Effect<LinuxPlatform> =
         spawnable: Launch.make({
           ...{ level, plan, programs: { ...programs, bash, bwrap }, cgroup, gate, shell, early },
           isApart: masksFromOutside && MountTable.areApart(),
-          watches: masksFromOutside ? WatchLimits.find() : undefined
+          watches: masksFromOutside ? Launch.find() : undefined
         }),
         descriptors: [],
         environment: outside,

@@ -6,7 +6,7 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as Syscall from "../../../../src/sandbox/platform/linux/plan/Syscall.js"
+import * as Seccomp from "../../../../src/sandbox/platform/linux/plan/Seccomp.js"
 import type * as Launch from "../../../../src/sandbox/platform/linux/start/Launch.js"
 import { effect, make, rule, type Setup } from "../../../support/sandbox/Sandboxed.js"
 
@@ -131,9 +131,9 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
     else
       test("makes no system call that is filtered", {}, ({ run }) =>
         Effect.gen(function* () {
-          const { clone, ioctl, socket, socketpair, unshare } = Syscall.judgedOn(machine)
-          const { fchmodat2, mknodat, openat } = Syscall.modesOn(machine) as Record<string, Syscall.ModeCall>
-          const { add_key, keyctl, mount, open_tree, setns, umount2 } = Syscall.deniedOn(machine) as Record<
+          const { clone, ioctl, socket, socketpair, unshare } = Seccomp.judgedOn(machine)
+          const { fchmodat2, mknodat, openat } = Seccomp.modesOn(machine) as Record<string, Seccomp.ModeCall>
+          const { add_key, keyctl, mount, open_tree, setns, umount2 } = Seccomp.deniedOn(machine) as Record<
             string,
             number
           >
@@ -149,13 +149,13 @@ export const confined = (title: string, level: Launch.Level | undefined): void =
               ["new user namespace", unshare, 0x10000000],
               ["unshare files", unshare, 0x400],
               ["clone into new namespaces", clone, 0x10000011, 0, 0, 0, 0],
-              ["clone3", Syscall.absent.clone3, 0, 0],
-              ["openat2", Syscall.absent.openat2, -100, 0, 0, 0],
+              ["clone3", Seccomp.absent.clone3, 0, 0],
+              ["openat2", Seccomp.absent.openat2, -100, 0, 0, 0],
               ["making set-uid", openat?.number ?? 0, -100, 'my $s = "s"', 0x41, 0o4755],
               ["opening with what looks like it", openat?.number ?? 0, -100, 'my $p = "/etc/passwd"', 0, 0o4755],
               ["set-uid node", mknodat?.number ?? 0, -100, 'my $n = "n"', 0o104755, 0],
               ["set-uid by another name", fchmodat2?.number ?? 0, -100, 'my $d = "."', 0o4755, 0],
-              ["io_uring", Syscall.absent.io_uring_setup, 1, 0],
+              ["io_uring", Seccomp.absent.io_uring_setup, 1, 0],
               ["mount", mount ?? 0, 0, 0, 0, 0, 0],
               ["umount", umount2 ?? 0, 0, 0],
               ["open_tree", open_tree ?? 0, -100, 0, 0],

@@ -6,7 +6,6 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Launch from "../../../../src/sandbox/platform/linux/start/Launch.js"
-import * as WatchLimits from "../../../../src/sandbox/platform/linux/start/WatchLimits.js"
 import { assertGone, effect, make, rule } from "../../../support/sandbox/Sandboxed.js"
 
 const setup = {
@@ -78,7 +77,7 @@ export const crowd = (title: string): void => {
     it.live("leaves instances of inotify to the user's other programs", (context) =>
       Effect.scoped(
         Effect.gen(function* () {
-          const most = WatchLimits.find()?.[0] ?? 0
+          const most = Launch.find()?.[0] ?? 0
           // Where the user has no more left, the test would show nothing.
           if (initialise === undefined || watching(most + 1) !== most + 1) return context.skip("no inotify to be had")
           const shell = yield* (yield* make(setup)).start

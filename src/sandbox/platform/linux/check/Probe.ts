@@ -1,8 +1,8 @@
 /** Tests the programs that build a sandbox, by running them. */
 import * as ChildProcess from "node:child_process"
 import * as Effect from "effect/Effect"
+import type { Machine } from "../plan/Seccomp.js"
 import * as Seccomp from "../plan/Seccomp.js"
-import type { Machine } from "../plan/Syscall.js"
 import type { Level } from "../start/Launch.js"
 import type { Programs } from "../start/Programs.js"
 

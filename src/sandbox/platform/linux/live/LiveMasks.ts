@@ -15,9 +15,8 @@ import * as PathRule from "../../../policy/PathRule.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type * as SandboxPlatform from "../../SandboxPlatform.js"
 import type { Mask, MaskWatch, WatchOptions } from "../../SandboxPlatform.js"
-import * as Entries from "../plan/Entries.js"
+import * as FileWalk from "../plan/FileWalk.js"
 import type { Layout } from "../plan/Layout.js"
-import * as MaskFold from "../plan/MaskFold.js"
 import * as Masks from "../plan/Masks.js"
 import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
@@ -163,7 +162,7 @@ class Watches {
     try {
       const { ctimeMs } = Fs.lstatSync(BytePath.toHost(directory))
       if (ctimeMs !== this.polled.get(directory) || ctimeMs > Date.now() - unsettled) {
-        for (const { name } of Entries.list(directory) ?? []) this.see(directory, name)
+        for (const { name } of FileWalk.list(directory) ?? []) this.see(directory, name)
         this.see(directory, null)
       }
       this.polled.set(directory, ctimeMs)
@@ -275,14 +274,14 @@ export const makeMaskWatch = (options: {
     const lost = Effect.try({
       try: () => {
         const missing = door.lost([...known.values()]).filter(({ path }) => !isGranted(path))
-        return MaskFold.fold(missing, roots(), vital)
+        return Masks.foldMasks(missing, roots(), vital)
       },
       catch: (error) =>
         new ExecutionFailed({ kind: "sandbox", reason: error instanceof Error ? error.message : String(error) })
     })
     /** Keeps directories that are masked whole in the place of what is in them. */
     const gather = (masks: ReadonlyArray<Mask>) => {
-      const whole = masks.filter(({ reason }) => reason === MaskFold.crowded)
+      const whole = masks.filter(({ reason }) => reason === Masks.crowded)
       if (whole.length === 0) return
       for (const path of known.keys()) if (whole.some((one) => isWithin(path, one.path))) known.delete(path)
       for (const mask of whole) add(mask)

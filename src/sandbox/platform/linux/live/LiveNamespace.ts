@@ -19,7 +19,6 @@ import type { Layout } from "../plan/Layout.js"
 import * as Masks from "../plan/Masks.js"
 import * as MountTable from "../plan/MountTable.js"
 import * as PlanDirectory from "../plan/PlanDirectory.js"
-import * as SystemMounts from "../plan/SystemMounts.js"
 import * as Unworkable from "../plan/Unworkable.js"
 import { realPath } from "../plan/WriteRoots.js"
 import type { Level } from "../start/Launch.js"
@@ -485,9 +484,9 @@ export const make = (options: {
         const held = layout.held.find((one) => isWithin(one, path) || isWithin(path, one))
         if (held !== undefined) return yield* fail(`${what}: it has to do with ${held}`)
         const table = MountTable.read("self")
-        const flaw = SystemMounts.flaw(table, path)
+        const flaw = MountTable.flaw(table, path)
         if (flaw !== undefined) return yield* fail(flaw)
-        const [mounted] = SystemMounts.below(table, path)
+        const [mounted] = MountTable.systemMountsBelow(table, path)
         if (mounted !== undefined) return yield* fail(`${what}: it holds ${mounted}, where no command may write`)
         const masks = yield* Effect.tryPromise({
           try: () => Masks.find(policy, { roots: [path], needed: [path], hidden: [layout.sessions, ...layout.others] }),

@@ -6,12 +6,107 @@
  */
 
 import * as Fs from "node:fs"
+import * as Path from "node:path"
 import { setImmediate as turn } from "node:timers/promises"
 import * as GlobalValue from "effect/GlobalValue"
 import * as BytePath from "../../../policy/BytePath.js"
 import * as HostPath from "../../../policy/HostPath.js"
 import type { Rule } from "../../../policy/SandboxPolicy.js"
-import * as Entries from "./Entries.js"
+
+/** An entry of a directory; its name is one of `BytePath`. */
+type Entry = Pick<Fs.Dirent, "name" | "isDirectory" | "isFile" | "isSymbolicLink">
+
+/** The most bytes of a directory's path that are walked on from: what is in it still has a path that a mount takes. */
+const longest = 3800
+
+/** The codes of errors by which the system lacks something itself: nothing is known of the path then. */
+const shortages = new Set(["EMFILE", "ENFILE", "ENOMEM"])
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+
+const rethrowShortage = (error: unknown): void => {
+  if (shortages.has(codeOf(error) ?? "")) throw error
+}
+
+const isTooLong = (path: string): boolean => path.length * 3 > longest && BytePath.encode(path).length > longest
+
+/**
+ * Lists a directory, which may be reached by another path; undefined where it can't be listed (`closedAt` tells why), or
+ * its path is too long to go on. Throws where the system has no descriptors or no memory left.
+ */
+export const list = (directory: string, reached = directory): ReadonlyArray<Entry> | undefined => {
+  if (isTooLong(directory)) return undefined
+  try {
+    const entries = Fs.readdirSync(BytePath.toHost(reached), { withFileTypes: true })
+    return entries.some(({ name }) => BytePath.isDoubtful(name)) ? listBytes(reached) : entries
+  } catch (error) {
+    rethrowShortage(error)
+    return undefined
+  }
+}
+
+const listBytes = (directory: string): ReadonlyArray<Entry> =>
+  Fs.readdirSync(BytePath.encode(directory), { encoding: "buffer", withFileTypes: true }).map((entry) => ({
+    name: BytePath.decode(entry.name),
+    isDirectory: () => entry.isDirectory(),
+    isFile: () => entry.isFile(),
+    isSymbolicLink: () => entry.isSymbolicLink()
+  }))
+
+const mayEnter = (directory: string): boolean => {
+  try {
+    Fs.accessSync(BytePath.toHost(directory), Fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Tests whether commands can make a directory give up what is in it: they may enter it, or may change its rights. Throws
+ * where it is not there.
+ */
+const isWithinReach = (directory: string): boolean => {
+  const at = Fs.lstatSync(BytePath.toHost(directory))
+  return at.isDirectory() && (at.uid === process.geteuid?.() || mayEnter(directory))
+}
+
+/** Tests whether a directory is this user's. */
+export const isOwn = (directory: string): boolean => {
+  try {
+    return Fs.lstatSync(BytePath.toHost(directory)).uid === process.geteuid?.()
+  } catch {
+    return false
+  }
+}
+
+/** The reason why such a directory is masked whole. */
+export const unsearchable = "it can't be searched for what the blacklist names"
+
+/**
+ * Returns the directory that hides a path from a walk, and that commands may look into: the path itself, which can't be
+ * listed, or the one on the way to it that can't be entered. Undefined where there is none: the path is gone, is no
+ * directory, or is closed to commands too.
+ */
+const closedAt = (path: string): string | undefined => {
+  try {
+    return isWithinReach(path) ? path : undefined
+  } catch (error) {
+    rethrowShortage(error)
+    return codeOf(error) === "EACCES" && path !== "/" ? closedAt(Path.dirname(path)) : undefined
+  }
+}
+
+/** Returns the directory that hides from us whether anything exists at a path, and that commands may look into. */
+export const hiding = (path: string): string | undefined => {
+  try {
+    Fs.lstatSync(BytePath.toHost(path), { throwIfNoEntry: false })
+    return undefined
+  } catch (error) {
+    rethrowShortage(error)
+    return codeOf(error) === "EACCES" ? closedAt(Path.dirname(path)) : undefined
+  }
+}
 
 /** The descriptor only names the directory: no right to read it is needed. */
 const justThePath = 0o10000000
@@ -89,12 +184,12 @@ const makeRest = () => {
  */
 export const visitAll = async (
   roots: ReadonlyArray<string>,
-  visit: (directory: string, entry: Entries.Entry) => boolean
+  visit: (directory: string, entry: Entry) => boolean
 ): Promise<void> => {
   const left = [...roots]
   const rest = makeRest()
   for (let directory = left.pop(); directory !== undefined; directory = left.pop()) {
-    for (const entry of Entries.list(directory) ?? []) {
+    for (const entry of list(directory) ?? []) {
       if (visit(directory, entry) && entry.isDirectory()) left.push(join(directory, entry.name))
     }
     await rest()
@@ -130,9 +225,9 @@ export const find = async (roots: ReadonlyArray<string>, { findEntry, skip }: Se
       const reached = root === "/" ? path : base + path.slice(root.length)
       // Looked at before it is read: a change meanwhile is seen by the next walk.
       changed = Math.max(changed, changeOf(reached))
-      const entries = Entries.list(path, reached)
+      const entries = list(path, reached)
       if (entries === undefined) {
-        const hidden = Entries.closedAt(path)
+        const hidden = closedAt(path)
         if (hidden !== undefined) closed.push(hidden)
         else if (path !== root && HostPath.isMissing(path)) gone()
         continue

@@ -8,7 +8,6 @@ import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
 import * as Masks from "./Masks.js"
 import * as MountTable from "./MountTable.js"
-import * as SystemMounts from "./SystemMounts.js"
 import * as WriteRoots from "./WriteRoots.js"
 
 /** A masked directory, and the paths in it that a person allowed. */
@@ -126,11 +125,11 @@ export const make = async (
     { ...policy, whitelist: policy.shown ?? own.whitelist },
     policy.shown ?? policy.whitelist
   )
-  const flaws = given.roots.flatMap((root) => SystemMounts.flaw(mounts, root) ?? [])
+  const flaws = given.roots.flatMap((root) => MountTable.flaw(mounts, root) ?? [])
   // Nothing starts with a flaw, and the whole system may lie there: it is not searched.
   const writable = flaws.length === 0 ? given : { ...given, roots: [] }
   const sessions = Path.dirname(session)
-  const unsearched = SystemMounts.unsearched(mounts, writable.roots)
+  const unsearched = MountTable.unsearched(mounts, writable.roots)
   const directory = policy.whitelist.find(({ path }) => path === policy.cwd)?.real ?? policy.cwd
   const area = {
     roots: writable.roots,
@@ -180,7 +179,7 @@ export const make = async (
       .filter((path) => temporary.some((one) => path !== one && isWithin(path, one)) && !isTaken(path)),
     ...writable.readonly.filter((path) => !isMasked(path)),
     ...settings,
-    ...roots.flatMap((root) => SystemMounts.below(mounts, root)).filter((path) => !isMasked(path)),
+    ...roots.flatMap((root) => MountTable.systemMountsBelow(mounts, root)).filter((path) => !isMasked(path)),
     ...shown.filter((path) => roots.some((root) => isWithin(path, root)))
   ])
   return {

@@ -7,18 +7,106 @@ import * as Fs from "node:fs"
 import * as Path from "node:path"
 import * as PrivateDirectory from "../../../../session/PrivateDirectory.js"
 import * as BytePath from "../../../policy/BytePath.js"
-import * as HostPath from "../../../policy/HostPath.js"
-import { isWithin as isWithinOfLinkTargets } from "../../../policy/HostPath.js"
+import { isWithin } from "../../../policy/HostPath.js"
 import * as PathGlob from "../../../policy/PathGlob.js"
 import * as PathRule from "../../../policy/PathRule.js"
 import * as RealPath from "../../../policy/RealPath.js"
 import type { Rule, SandboxPolicy } from "../../../policy/SandboxPolicy.js"
 import type { Mask } from "../../SandboxPlatform.js"
-import * as Entries from "./Entries.js"
 import * as FileWalk from "./FileWalk.js"
-import * as MaskFold from "./MaskFold.js"
 import * as MountTable from "./MountTable.js"
 import * as WriteRoots from "./WriteRoots.js"
+
+/** The most masks of a sandbox, about. */
+const most = 4000
+
+/** The reason why such a directory is masked whole. */
+export const crowded = "it holds more of what the blacklist names than can be hidden one by one"
+
+/** The part of its parent's masks that a directory must hold to be masked in its place. */
+const part = 0.9
+
+/**
+ * The directories that hold masks, with the number of masks below each, up to the topmost that may be masked whole.
+ */
+class Crowds {
+  readonly sizes = new Map<string, number>()
+  readonly tops = new Set<string>()
+  private readonly below = new Map<string, Set<string>>()
+
+  constructor(masks: ReadonlyArray<Mask>, mayFold: (directory: string) => boolean) {
+    const foldable = new Map<string, boolean>()
+    const isFoldable = (directory: string): boolean => {
+      const known = foldable.get(directory) ?? mayFold(directory)
+      foldable.set(directory, known)
+      return known
+    }
+    for (const { path } of masks) {
+      let last: string | undefined
+      for (let at = Path.dirname(path); isFoldable(at); at = Path.dirname(at)) {
+        this.sizes.set(at, (this.sizes.get(at) ?? 0) + 1)
+        if (last !== undefined) this.below.set(at, (this.below.get(at) ?? new Set()).add(last))
+        last = at
+      }
+      if (last !== undefined) this.tops.add(last)
+    }
+  }
+
+  /** Goes down from a directory as long as nearly all of its masks are in one of those below. */
+  narrow(top: string): string {
+    const size = this.sizes.get(top) ?? 0
+    for (const one of this.below.get(top) ?? []) {
+      if ((this.sizes.get(one) ?? 0) > size * part) return this.narrow(one)
+    }
+    return top
+  }
+}
+
+/**
+ * Returns the masks, with whole directories in the place of those that are too many. Only directories in the roots, or roots,
+ * are masked so, and none that holds what is needed. Throws where that leaves too many.
+ *
+ * @param needed paths without which no command can run
+ * @param limit the most masks; `most` by default
+ */
+export const foldMasks = <A extends Mask>(
+  masks: ReadonlyArray<A>,
+  roots: ReadonlyArray<string>,
+  needed: ReadonlyArray<string>,
+  limit = most
+): ReadonlyArray<A | Mask> => {
+  if (masks.length <= limit) return masks
+  const crowds = new Crowds(
+    masks,
+    (directory) => roots.some((root) => isWithin(directory, root)) && !needed.some((path) => isWithin(path, directory))
+  )
+  const chosen = new Set<string>()
+  let left = masks.length
+  const largest = [...crowds.tops].sort((a, b) => (crowds.sizes.get(b) ?? 0) - (crowds.sizes.get(a) ?? 0))
+  for (const top of largest) {
+    if (left <= limit) break
+    const directory = crowds.narrow(top)
+    const size = crowds.sizes.get(directory) ?? 0
+    if (size < 2) break
+    chosen.add(directory)
+    left -= size - 1
+  }
+  if (left > limit) {
+    const { path } = masks.findLast((mask) => roots.some((root) => isWithin(mask.path, root))) ?? masks[0] ?? {}
+    throw new Error(
+      `${masks.length} files are named by the blacklist, such as ${path}, and no sandbox can hide that many: remove them, or start elsewhere`
+    )
+  }
+  const folded = new Map<string, Mask>()
+  const single: Array<A> = []
+  for (const mask of masks) {
+    let at = Path.dirname(mask.path)
+    while (at !== "/" && !chosen.has(at)) at = Path.dirname(at)
+    if (at === "/") single.push(mask)
+    else if (!folded.has(at)) folded.set(at, { path: at, kind: "directory", rule: mask.rule, reason: crowded })
+  }
+  return [...single, ...folded.values()]
+}
 
 /** A file that has names besides the masked one. */
 interface Linked {
@@ -83,10 +171,10 @@ const findHardLinks = async (masks: ReadonlyArray<Mask>, roots: ReadonlyArray<st
     if (!entry.isFile()) return true
     const at = stat(path)
     if (at === undefined) {
-      const hidden = Entries.hiding(path)
+      const hidden = FileWalk.hiding(path)
       const [one] = linked.values()
       if (hidden !== undefined && one !== undefined) {
-        aliases.push({ path: hidden, kind: "directory", rule: one.mask.rule, reason: Entries.unsearchable })
+        aliases.push({ path: hidden, kind: "directory", rule: one.mask.rule, reason: FileWalk.unsearchable })
       }
     }
     const known = at === undefined || at.nlink < 2n ? undefined : linked.get(identity(at))
@@ -117,17 +205,15 @@ const isSystemFile = (path: string): boolean => Path.dirname(path) === "/etc"
 const isHarmful = (target: string, needed: ReadonlyArray<string>): boolean =>
   target === "/" ||
   isSystemFile(target) ||
-  programs.some((path) => isWithinOfLinkTargets(target, path)) ||
-  [...system, ...needed, process.execPath].some((path) => isWithinOfLinkTargets(path, target))
+  programs.some((path) => isWithin(target, path)) ||
+  [...system, ...needed, process.execPath].some((path) => isWithin(path, target))
 
 /**
  * Tests whether a link that commands may have made leads to a directory out of what they may write: one link could hide
  * other projects from every later session. A single file is hidden wherever it lies, as one secret that projects share.
  */
 const isFar = (link: string, { kind, path }: Pick<Mask, "kind" | "path">, roots: ReadonlyArray<string>): boolean =>
-  kind === "directory" &&
-  roots.some((root) => isWithinOfLinkTargets(link, root)) &&
-  !roots.some((root) => isWithinOfLinkTargets(path, root))
+  kind === "directory" && roots.some((root) => isWithin(link, root)) && !roots.some((root) => isWithin(path, root))
 
 /** Makes a rule for the place that a dangling link leads to; undefined for one that leads to something. */
 const awaitedLinkTargets = (link: string, rule: Rule): Rule | undefined => {
@@ -140,8 +226,6 @@ const awaitedLinkTargets = (link: string, rule: Rule): Rule | undefined => {
   const path = RealPath.follow(link, 1000).real
   return { pattern: rule.pattern, path, kind: "path", source: rule.source }
 }
-
-const { isWithin } = HostPath
 
 /** The directories that are searched for masks, and those that are left out. */
 export interface Area {
@@ -171,7 +255,7 @@ const maskOf = (path: string, rule: Rule): Mask | undefined => {
 const closedMask = (directory: string, rule: Rule, roots: ReadonlyArray<string>): Array<Mask> => {
   const path = WriteRoots.realPath(directory)
   if (path === undefined || !roots.some((root) => isWithin(path, root))) return []
-  return [{ path, kind: "directory", rule, reason: Entries.unsearchable }]
+  return [{ path, kind: "directory", rule, reason: FileWalk.unsearchable }]
 }
 
 /**
@@ -183,7 +267,7 @@ export const literals = (rules: ReadonlyArray<Rule>, roots: ReadonlyArray<string
     if (rule.kind !== "path") return []
     const mask = maskOf(rule.path, rule)
     if (mask !== undefined) return [mask]
-    const hiding = Entries.hiding(rule.path)
+    const hiding = FileWalk.hiding(rule.path)
     return hiding === undefined ? [] : closedMask(hiding, rule, roots)
   })
 
@@ -309,7 +393,7 @@ export const search = async (
   const found = await globs(policy, area, since)
   const awaited = found.awaited.filter(({ path }) => area.roots.some((root) => isWithin(path, root)))
   const all = [...literals([...policy.blacklist, ...awaited], area.roots), ...found.masks]
-  const fold = (masks: ReadonlyArray<Mask>) => MaskFold.fold(masks, area.roots, area.vital ?? area.needed)
+  const fold = (masks: ReadonlyArray<Mask>) => foldMasks(masks, area.roots, area.vital ?? area.needed)
   const named = fold(withoutCovered(all, area.hidden))
   const linked = await findHardLinks(named, area.roots)
   const masks = withoutCovered(withAliases([...named, ...linked]), area.hidden)

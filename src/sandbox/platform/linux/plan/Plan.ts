@@ -9,8 +9,8 @@ import * as BubblewrapPlan from "./BubblewrapPlan.js"
 import * as Layout from "./Layout.js"
 import * as NoSandbox from "./NoSandbox.js"
 import * as PlanDirectory from "./PlanDirectory.js"
+import type { Machine } from "./Seccomp.js"
 import * as Seccomp from "./Seccomp.js"
-import type { Machine } from "./Syscall.js"
 import * as Unworkable from "./Unworkable.js"
 
 /** The options of `make`. */

@@ -2,7 +2,7 @@
 import { isWithin } from "../../../policy/HostPath.js"
 import * as PrivateTemporary from "../../../policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../../../policy/SandboxPolicy.js"
-import * as Entries from "./Entries.js"
+import * as FileWalk from "./FileWalk.js"
 import type { Layout } from "./Layout.js"
 import * as WriteRoots from "./WriteRoots.js"
 
@@ -29,7 +29,7 @@ export const find = (
   if (closed === undefined) return undefined
   const { path, reason } = closed
   const isShared = policy.whitelist.some((rule) => rule.source === "tmp" && isWithin(path, rule.real ?? rule.path))
-  const remedy = Entries.isOwn(path)
+  const remedy = FileWalk.isOwn(path)
     ? "give its owner the right to (chmod u+rwx)"
     : isShared
       ? "it is another user's: name a directory of your own in TMPDIR"

@@ -2,9 +2,34 @@
  * Builds the command line that starts a sandbox around a shell. Every step executes the next one in its own process, so
  * that one process of ours is left, which ends with the shell, and the shell with it.
  */
+
+import * as Fs from "node:fs"
 import type { Spawnable } from "../../../../session/ShellLauncher.js"
 import { descriptors } from "../plan/BubblewrapPlan.js"
 import type { PlanDirectory } from "../plan/PlanDirectory.js"
+
+/** The most instances of a sandbox, for a program that watches files has one or two. */
+const most = 64
+
+/** The part of the user's instances, and of the user's watches, that one sandbox gets at most. */
+const partOfInstances = 1 / 2
+const partOfWatches = 3 / 4
+
+const read = (name: string): number => {
+  try {
+    return Number(Fs.readFileSync(`/proc/sys/user/${name}`, "latin1"))
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** Returns the most instances and the most watches of one sandbox; undefined where the kernel has no such limits. */
+export const find = (limit: (name: string) => number = read): readonly [number, number] | undefined => {
+  const instances = limit("max_inotify_instances")
+  const watches = limit("max_inotify_watches")
+  if (!(instances > 1 && watches > 1)) return undefined
+  return [Math.min(most, Math.floor(instances * partOfInstances)), Math.floor(watches * partOfWatches)]
+}
 
 /**
  * The way a sandbox is built: in a mount namespace that the launcher can enter to change mounts (`mount` where the

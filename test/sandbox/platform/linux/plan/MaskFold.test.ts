@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as MaskFold from "../../../../../src/sandbox/platform/linux/plan/MaskFold.js"
+import * as Masks from "../../../../../src/sandbox/platform/linux/plan/Masks.js"
 import type { Mask } from "../../../../../src/sandbox/platform/SandboxPlatform.js"
 import * as BytePath from "../../../../../src/sandbox/policy/BytePath.js"
 
@@ -9,8 +9,8 @@ const masksOf = (paths: ReadonlyArray<string>): ReadonlyArray<Mask> =>
 const many = (directory: string, count = 50) => Array.from({ length: count }, (_, n) => `${directory}/d${n}/.env`)
 const roots = ["/p", "/tmp"]
 const fold = (paths: ReadonlyArray<string>, needed = ["/p/work"], limit = 20) =>
-  MaskFold.fold(masksOf(paths), roots, needed, limit).map(({ kind, path, reason }) =>
-    reason === MaskFold.crowded ? `${kind} ${path}` : path
+  Masks.foldMasks(masksOf(paths), roots, needed, limit).map(({ kind, path, reason }) =>
+    reason === Masks.crowded ? `${kind} ${path}` : path
   )
 
 describe("masks that are too many", () => {

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as MountTable from "../../../../../src/sandbox/platform/linux/plan/MountTable.js"
-import * as SystemMounts from "../../../../../src/sandbox/platform/linux/plan/SystemMounts.js"
 
 const mounts = MountTable.parse(
   [
@@ -30,7 +29,7 @@ describe("what a directory gives access to by its mounts", () => {
       ["/home/ann/settings", / at \/etc, /],
       ["/home/ann/work", / at \/run, /]
     ] as const) {
-      assert.match(String(SystemMounts.flaw(mounts, path)), reason, path)
+      assert.match(String(MountTable.flaw(mounts, path)), reason, path)
     }
   })
 
@@ -43,20 +42,23 @@ describe("what a directory gives access to by its mounts", () => {
       "/srv/other",
       "/tmp"
     ]) {
-      assert.isUndefined(SystemMounts.flaw(mounts, path), path)
+      assert.isUndefined(MountTable.flaw(mounts, path), path)
     }
-    assert.isUndefined(SystemMounts.flaw([], "/home/ann"))
+    assert.isUndefined(MountTable.flaw([], "/home/ann"))
   })
 
   it("is found below it", () => {
-    assert.deepStrictEqual(SystemMounts.below(mounts, "/home/ann/tree"), ["/home/ann/tree/proc", "/home/ann/tree/sys"])
-    assert.deepStrictEqual(SystemMounts.below(mounts, "/home/ann"), [
+    assert.deepStrictEqual(MountTable.systemMountsBelow(mounts, "/home/ann/tree"), [
+      "/home/ann/tree/proc",
+      "/home/ann/tree/sys"
+    ])
+    assert.deepStrictEqual(MountTable.systemMountsBelow(mounts, "/home/ann"), [
       "/home/ann/settings",
       "/home/ann/tree/proc",
       "/home/ann/tree/sys",
       "/home/ann/work"
     ])
-    assert.deepStrictEqual(SystemMounts.below(mounts, "/home/ann/tree/proc"), [])
-    assert.deepStrictEqual(SystemMounts.below(mounts, "/srv"), [])
+    assert.deepStrictEqual(MountTable.systemMountsBelow(mounts, "/home/ann/tree/proc"), [])
+    assert.deepStrictEqual(MountTable.systemMountsBelow(mounts, "/srv"), [])
   })
 })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as WatchLimits from "../../../../../src/sandbox/platform/linux/start/WatchLimits.js"
+import * as Launch from "../../../../../src/sandbox/platform/linux/start/Launch.js"
 
 const find = (instances: number, watches: number) =>
-  WatchLimits.find((name) => (name === "max_inotify_instances" ? instances : watches))
+  Launch.find((name) => (name === "max_inotify_instances" ? instances : watches))
 
 describe("the limits of inotify", () => {
   it("leave a part of what the user has to other programs", () => {
