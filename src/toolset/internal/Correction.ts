@@ -393,7 +393,8 @@ const paramsOf = (name: string, words: ReadonlyArray<Word>): unknown => {
   const left = [...parameters]
   for (const { value } of words) {
     const [, key, text = ""] = /^(?:--)?([a-z_]{1,40})=([\s\S]*)$/.exec(value) ?? []
-    if (key === undefined && value.startsWith("-")) return undefined
+    // What begins with a brace may be meant for JSON.
+    if (key === undefined && /^[-{]/.test(value)) return undefined
     const parameter = key ?? left.shift()
     if (parameter === undefined) return undefined
     const at = left.findIndex(
