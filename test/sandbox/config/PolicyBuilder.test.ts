@@ -212,8 +212,8 @@ describe("a policy that can't be", () => {
     Effect.map(failure("/w/.env/x", {}), (message) =>
       assert.strictEqual(
         message,
-        "/w/.env/x: a sandbox can't start in this directory: rule **/.env is on the blacklist, built in: " +
-          "neither read nor written. Start in another one."
+        "/w/.env/x: a sandbox can't start in this directory: rule **/.env is on the blacklist (built in). " +
+          "Start in another one."
       )
     )
   )
