@@ -43,9 +43,9 @@ describe("package.json", () => {
       ["./AgentLoop", "./dist/agent/loop/AgentLoop.js"],
       ["./BashToolkit", "./dist/toolset/BashToolkit.js"]
     ]
-    const { ".": main, "./package.json": self, "./promise": promise, ...others } = manifest.exports
+    const { ".": main, "./package.json": self, "./promise": promise, "./schemas/*": schemas, ...others } = manifest.exports
     assert.deepStrictEqual(others, Object.fromEntries([...listed, ...apart]))
-    assert.deepStrictEqual([main, self], ["./dist/index.js", "./package.json"])
+    assert.deepStrictEqual([main, self, schemas], ["./dist/index.js", "./package.json", "./dist/schemas/*"])
     assert.deepStrictEqual(Object.keys(promise), ["import", "require"])
   })
 
@@ -101,7 +101,7 @@ describe.skipIf(!hasNpm)("the package in an empty project", () => {
     const cache = path.join(directory, ".synapse/cache")
     const [build = ""] = fs.readdirSync(cache)
     const before = fs.readdirSync(path.join(cache, build))
-    assert.isTrue(before.every((name) => name.startsWith("run-")))
+    assert.isTrue(before.every((name) => name.startsWith("exec-")))
     assert.strictEqual(await run(synapse, ["exec", "echo again"]), "again\n")
     assert.deepStrictEqual(fs.readdirSync(path.join(cache, build)), before)
   })
