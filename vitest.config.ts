@@ -22,7 +22,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
-    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
+    poolOptions: { threads: { isolate: false }, forks: { minForks: forks, maxForks: forks } },
     projects: [
       ...[
         { name: "real", include: real, exclude: [nobody] },

@@ -43,7 +43,13 @@ describe("package.json", () => {
       ["./AgentLoop", "./dist/agent/loop/AgentLoop.js"],
       ["./BashToolkit", "./dist/toolset/BashToolkit.js"]
     ]
-    const { ".": main, "./package.json": self, "./promise": promise, "./schemas/*": schemas, ...others } = manifest.exports
+    const {
+      ".": main,
+      "./package.json": self,
+      "./promise": promise,
+      "./schemas/*": schemas,
+      ...others
+    } = manifest.exports
     assert.deepStrictEqual(others, Object.fromEntries([...listed, ...apart]))
     assert.deepStrictEqual([main, self, schemas], ["./dist/index.js", "./package.json", "./dist/schemas/*"])
     assert.deepStrictEqual(Object.keys(promise), ["import", "require"])

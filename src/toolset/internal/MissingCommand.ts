@@ -113,7 +113,9 @@ const ofTool = (name: string, line: CommandLine.CommandLine, { here }: Facts): M
   if (!here.offers(same)) return undefined
   // Their input is the same as ours.
   const takesInput =
-    own.words.length <= 1 && own.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<"))
+    own.words.length <= 1 &&
+    own.words.every(({ value }) => !/^\w+=/.test(value)) &&
+    own.tokens.some((token) => token._tag === "Operator" && token.value.startsWith("<"))
   if (/^apply_?patch$/.test(name) && own.words.length === 0) return asking("edit --patch")
   return name === "TodoRead"
     ? asking("TodoWrite --show")
