@@ -28,7 +28,7 @@ describe("a command that goes on without what was denied to it", () => {
 
   inHouse("is told so of each write, whatever hides its exit code, and what to ask for", ({ cwd, handle }) =>
     Effect.gen(function* () {
-      const outside = `${Path.dirname(cwd)}-outside`
+      const outside = `/srv/${Path.basename(cwd)}-outside`
       for (const [at, command] of [
         "touch PATH || echo failed",
         "touch PATH; echo rc $?",
