@@ -10,8 +10,8 @@ const nobody = "test/**/*nobody.real.test.ts"
 // Real tests wait for starts, signals and grace times more than they compute.
 const forks = Math.ceil(1.5 * availableParallelism())
 
-/** Seconds of CPU that a file with real shells may take; `.ci/run` fails where one takes more. */
-const costly = budget(15, {})
+/** Seconds of CPU that a file may take; `.ci/run` fails if one takes more. The attack suites need the most. */
+const costly = budget(150, {})
 
 export default defineConfig({
   test: {
