@@ -10,8 +10,17 @@ const nobody = "test/**/*nobody.real.test.ts"
 // Real tests wait for starts, signals and grace times more than they compute.
 const forks = Math.ceil(1.5 * availableParallelism())
 
-/** Seconds of CPU that a file may take; `.ci/run` fails if one takes more. The attack suites need the most. */
-const costly = budget(150, {})
+/** Seconds of CPU that a file may take on a slow machine; `.ci/run` fails if one takes more. */
+const costly = budget(45, {
+  "test/escape/movers.nobody.real.test.ts": 150,
+  "test/escape/movers.real.test.ts": 150,
+  "test/escape/nobody.real.test.ts": 90,
+  "test/escape/root.real.test.ts": 90,
+  "test/session/life.real.test.ts": 90,
+  "test/cli/signals.real.test.ts": 75,
+  "test/cli/stdin.real.test.ts": 60,
+  "test/cli/program.real.test.ts": 60
+})
 
 export default defineConfig({
   test: {
@@ -22,7 +31,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // To load the modules anew for each file takes longer than most files; files of other projects have other processes.
     // Fewer forks at least than at most: tinypool then fails where it ends one that is idle.
-    poolOptions: { threads: { isolate: false }, forks: { minForks: forks, maxForks: forks } },
+    poolOptions: { threads: { isolate: false }, forks: { isolate: false, minForks: forks, maxForks: forks } },
     projects: [
       ...[
         { name: "real", include: real, exclude: [nobody] },

@@ -184,7 +184,7 @@ describe("the model that is asked for", () => {
       "a name is unknown",
       { settings: { modle: "x" } },
       undefined,
-      /^InvalidUsage: HOME\/settings\.json: modle: is unexpected, expected: "provider" \| "model" \| "providers" \| "prices"$/
+      /^InvalidUsage: HOME\/settings\.json: modle: is unexpected, expected: "\$schema" \| "provider" \| "model" \| "providers" \| "prices"$/
     ],
     [
       "a name in a provider is unknown",
