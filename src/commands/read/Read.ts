@@ -2,11 +2,12 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
+import * as Arguments from "../../command/Arguments.js"
 import * as CommandGrammar from "../../command/CommandGrammar.js"
-import type { CommandCall, CommandHandler } from "../../command/CommandHandler.js"
+import type { CommandCall, CommandHandler, Described as DescribedCommand } from "../../command/CommandHandler.js"
 import * as Parameter from "../../command/Parameter.js"
 import * as Advice from "../../domain/Advice.js"
-import type { ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
+import { type ExecutionFailed, InvalidUsage } from "../../domain/CommandError.js"
 import type { Image } from "../../domain/CommandResult.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
@@ -16,9 +17,73 @@ import * as FileFailure from "../../files/FileFailure.js"
 import type { FileError, Files } from "../../files/Files.js"
 import * as FileType from "../../files/FileType.js"
 import * as Newlines from "../../files/Newlines.js"
-import * as Failure from "./internal/Read.failure.js"
 import * as Range from "./internal/Read.range.js"
 import { LineWindow } from "./internal/Read.window.js"
+
+/** Converts a FileError, and tells how to read what may have no end. */
+const ofFile = (error: FileError): ExecutionFailed =>
+  error.kind === "special"
+    ? FileFailure.make("read", error.path, error.reason, {
+        advice: [Advice.line`${FileFailure.run("timeout 5 head -c 4096", error.path)} shows what comes of it.`],
+        cause: error
+      })
+    : FileFailure.fromFileError("read", error)
+
+/**
+ * Makes the error of an operand that names no file: its range is wrong where the file before it exists.
+ *
+ * @param otherwise the error where it does not
+ */
+const describeMissing = Effect.fnUntraced(function* (
+  files: Files,
+  error: FileError,
+  otherwise: FileError = error
+): Effect.fn.Return<never, ExecutionFailed | InvalidUsage> {
+  const misread = Range.parseMisread(error.path)
+  if (misread === undefined || !(yield* exists(files, misread.path))) return yield* ofNothing(files, otherwise)
+  const { meant, path, written } = misread
+  const name = FileFailure.toWord(path)
+  return yield* new InvalidUsage({
+    reason: `read: ${FileFailure.printable(path)}: ${Arguments.quoted(written)} is no range of lines`,
+    advice: [
+      meant === undefined
+        ? Advice.line`A range is ${Advice.typed(`${name}:20-40`)}, ${Advice.typed(`${name}:20-`)} or ${Advice.typed(`${name}:20`)}.`
+        : Advice.line`${Advice.run(`read ${name}:${meant}`)} shows lines that there can be.`
+    ]
+  })
+})
+
+/** Makes the error of what is not there: it names the file that is meant by `file_path=…`, or the directory above that is. */
+const ofNothing = Effect.fnUntraced(function* (
+  files: Files,
+  error: FileError
+): Effect.fn.Return<never, ExecutionFailed> {
+  if (error.kind !== "missing") return yield* ofFile(error)
+  const named = parameter.exec(error.path)?.[1]
+  if (named !== undefined && (yield* exists(files, named))) {
+    const advice = [Advice.line`${FileFailure.run("read", named)} reads it.`]
+    return yield* FileFailure.make("read", error.path, error.reason, { advice, cause: error })
+  }
+  let directory = FileFailure.parentOf(error.path)
+  while (directory !== "." && directory !== "/" && !(yield* exists(files, directory)))
+    directory = FileFailure.parentOf(directory)
+  return yield* FileFailure.fromFileError("read", error, directory)
+})
+
+/** Matches a file that is given as the parameter of a tool. */
+const parameter = /^(?:file_?path|filename|file|path)=(.+)$/i
+
+/** Makes the error of an offset that is counted from the end. */
+const ofNegative = (
+  grammar: Pick<DescribedCommand, "name" | "usage">,
+  offset: number,
+  files: ReadonlyArray<string>
+): InvalidUsage =>
+  CommandGrammar.misuse(grammar, `--offset counts from the beginning; for the last ${-offset}:`, [
+    [`tail -n ${-offset} ${files.map(FileFailure.toWord).join(" ")}`]
+  ])
+
+const exists = (files: Files, path: string): Effect.Effect<boolean> => Effect.isSuccess(files.mode(path))
 
 /** The number of characters of output that are collected before they are written. */
 const held = 128 * 1024
@@ -304,7 +369,7 @@ export const make: Effect.Effect<CommandHandler> = Effect.sync(() => {
     grammar,
     Effect.fnUntraced(function* ({ file, limit, more, offset }, call) {
       const files = [file, ...more]
-      if (offset < 0) return yield* Failure.ofNegative(grammar, offset, files)
+      if (offset < 0) return yield* ofNegative(grammar, offset, files)
       const given = { offset, limit: Option.getOrUndefined(limit), isWritten: false }
       const shown = new Shown(call)
       const notes = Math.min(...(call.room === undefined ? [0] : [call.room / 2, noteRoom(files)]))
@@ -357,7 +422,7 @@ const showFile = (shown: Shown, given: Range.Range, room: number | undefined, sh
   return showRange(shown, given, room, showsOne).pipe(
     Effect.catchTag("FileError", (error): Effect.Effect<boolean, ExecutionFailed | InvalidUsage | FileError> => {
       if (error.kind !== "missing") return error
-      const ofMissing = (otherwise: FileError) => Failure.ofMissing(shown.call.files, error, otherwise)
+      const ofMissing = (otherwise: FileError) => describeMissing(shown.call.files, error, otherwise)
       if (written === undefined) return ofMissing(error)
       return Effect.catchIf(
         showRange(shown, written, room, showsOne),
@@ -365,7 +430,7 @@ const showFile = (shown: Shown, given: Range.Range, room: number | undefined, sh
         ofMissing
       )
     }),
-    Effect.catchTag("FileError", (error) => Failure.ofFile(error))
+    Effect.catchTag("FileError", (error) => ofFile(error))
   )
 }
 

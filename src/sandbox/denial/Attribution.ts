@@ -15,10 +15,10 @@ import type { Traffic } from "../platform/NetworkMeter.js"
 import type { Mask } from "../platform/SandboxPlatform.js"
 import * as HostPath from "../policy/HostPath.js"
 import * as PolicyDecision from "../policy/PolicyDecision.js"
+import * as PrivateTemporary from "../policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "../policy/SandboxPolicy.js"
 import * as CommandWords from "./CommandWords.js"
 import * as Denial from "./Denial.js"
-import * as HiddenTemporary from "./HiddenTemporary.js"
 import * as FileDenial from "./internal/FileDenial.js"
 import {
   hostsIn,
@@ -35,6 +35,35 @@ import {
   saysUnreachable,
   saysUnresolved
 } from "./internal/Message.js"
+
+const missing = /no such file|not found|does(?: not|n't) exist|cannot (?:open|find|access|stat)|ENOENT/i
+
+/** A path in a message. */
+const paths = /\/[^\s'"`‘’“”:,;()<>]+/g
+
+/**
+ * Returns a denial for each such path that the command, or a message on its failure, names. `said` is its standard error.
+ */
+function* findHidden(
+  command: string,
+  said: string,
+  policy: Pick<SandboxPolicy, "temporary" | "whitelist">
+): Steps<ReadonlyArray<Denial.Denial>> {
+  if (policy.temporary === undefined || !missing.test(said)) return []
+  const temporary = PrivateTemporary.make(policy)
+  const named = new Set([
+    ...CommandWords.all(command).filter((path) => said.includes(path)),
+    ...said.split("\n").flatMap((line) => (missing.test(line) ? (line.match(paths) ?? []) : []))
+  ])
+  const found: Array<Denial.Denial> = []
+  for (const path of named) {
+    if (!path.startsWith("/") || !temporary.isHidden(path)) continue
+    const reason = `the sandbox has a /tmp of its own, and only the machine's has ${path}`
+    found.push(Denial.make({ rule: PrivateTemporary.hiding, reason }, path, "read", "verified-text"))
+    yield
+  }
+  return found
+}
 
 const server = /^[ \t]*nameserver[ \t]+(\S+)/gm
 const loopback = /^(?:127\.|::1$)/
@@ -296,12 +325,7 @@ function* denialsIn(
   const told = output === "" ? unresolvedBy(stdout.slice(-mostExamined)) : output
   const named = isCounted && told !== "" ? `${stderr}\n${told}` : stderr
   const hosts = yield* findNetworkDenial({ command, inReport, resolvesLocally, stderr: named, traffic })
-  return [
-    ...files,
-    ...(yield* HiddenTemporary.find(command, said, policy)),
-    ...(socket === undefined ? [] : [socket]),
-    ...hosts
-  ]
+  return [...files, ...(yield* findHidden(command, said, policy)), ...(socket === undefined ? [] : [socket]), ...hosts]
 }
 
 /** Returns the lines in which apt says, on standard output, that it did not reach a host. */

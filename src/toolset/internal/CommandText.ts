@@ -6,12 +6,36 @@ import * as Data from "effect/Data"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../bash/CommandLine.js"
 import { isComplete } from "../../bash/CommandTree.js"
-import * as LineStart from "../../bash/LineStart.js"
 import * as Quote from "../../bash/Quote.js"
+import type { Token } from "../../bash/Token.js"
 import * as Correction from "./Correction.js"
 import * as Endless from "./Endless.js"
 import { Given } from "./Given.js"
 import * as PatchText from "./PatchText.js"
+
+/**
+ * Tests whether a token is the first of its line, and the line continues no other. Newlines within a quoted word begin
+ * no line.
+ */
+export const isFirst = (tokens: ReadonlyArray<Token>, at: number, text: string): boolean => {
+  const before = tokens[at - 1]
+  if (before?._tag === "Blank") {
+    return !text.slice(before.start, before.end).includes("\n") && isFirst(tokens, at - 1, text)
+  }
+  return before === undefined || before._tag === "Newline" || before._tag === "HereDocument"
+}
+
+/** Returns a text without the here-documents that are closed in it. */
+export const outsideHereDocuments = (text: string): string => {
+  const pieces: Array<string> = []
+  let from = 0
+  for (const token of CommandLine.parse(text).tokens) {
+    if (token._tag !== "HereDocument" || !token.closed) continue
+    pieces.push(text.slice(from, token.start))
+    from = token.end
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(from)
+}
 
 /** The text of a command, as it was read. */
 export type CommandText = Data.TaggedEnum<{
@@ -166,7 +190,7 @@ const withoutPrompts = (given: string): string | undefined => {
   for (const [at, token] of tokens.entries()) {
     if ((token._tag === "Word" || token._tag === "HereDocument") && !token.closed) return undefined
     if (token._tag === "Blank" || token._tag === "Newline" || token._tag === "Comment") continue
-    if (token._tag === "HereDocument" || !LineStart.isFirst(tokens, at, given)) continue
+    if (token._tag === "HereDocument" || !isFirst(tokens, at, given)) continue
     const next = tokens[at + 1]
     if (given.slice(token.start, token.end) !== "$" || next?._tag !== "Blank") return undefined
     command += given.slice(from, token.start)
@@ -174,7 +198,7 @@ const withoutPrompts = (given: string): string | undefined => {
   }
   command += given.slice(from)
   // A prompt that is left stands in quotes that an apostrophe of a line before has opened.
-  return LineStart.outsideHereDocuments(command).search(linePrompt) < 0 ? command : undefined
+  return outsideHereDocuments(command).search(linePrompt) < 0 ? command : undefined
 }
 
 /** Returns what a part of a text probably means; nothing where it may be output, prose or another thing. */
@@ -208,7 +232,7 @@ const ofMarkdown = (text: string, depth: number): CommandText | undefined => {
   const isWhole =
     given.slice(0, opening.index).trim() === "" &&
     isEnd(lines[last] ?? "") &&
-    (lines.findIndex(isEnd) === last || !anyFence.test(LineStart.outsideHereDocuments(whole)))
+    (lines.findIndex(isEnd) === last || !anyFence.test(outsideHereDocuments(whole)))
   if (isWhole && shells.test(language)) return unwrap(whole, "the Markdown fence around it", markdown, depth)
   const end = lines.findIndex(isEnd)
   const first = unindented(isWhole ? lines.slice(0, last) : lines.slice(0, end < 0 ? lines.length : end))
@@ -237,8 +261,7 @@ const isMarkdown = (text: string): boolean => {
     (token, at) =>
       token._tag === "Word" &&
       token.closed &&
-      (text.startsWith("```", token.start) ||
-        (text.startsWith("~~~", token.start) && LineStart.isFirst(tokens, at, text)))
+      (text.startsWith("```", token.start) || (text.startsWith("~~~", token.start) && isFirst(tokens, at, text)))
   )
 }
 

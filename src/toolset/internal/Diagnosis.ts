@@ -3,10 +3,8 @@
  * pipeline. Each row of the table has a report in `test/fixtures/failures.json`.
  */
 import * as Path from "node:path"
-import * as Apostrophe from "../../bash/Apostrophe.js"
 import * as CommandLine from "../../bash/CommandLine.js"
 import * as CommandStatus from "../../bash/CommandStatus.js"
-import * as SignalName from "../../bash/SignalName.js"
 import { isRedirection } from "../../bash/Token.js"
 import { builtins } from "../../command/CommandName.js"
 import { help } from "../../command/UnknownCommand.js"
@@ -19,6 +17,62 @@ import type { Surroundings } from "../../sandbox/Surroundings.js"
 import * as Correction from "./Correction.js"
 import * as MissingCommand from "./MissingCommand.js"
 import * as MissingPath from "./MissingPath.js"
+
+/**
+ * An apostrophe in a word, as in `it's`. `written` is the word as it stands there, `correct` as bash would take it.
+ */
+interface Apostrophe {
+  readonly written: string
+  readonly correct: string
+  /** True where it ends a quote in which it stands; false where it opens one. */
+  readonly ends: boolean
+}
+
+const inWord = /[\p{L}\d]{1,40}'\p{L}{1,40}/gu
+
+/**
+ * Returns the apostrophe whose correction makes a text complete; undefined where the text is complete, or where it is
+ * not for one apostrophe alone.
+ */
+export const find = (text: string): Apostrophe | undefined => {
+  if (isComplete(text)) return undefined
+  const [only, ...others] = text.matchAll(inWord)
+  if (only === undefined || others.length > 0) return undefined
+  const [written] = only
+  for (const [replacement, ends] of [["'\\''", true] as const, ["\\'", false] as const]) {
+    const correct = written.replace("'", () => replacement)
+    if (isComplete(text.slice(0, only.index) + correct + text.slice(only.index + written.length))) {
+      return { written, correct, ends }
+    }
+  }
+  return undefined
+}
+
+const isComplete = (text: string): boolean =>
+  CommandLine.parse(text).tokens.every((token) => token._tag !== "Word" || token.closed)
+
+/** The words of the system for signals that programs rarely use as exit codes of their own, by exit code. */
+const words: Readonly<Record<number, string>> = {
+  131: "Quit (SIGQUIT)",
+  132: "Illegal instruction",
+  133: "Trace/breakpoint trap",
+  134: "Aborted",
+  135: "Bus error",
+  136: "Floating point exception",
+  137: "Killed (SIGKILL)",
+  139: "Segmentation fault",
+  141: "Broken pipe (SIGPIPE)",
+  143: "Terminated (SIGTERM)",
+  152: "CPU time limit exceeded",
+  153: "File size limit exceeded",
+  159: "Bad system call"
+}
+
+/**
+ * Returns the words for the signal that ended a command with this exit code; undefined where the code can as well be the
+ * program's own, as 129 is git's for wrong usage.
+ */
+export const ofExitCode = (exitCode: number): string | undefined => words[exitCode]
 
 /** The facts that a diagnosis is made from. */
 export interface Facts {
@@ -344,7 +398,7 @@ const causeOf = (line: CommandLine.CommandLine, facts: Facts): string | undefine
     const call = Correction.ofFunctionCall(command, here)
     return call === undefined ? (openQuote(command, stderr) ?? openCommand(command)) : `here it is: ${call}`
   }
-  const signal = SignalName.ofExitCode(exitCode)
+  const signal = ofExitCode(exitCode)
   // Whoever writes the code has chosen it, and what bash printed is not repeated.
   const isTold = signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) || command.includes(`${exitCode}`)
   const own = Correction.ofOwn(line, here)
@@ -404,7 +458,7 @@ export const curlyQuotes = (
 export const openQuote = (text: string, stderr: string): string | undefined => {
   const [, quote] = /^bash: line \d+: unexpected EOF while looking for matching [`'](["'])'$/m.exec(stderr) ?? []
   if (quote === undefined) return undefined
-  const found = quote === "'" ? Apostrophe.find(text) : undefined
+  const found = quote === "'" ? find(text) : undefined
   return found === undefined
     ? `a ${quote} has no end: close it, or use a here-document: <<'EOF'`
     : `the ' in ${found.written} ${found.ends ? "ends" : "opens"} a quote: write ${found.correct}, or use a here-document: <<'EOF'`
@@ -485,7 +539,7 @@ const speakerOf = ({ program, wrappers }: CommandStatus.Part, code: number, stde
 /** Tells why, where the exit code alone tells it. */
 const why = ({ wrappers }: CommandStatus.Part, code: number, stderr: string): string => {
   if (code === ExitCode.timeout) return wrappers.includes("timeout") ? ": timeout ended it" : ""
-  const signal = SignalName.ofExitCode(code)
+  const signal = ofExitCode(code)
   return signal === undefined || stderr.includes(signal.replace(/ \(.*/, "")) ? "" : `: ${signal}`
 }
 

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as CommandLine from "../../src/bash/CommandLine.js"
-import * as LineStart from "../../src/bash/LineStart.js"
+import * as CommandText from "../../src/toolset/internal/CommandText.js"
 
 /** The tokens at which lines begin, without those between lines. */
 const beginnings = (text: string): ReadonlyArray<string> => {
   const { tokens } = CommandLine.parse(text)
   return tokens
-    .filter((token, at) => (token._tag === "Word" || token._tag === "Operator") && LineStart.isFirst(tokens, at, text))
+    .filter(
+      (token, at) => (token._tag === "Word" || token._tag === "Operator") && CommandText.isFirst(tokens, at, text)
+    )
     .map(({ end, start }) => text.slice(start, end))
 }
 
@@ -23,9 +25,9 @@ describe("isFirst", () => {
 
 describe("outsideHereDocuments", () => {
   it("leaves out the here-documents that are closed", () => {
-    assert.strictEqual(LineStart.outsideHereDocuments("a <<E <<'F'\nb\nE\nc\nF\nd\n"), "a <<E <<'F'\nd\n")
+    assert.strictEqual(CommandText.outsideHereDocuments("a <<E <<'F'\nb\nE\nc\nF\nd\n"), "a <<E <<'F'\nd\n")
     for (const text of ["", "a\nb", "a <<E\nb", "a '<<E\nb\nE\n'"]) {
-      assert.strictEqual(LineStart.outsideHereDocuments(text), text)
+      assert.strictEqual(CommandText.outsideHereDocuments(text), text)
     }
   })
 })

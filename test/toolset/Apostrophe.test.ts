@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Apostrophe from "../../src/bash/Apostrophe.js"
+import * as Diagnosis from "../../src/toolset/internal/Diagnosis.js"
 
 describe("the apostrophe that bash took for a quote", () => {
   it("is found where its correction makes the text complete", () => {
-    assert.deepStrictEqual(Apostrophe.find("echo 'it's'"), { written: "it's", correct: "it'\\''s", ends: true })
-    assert.deepStrictEqual(Apostrophe.find("touch don't"), { written: "don't", correct: "don\\'t", ends: false })
-    assert.deepStrictEqual(Apostrophe.find("ls\ngit commit -m 'we can't\nsay $&'\n"), {
+    assert.deepStrictEqual(Diagnosis.find("echo 'it's'"), { written: "it's", correct: "it'\\''s", ends: true })
+    assert.deepStrictEqual(Diagnosis.find("touch don't"), { written: "don't", correct: "don\\'t", ends: false })
+    assert.deepStrictEqual(Diagnosis.find("ls\ngit commit -m 'we can't\nsay $&'\n"), {
       written: "can't",
       correct: "can'\\''t",
       ends: true
@@ -14,11 +14,11 @@ describe("the apostrophe that bash took for a quote", () => {
 
   it("is unknown where the text is complete, or more than one thing is wrong with it", () => {
     for (const text of ["echo it", 'echo "it\'s"', "echo 'a", "echo 'it's don't'", "echo \"it's", "cat <<E\nit's\nE"]) {
-      assert.isUndefined(Apostrophe.find(text), text)
+      assert.isUndefined(Diagnosis.find(text), text)
     }
   })
 
   it("is looked for in long texts, too", () => {
-    assert.isUndefined(Apostrophe.find(`'${"a".repeat(1_000_000)}`))
+    assert.isUndefined(Diagnosis.find(`'${"a".repeat(1_000_000)}`))
   })
 })
