@@ -5,10 +5,8 @@
  */
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -32,7 +30,6 @@ import * as Timeout from "../domain/Timeout.js"
 import type { Files } from "../files/Files.js"
 import { FileError } from "../files/Files.js"
 import { SandboxManager } from "../sandbox/SandboxManager.js"
-import * as ShellBridge from "../session/ShellBridge.js"
 import { identifyCommandType } from "./CommandType.js"
 
 /** A call that needs no shell: the command's name and its words. */
@@ -100,67 +97,6 @@ const files: Files = {
   exclusive: (paths) => refuse([paths].flat()[0] ?? "")
 }
 
-/** The places of the calls that run without the shell. */
-interface Places {
-  /** Runs a call when those that keep a place before it have ended. */
-  readonly behind: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Runs a call in the same way, and keeps the later ones waiting until it has ended, but for those that it makes itself. */
-  readonly keep: <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
-  /** Gives up all places: nobody waits for the calls that keep one now. */
-  readonly open: () => void
-}
-
-/**
- * Makes places, of which none is taken.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const make = (): Places => {
-  let last: Deferred.Deferred<void> | undefined
-
-  /** What a call runs itself, or the shell for it, does not wait for that call to end. */
-  const unlessNested = <A, E>(call: Effect.Effect<A, E>, queued: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.withFiberRuntime((fiber) => (fiber.getFiberRef(ShellBridge.current) === undefined ? queued : call))
-
-  const behind = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    unlessNested(
-      call,
-      Effect.suspend(() => (last === undefined ? call : Effect.zipRight(Deferred.await(last), call)))
-    )
-
-  return {
-    behind,
-    keep: (call) =>
-      unlessNested(
-        call,
-        Effect.suspend(() => {
-          const before = last
-          const own = Deferred.unsafeMake<void>(FiberId.none)
-          last = own
-          const leave = Effect.sync(() => {
-            if (last === own) last = undefined
-            Deferred.unsafeDone(own, Effect.void)
-          })
-          const held = ShellBridge.within(own)(call)
-          if (before === undefined) return Effect.ensuring(held, leave)
-          let isFirst = false
-          const first = Effect.tap(Deferred.await(before), () => {
-            isFirst = true
-          })
-          return Effect.ensuring(
-            Effect.zipRight(first, held),
-            // Later calls wait for this one alone: where it is cancelled while it waits, for those before it.
-            Effect.suspend(() => (isFirst ? leave : Effect.forkDaemon(Effect.zipRight(Deferred.await(before), leave))))
-          )
-        })
-      ),
-    open: () => {
-      last = undefined
-    }
-  }
-}
-
 /**
  * The options of a command line's run. `restart` restarts the shell before it, which loses all of the shell's state.
  *
@@ -198,21 +134,20 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
     const registry = yield* CommandRegistry
     const sandbox = yield* SandboxManager
     const isRegistered = (name: string) => registry.find(name) !== undefined
-    const places = make()
 
     const dispatch = (
       command: string,
       options: RouteOptions
     ): Effect.Effect<CommandResult.CommandResult, CommandError> => {
       const line = CommandLine.parse(command)
-      const inShell = () => sandbox.execute(command, { ...patient(command, options), line })
-      if (identifyCommandType(line, isRegistered) === "native") return places.behind(inShell())
+      const inShell = (restart = options.restart) =>
+        sandbox.execute(command, { ...patient(command, { ...options, restart }), line })
+      if (identifyCommandType(line, isRegistered) === "native") return inShell()
       const handler = registry.find(line.name)
-      if (handler !== undefined && isLineHandler(handler))
-        return places.behind(handler.runLine(line, patient(command, options)))
+      if (handler !== undefined && isLineHandler(handler)) return handler.runLine(line, patient(command, options))
       const plain = of(line, handler)
       // A line that needs a shell to be parsed goes to the shell, which then calls the command.
-      if (plain === undefined) return places.behind(inShell())
+      if (plain === undefined) return inShell()
       const inProcess =
         handler === undefined
           ? UnknownCommand.of(
@@ -226,7 +161,6 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
         // A defect is a result by now, or the program's own.
         sandbox.setStatus(Exit.match(exit, { onSuccess: (result) => result.exitCode, onFailure: statusOf }))
       )
-      const here = Effect.zipRight(sandbox.inOrder(options.restart), noted)
       const program = handler?.program
       // Where it fails, the handler says so in its turn.
       const looked =
@@ -241,21 +175,17 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       const isShells = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
       )
+      const inItsTurn = Effect.flatMap(isShells, (isIts) => (isIts ? inShell(false) : noted))
       // Later calls do not wait for a sub-agent: tasks of one turn run side by side.
-      const inPlace = line.name.startsWith("task:") ? places.behind : places.keep
-      return Effect.flatMap(
-        inPlace(Effect.flatMap(isShells, (isIts) => (isIts ? Effect.sync(() => undefined) : here))),
-        // Its place is given up right before it takes one in the shell's own queue.
-        (result) => (result === undefined ? inShell() : Effect.succeed(result))
-      )
+      return line.name.startsWith("task:")
+        ? Effect.zipRight(sandbox.inOrder(Effect.void, options.restart), inItsTurn)
+        : sandbox.inOrder(inItsTurn, options.restart)
     }
 
     return BashRouter.of({
       route: (command, given = {}) =>
         Effect.withFiberRuntime<CommandResult.CommandResult, CommandError>((fiber) => {
           const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
-          // What restarts the shell is not kept waiting by what may hang.
-          if (named.restart === true) places.open()
           const timeout = fiber.getFiberRef(Timeout.ofCalls)
           const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
           return Span.inFiber(fiber, "BashRouter.route", dispatch(command, options))

@@ -350,7 +350,6 @@ const makeLocalSandboxBackend = (
         }),
       restart: session.restart,
       cwd: session.cwd,
-      isFree: () => session.peek().isFree,
       setStatus: session.setStatus
     }
   })

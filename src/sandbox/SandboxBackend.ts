@@ -98,8 +98,6 @@ export interface SandboxBackend {
   readonly restart: Effect.Effect<void>
   /** The shell's current directory. */
   readonly cwd: Effect.Effect<string>
-  /** Returns true where no command runs or waits; where it is not there, that is not known. */
-  readonly isFree?: (() => boolean) | undefined
   /** Sets `$?` of the next command, after a command that ran without the shell. */
   readonly setStatus?: ((status: number) => Effect.Effect<void>) | undefined
   /** Ends the session, and releases the platform's resources. */
@@ -134,7 +132,6 @@ export const unsandboxed = (session: BashSession): Omit<SandboxBackend, "dispose
     ),
   restart: session.restart,
   cwd: session.cwd,
-  isFree: () => session.peek().isFree,
   setStatus: session.setStatus
 })
 

@@ -15,6 +15,7 @@ import type { CommandResult } from "../domain/CommandResult.js"
 import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
 import type { BashSession } from "../session/BashSession.js"
+import { CommandQueue } from "../session/CommandQueue.js"
 import * as Job from "../session/Job.js"
 import { defaults, SessionSettings } from "../session/SessionSettings.js"
 import * as Nesting from "../session/ShellBridge.js"
@@ -37,184 +38,93 @@ import * as PolicyDecision from "./policy/PolicyDecision.js"
 import * as PrivateTemporary from "./policy/PrivateTemporary.js"
 import type { SandboxPolicy } from "./policy/SandboxPolicy.js"
 import * as SubPolicy from "./policy/SubPolicy.js"
-import type { Execute, SandboxResult, SandboxTurn } from "./SandboxBackend.js"
+import type { Execute, Grant, SandboxResult } from "./SandboxBackend.js"
 import { type SandboxBackend, unsandboxed } from "./SandboxBackend.js"
 import { SandboxProviders } from "./SandboxProvider.js"
 import * as Surroundings from "./Surroundings.js"
 
-/** The dependencies of `make`. */
-interface AttemptDoor {
+/** The dependencies of `makeAttempts`. */
+interface AttemptDeps {
   readonly current: CurrentSandboxOfShellRestart
   /** The directory whose sandbox runs the commands that name no directory of their own. */
   readonly directory: string
   readonly granting: Pick<GrantingOfAttempt, "lend" | "takeNotices">
+  readonly queue: CommandQueue
 }
 
-/** The functions by which commands are run, in the order of the calls. */
+/** Runs commands, in the order of the calls. */
 interface Attempts extends Pick<Negotiation.Door, "attempt"> {
   /** Returns the number of commands that have begun. */
   readonly begun: () => number
-  /**
-   * Gives up the command that is the next to begin, where none runs: what a restart ends is that one, though its sandbox
-   * is not there yet. One that comes with a restart of its own is left alone.
-   */
+  /** Gives up the command whose sandbox is still being made, and waits no longer for calls that need no shell. */
   readonly giveUp: () => void
-  /**
-   * Waits for its place behind the commands that came earlier, for what runs without the shell; returns at once where
-   * none runs or waits. A restart is done in that place.
-   */
-  readonly inOrder: (restarted?: Effect.Effect<void>) => Effect.Effect<void>
 }
-
-/** The answer of a turn in a sandbox that has ended meanwhile: the next sandbox has the turn. */
-const successor = Symbol()
 
 const isCrash = (error: CommandError) => error._tag === "ExecutionFailed" && error.kind === "crash"
 
-/** Makes the functions which run commands. */
-const makeAttempt = ({ current, directory, granting }: AttemptDoor): Attempts => {
-  /** The attempts that wait for their sandbox or their turn, in their order, and those that were given up. */
-  const waiting = new Set<object>()
-  const givenUp = new WeakSet<object>()
-  /** The number of commands that have begun. */
+const makeAttempts = ({ current, directory, granting, queue }: AttemptDeps): Attempts => {
   let begun = 0
-  /** The number of attempts that have begun and not ended. */
-  let running = 0
-  /** The number of those that run or wait, but for those that run freely, and the directory of the last. */
-  let open = 0
-  let latest = directory
+  /** The command whose sandbox is being made. */
+  let starting: { isGivenUp: boolean } | undefined
 
-  /** Tests whether no command runs or waits, as far as a sandbox knows that. */
-  const isFree = () => open === 0 && current.peek()?.backend.isFree?.() !== false
-
-  /**
-   * Takes a turn in the sandbox of a directory. Where that sandbox ends before the turn comes, the turn is taken in its
-   * successor.
-   */
-  const inTurn = <A>(
-    cwd: string,
-    use: (backend: SandboxBackend, turn: SandboxTurn) => Effect.Effect<A, CommandError>
-  ): Effect.Effect<A, CommandError> =>
-    Effect.flatMap(current.get(cwd), (backend) => {
-      const isOver = () => current.peek()?.backend !== backend
-      let begun = false
-      return backend
-        .exclusive((turn): Effect.Effect<A | typeof successor, CommandError> => {
-          if (isOver()) return Effect.succeed(successor)
-          begun = true
-          return use(backend, turn)
-        })
-        .pipe(
-          Effect.matchEffect({
-            onFailure: (error) => (!begun && isOver() ? inTurn(cwd, use) : Effect.fail(error)),
-            onSuccess: (answer) => (answer === successor ? inTurn(cwd, use) : Effect.succeed(answer))
-          })
-        )
-    })
-
-  const executed = (execute: Execute, command: string, options: Negotiation.AttemptOptions | undefined) =>
-    Effect.suspend(() => {
-      begun++
-      return Slices.pass(command, execute(command, options))
-    })
-
-  const noted = (backend: SandboxBackend, result: SandboxResult) => {
-    const notices = granting.takeNotices()
-    return {
-      backend,
-      result: notices.length === 0 ? result : { ...result, notices: [...notices, ...(result.notices ?? [])] }
-    }
-  }
-
-  /**
-   * Runs a command in a sandbox that is free, and holds no turn there, for its session queues later commands itself.
-   */
-  const runFreely = (
+  const run = (
     backend: SandboxBackend,
-    cwd: string,
     command: string,
-    options: Negotiation.AttemptOptions | undefined
+    options: Negotiation.AttemptOptions | undefined,
+    grants: ReadonlyArray<Grant>
   ) => {
-    latest = cwd
-    return Effect.matchEffect(executed(backend.execute, command, options), {
-      // It is the first to ask for the next sandbox: whoever waited for a turn in this one hears of its end later.
-      onFailure: (error) =>
-        isCrash(error)
-          ? Effect.zipRight(
-              current.retire(backend),
-              inTurn(cwd, (next, turn) =>
-                Effect.map(executed(turn.execute, command, options), (result) => noted(next, result))
-              )
-            )
-          : Effect.fail(error),
-      onSuccess: (result) => Effect.succeed(noted(backend, result))
+    const executed = (execute: Execute) =>
+      Effect.suspend(() => {
+        begun++
+        return Slices.pass(command, execute(command, options))
+      })
+    const answer: Effect.Effect<SandboxResult, CommandError> =
+      grants.length === 0
+        ? executed(backend.execute)
+        : backend.exclusive((turn) => granting.lend(backend, turn, grants, executed(turn.execute)))
+    return Effect.map(answer, (result) => {
+      const notices = granting.takeNotices()
+      return {
+        backend,
+        result: notices.length === 0 ? result : { ...result, notices: [...notices, ...(result.notices ?? [])] }
+      }
     })
   }
 
   return {
     begun: () => begun,
     attempt: (command, options, grants) => {
-      const cwd = options?.cwd ?? directory
-      const run = (backend: SandboxBackend, turn: SandboxTurn) =>
-        Effect.map(granting.lend(backend, turn, grants, executed(turn.execute, command, options)), (result) =>
-          noted(backend, result)
-        )
-      const self = {}
-      let isRunning = false
-      const runInTurn = (backend: SandboxBackend, turn: SandboxTurn) =>
-        Effect.suspend(() => {
-          waiting.delete(self)
-          if (givenUp.has(self)) return Job.restarted()
-          isRunning = true
-          running++
-          const attempt = Effect.catchAll(run(backend, turn), (error) =>
-            // No other command comes in between: it waits for this turn to end, and goes to the next sandbox then.
-            isCrash(error) ? Effect.zipRight(current.retire(backend), inTurn(cwd, run)) : Effect.fail(error)
-          )
-          return options?.restarted === undefined ? attempt : Effect.zipRight(options.restarted, attempt)
-        })
-      return Effect.suspend(() => {
-        const now = current.peek()
-        const isPlain = grants.length === 0 && options?.restarted === undefined
-        if (isPlain && now?.cwd === cwd && open === 0 && now.backend.isFree?.() === true) {
-          return runFreely(now.backend, cwd, command, options)
-        }
-        if (options?.restarted === undefined) waiting.add(self)
-        open++
-        latest = cwd
-        return Effect.ensuring(
-          inTurn(cwd, runInTurn),
-          Effect.sync(() => {
-            waiting.delete(self)
-            open--
-            if (isRunning) running--
-          })
-        )
-      })
-    },
-    // Where no place can be had, within a command that the shell has called or without a sandbox, none is needed.
-    inOrder: (restarted = Effect.void) =>
-      Effect.suspend(() =>
-        isFree() && (restarted === Effect.void || current.peek() === undefined)
-          ? restarted
-          : Effect.suspend(() => {
-              open++
-              const place = Effect.ignore(inTurn(latest, () => restarted))
-              return Effect.ensuring(
-                place,
-                Effect.sync(() => void open--)
+      const { cwd = directory, restarted } = options ?? {}
+      const runIn = (backend: SandboxBackend) =>
+        Effect.catchAll(run(backend, command, options, grants), (error) =>
+          isCrash(error)
+            ? Effect.zipRight(
+                current.retire(backend),
+                Effect.flatMap(current.get(cwd), (next) => run(next, command, options, grants))
               )
-            })
-      ),
+            : Effect.fail(error)
+        )
+      const inTurn = Effect.suspend(() => {
+        const now = current.peek()
+        if (now?.cwd === cwd) return runIn(now.backend)
+        const self = { isGivenUp: false }
+        starting = self
+        return Effect.flatMap(current.get(cwd), (backend) => {
+          if (starting === self) starting = undefined
+          return self.isGivenUp ? Job.restarted() : runIn(backend)
+        })
+      })
+      return queue.enter(restarted === undefined ? inTurn : Effect.zipRight(restarted, inTurn))
+    },
     giveUp: () => {
-      const [next] = waiting
-      if (running === 0 && next !== undefined && current.peek()?.backend.isFree?.() !== false) givenUp.add(next)
+      if (starting !== undefined) starting.isGivenUp = true
+      queue.pass()
     }
   }
 }
 
-/** The dependencies of `make`. */
-interface RestartDoor {
+/** The dependencies of `makeRestart`. */
+interface RestartDeps {
   readonly attempts: Pick<Attempts, "begun" | "giveUp">
   /** The bridge by which the shell calls commands: none of these may restart the shell that waits for it. */
   readonly bridge: unknown
@@ -237,7 +147,7 @@ interface ShellRestart {
 }
 
 /** Makes the functions which restart the shell. */
-const make = ({ attempts, bridge, current, grants }: RestartDoor): ShellRestart => {
+const makeRestart = ({ attempts, bridge, current, grants }: RestartDeps): ShellRestart => {
   const restart = Effect.suspend(() => {
     const backend = current.peek()?.backend
     if (backend === undefined) return Effect.void
@@ -305,10 +215,10 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
      */
     readonly execute: (command: string, options?: ManagerOptions | string) => Effect.Effect<CommandResult, CommandError>
     /**
-     * Waits until the commands that were called earlier have ended, for what runs without the shell; returns at once
-     * where none runs or waits. With `restart`, the shell is restarted as it is for a command.
+     * Runs a call that needs no shell when the earlier calls have ended; later calls wait for it, until one of them
+     * restarts the shell. With `restart`, the shell is restarted as it is for a command.
      */
-    readonly inOrder: (restart?: boolean) => Effect.Effect<void, ExecutionFailed>
+    readonly inOrder: <A, E>(call: Effect.Effect<A, E>, restart?: boolean) => Effect.Effect<A, E | ExecutionFailed>
     /** Ends the shell and all that it started; the next command starts a new one. */
     readonly restart: Effect.Effect<void>
     /** The shell's current directory. */
@@ -355,16 +265,20 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
  */
 export const fromSession = (session: BashSession): Context.Tag.Service<SandboxManager> => {
   const backend = { ...unsandboxed(session), dispose: session.restart }
+  const queue = new CommandQueue()
+  const restarting = (isRestart: boolean | undefined): Effect.Effect<void> =>
+    isRestart === true
+      ? Effect.zipRight(
+          Effect.sync(() => queue.pass()),
+          session.restart
+        )
+      : Effect.void
   return {
     execute: (command, options = {}) => {
-      const execution = session.execute(command, optionsOf(options))
-      return executed(optionsOf(options).restart === true ? Effect.zipRight(session.restart, execution) : execution)
+      const execution = queue.enter(session.execute(command, optionsOf(options)))
+      return executed(Effect.zipRight(restarting(optionsOf(options).restart), execution))
     },
-    inOrder: (restart) =>
-      Effect.zipRight(
-        restart === true ? session.restart : Effect.void,
-        Effect.ignore(session.exclusive(() => Effect.void))
-      ),
+    inOrder: (call, isRestart) => Effect.zipRight(restarting(isRestart), queue.enterPassable(call)),
     restart: session.restart,
     cwd: session.cwd,
     setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
@@ -421,8 +335,9 @@ export const layer: Layer.Layer<
     const planner = SandboxPlanner.make({ builder, config, enabled, grants, providers, unsandboxed })
     const current = CurrentSandbox.make(planner.plan)
     const granting = Granting.make({ config, current, directory, grants, home: settings.home, planner })
-    const attempts = makeAttempt({ current, directory, granting })
-    const restart = make({ attempts, bridge, current, grants })
+    const queue = new CommandQueue(bridge)
+    const attempts = makeAttempts({ current, directory, granting, queue })
+    const restart = makeRestart({ attempts, bridge, current, grants })
     const negotiate = Negotiation.make({
       ask: permission.ask,
       attempt: attempts.attempt,
@@ -441,7 +356,10 @@ export const layer: Layer.Layer<
             : negotiate(command, options)
         )
       },
-      inOrder: (isRestart) => (isRestart === true ? restart.before(attempts.inOrder) : attempts.inOrder()),
+      inOrder: (call, isRestart) =>
+        isRestart === true
+          ? restart.before((restarted) => queue.enterPassable(Effect.zipRight(restarted, call)))
+          : queue.enterPassable(call),
       restart: restart.now,
       isFile: (path) =>
         Effect.sync(() => {

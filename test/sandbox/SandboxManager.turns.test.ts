@@ -74,60 +74,54 @@ describe("the turns of a manager's commands", () => {
     )
   )
 
-  for (const tellsFree of [true, false]) {
-    it.live(`are so in a sandbox that ${tellsFree ? "tells" : "does not tell"} that it is free`, () =>
-      inDirectory((options) =>
-        Effect.gen(function* () {
-          const provider = new FakeProvider((command, made) =>
-            command === "a" && made === 1
-              ? Effect.zipRight(Effect.yieldNow(), new ExecutionFailed({ kind: "crash", reason: "it is gone" }))
-              : {}
+  it.live("are so in a sandbox that is free", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const provider = new FakeProvider((command, made) =>
+          command === "a" && made === 1
+            ? Effect.zipRight(Effect.yieldNow(), new ExecutionFailed({ kind: "crash", reason: "it is gone" }))
+            : {}
+        )
+        provider.disposing = Effect.repeatN(Effect.yieldNow(), 10)
+        yield* withManager(provider, options, ({ execute }) =>
+          Effect.zipRight(
+            execute("first"),
+            Effect.forEach(["a", "b", "c"], (command) => execute(command), { concurrency: "unbounded" })
           )
-          provider.tellsFree = tellsFree
-          provider.disposing = Effect.repeatN(Effect.yieldNow(), 10)
-          yield* withManager(provider, options, ({ execute }) =>
-            Effect.zipRight(
-              execute("first"),
-              Effect.forEach(["a", "b", "c"], (command) => execute(command), { concurrency: "unbounded" })
-            )
-          )
-          assert.deepStrictEqual(provider.events, [
-            "create 1",
-            "run first in 1",
-            "run a in 1",
-            "dispose 1",
-            "create 2",
-            ...["a", "b", "c"].map((command) => `run ${command} in 2`),
-            "dispose 2"
-          ])
-        })
-      )
+        )
+        assert.deepStrictEqual(provider.events, [
+          "create 1",
+          "run first in 1",
+          "run a in 1",
+          "dispose 1",
+          "create 2",
+          ...["a", "b", "c"].map((command) => `run ${command} in 2`),
+          "dispose 2"
+        ])
+      })
     )
+  )
 
-    it.live(
-      `a restart ends no command that waits in a sandbox that ${tellsFree ? "tells" : "does not tell"} that it is free`,
-      () =>
-        inDirectory((options) =>
+  it.live("a restart ends no command that waits", () =>
+    inDirectory((options) =>
+      Effect.gen(function* () {
+        const { begun, go, provider } = yield* slow
+        yield* withManager(provider, options, ({ execute, restart }) =>
           Effect.gen(function* () {
-            const { begun, go, provider } = yield* slow
-            provider.tellsFree = tellsFree
-            yield* withManager(provider, options, ({ execute, restart }) =>
-              Effect.gen(function* () {
-                yield* execute("first")
-                const running = yield* Effect.fork(execute("slow"))
-                yield* begun
-                const waiting = yield* Effect.fork(execute("next"))
-                yield* Effect.yieldNow()
-                yield* restart
-                yield* go
-                yield* Fiber.join(running)
-                assert.strictEqual((yield* Fiber.join(waiting)).stdout, "next")
-              })
-            )
+            yield* execute("first")
+            const running = yield* Effect.fork(execute("slow"))
+            yield* begun
+            const waiting = yield* Effect.fork(execute("next"))
+            yield* Effect.yieldNow()
+            yield* restart
+            yield* go
+            yield* Fiber.join(running)
+            assert.strictEqual((yield* Fiber.join(waiting)).stdout, "next")
           })
         )
+      })
     )
-  }
+  )
 
   it.live("go on in the next sandbox where theirs was ended while they waited", () =>
     inDirectory((options) =>

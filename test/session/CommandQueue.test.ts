@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { CommandQueue } from "../../src/session/internal/CommandQueue.js"
+import { CommandQueue } from "../../src/session/CommandQueue.js"
 
 const yieldOften = Effect.repeatN(Effect.yieldNow(), 20)
 
@@ -55,6 +56,72 @@ describe("a queue for one turn", () => {
       queue.leave(one)
       assert.isTrue(queue.isFree)
       assert.strictEqual(yield* queue.hold(Effect.succeed(1)), 1)
+    })
+  )
+})
+
+describe("a queue of commands and of calls that need no shell", () => {
+  it.effect("keeps calls in the order they came in", () =>
+    Effect.gen(function* () {
+      const queue = new CommandQueue()
+      const ended: Array<string> = []
+      const gate = yield* Deferred.make<void>()
+      const says = (name: string) => Effect.sync(() => void ended.push(name))
+      const slow = (name: string) => Effect.zipRight(Deferred.await(gate), says(name))
+      const calls = [
+        queue.enterPassable(slow("a")),
+        queue.enter(says("b")),
+        queue.enterPassable(slow("c")),
+        queue.enter(says("d"))
+      ]
+      const fibers = yield* Effect.forEach(calls, (call) => Effect.fork(call))
+      yield* yieldOften
+      assert.deepStrictEqual(ended, [])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(ended, ["a", "b", "c", "d"])
+      yield* queue.enter(says("e"))
+      assert.strictEqual(ended.at(-1), "e")
+    })
+  )
+
+  it.effect("outlasts a call that is cancelled while it waits, fails or dies", () =>
+    Effect.gen(function* () {
+      const queue = new CommandQueue()
+      const ended: Array<string> = []
+      const gate = yield* Deferred.make<void>()
+      const says = (name: string) => Effect.sync(() => void ended.push(name))
+      const first = yield* Effect.fork(queue.enterPassable(Effect.zipRight(Deferred.await(gate), says("first"))))
+      yield* yieldOften
+      const cancelled = yield* Effect.fork(queue.enterPassable(says("never")))
+      yield* yieldOften
+      const last = yield* Effect.fork(queue.enter(says("last")))
+      yield* yieldOften
+      yield* Fiber.interrupt(cancelled)
+      yield* yieldOften
+      assert.deepStrictEqual(ended, [])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(first)
+      yield* Fiber.join(last)
+      assert.deepStrictEqual(ended, ["first", "last"])
+      yield* Effect.exit(queue.enterPassable(Effect.fail("x")))
+      yield* Effect.exit(queue.enterPassable(Effect.die("x")))
+      const interrupted = yield* Effect.fork(queue.enterPassable(Effect.never))
+      yield* yieldOften
+      yield* Fiber.interrupt(interrupted)
+      yield* queue.enter(says("after"))
+      assert.strictEqual(ended.at(-1), "after")
+    })
+  )
+
+  it.effect("waits for no call that hangs after a restart", () =>
+    Effect.gen(function* () {
+      const queue = new CommandQueue()
+      const hanging = yield* Effect.fork(queue.enterPassable(Effect.never))
+      yield* yieldOften
+      queue.pass()
+      assert.strictEqual(yield* queue.enter(Effect.succeed("now")), "now")
+      yield* Fiber.interrupt(hanging)
     })
   )
 })

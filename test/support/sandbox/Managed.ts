@@ -39,8 +39,6 @@ export class FakeProvider {
   creating: Effect.Effect<void, ExecutionFailed> = Effect.void
   /** Before a shell has ended that is restarted. */
   restarting: Effect.Effect<void> = Effect.void
-  /** Whether its sandboxes tell that nothing runs in them, as those of this machine do. */
-  tellsFree = true
   /** Before a sandbox has ended. */
   disposing: Effect.Effect<void> = Effect.void
   granting: Effect.Effect<void, ExecutionFailed | NotThere> = Effect.void
@@ -67,25 +65,15 @@ export class FakeProvider {
         revoke: (grant) => Effect.zipRight(change("revoke", grant), this.revoking)
       }
       const turns = Effect.unsafeMakeSemaphore(1).withPermits(1)
-      let busy = 0
-      const line = <A, E>(use: Effect.Effect<A, E>) =>
-        Effect.suspend(() => {
-          busy++
-          return Effect.ensuring(
-            turns(use),
-            Effect.sync(() => void busy--)
-          )
-        })
       const backend: SandboxBackend = {
         policy,
-        execute: (command) => line(turn.execute(command)),
-        exclusive: (use) => line(Effect.suspend(() => use(turn))),
+        execute: (command) => turns(turn.execute(command)),
+        exclusive: (use) => turns(Effect.suspend(() => use(turn))),
         restart: Effect.zipRight(
           Effect.suspend(() => this.restarting),
           note("restart")
         ),
         cwd: Effect.succeed(policy.cwd),
-        ...(this.tellsFree ? { isFree: () => busy === 0 } : {}),
         dispose: Effect.zipRight(this.disposing, note("dispose"))
       }
       return this.creating.pipe(Effect.zipRight(note("create")), Effect.as(backend))

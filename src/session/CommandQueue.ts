@@ -1,9 +1,14 @@
-/** A queue for the turns in a session's shell: one at a time, strictly in the order of asking. */
+/** The queue of calls: one at a time, strictly in the order of asking. */
 import * as Effect from "effect/Effect"
-import * as KeepAlive from "../KeepAlive.js"
+import * as CommandListener from "../domain/CommandListener.js"
+import * as Job from "./Job.js"
+import * as KeepAlive from "./KeepAlive.js"
+import * as ShellBridge from "./ShellBridge.js"
 
 /** The options of `hold`. */
 export interface HoldOptions {
+  /** Stands for the place in the queue, by which `leave` can give it up earlier. */
+  readonly turn?: object
   /** Called where it is interrupted before its turn has come. */
   readonly onGivenUp?: () => void
   /** Called when the effect has ended, however it did; the turn is given up after what it returns. */
@@ -20,6 +25,11 @@ export class CommandQueue {
   private readonly waiting = new Map<object, () => void>()
   /** Goes on where it stopped: the first key of a map is slow to find once many before it were deleted. */
   private readonly order = this.waiting.keys()
+  /** The turns of calls that `pass` goes by. */
+  private readonly passable = new Set<object>()
+
+  /** Makes an empty queue; `bridge` is that of the shell whose commands it orders. */
+  constructor(private readonly bridge?: unknown) {}
 
   /** True where nobody has the turn. */
   get isFree(): boolean {
@@ -47,9 +57,11 @@ export class CommandQueue {
   }
 
   /** Runs an effect in a turn of its own. */
-  hold<A, E, R>(run: Effect.Effect<A, E, R>, { onEnded, onGivenUp }: HoldOptions = {}): Effect.Effect<A, E, R> {
+  hold<A, E, R>(
+    run: Effect.Effect<A, E, R>,
+    { onEnded, onGivenUp, turn = {} }: HoldOptions = {}
+  ): Effect.Effect<A, E, R> {
     return Effect.suspend(() => {
-      const turn = {}
       return Effect.ensuring(
         Effect.suspend(() =>
           this.tryTake(turn)
@@ -71,6 +83,43 @@ export class CommandQueue {
         })
       )
     })
+  }
+
+  /** Runs a command in its turn; at once where it is a part of the call whose turn it is, or the shell waits for it. */
+  enter<A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.withFiberRuntime((fiber) => {
+      const call = fiber.getFiberRef(ShellBridge.current)
+      return call !== undefined && (call === this || call === this.bridge)
+        ? command
+        : this.hold(command, {
+            onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+          })
+    })
+  }
+
+  /** Runs a call that needs no shell in its turn. Its parts do not wait for it, nor does anybody after `pass`. */
+  enterPassable<A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    const turn = {}
+    const inTurn = Effect.suspend(() => {
+      if (!this.passable.has(turn)) this.leave(turn)
+      return ShellBridge.within(this)(call)
+    })
+    return Effect.withFiberRuntime((fiber) => {
+      const outer = fiber.getFiberRef(ShellBridge.current)
+      if (outer !== undefined && (outer === this || outer === this.bridge)) return call
+      this.passable.add(turn)
+      return Effect.ensuring(
+        this.hold(inTurn, { turn }),
+        Effect.sync(() => this.passable.delete(turn))
+      )
+    })
+  }
+
+  /** Keeps nobody waiting any more for the calls that need no shell: one of them may hang. */
+  pass(): void {
+    const turns = [...this.passable]
+    this.passable.clear()
+    for (const turn of turns) if (turn === this.holder) this.leave(turn)
   }
 
   /** Gives up the turn or the place in the queue; does nothing for whoever has neither. */
