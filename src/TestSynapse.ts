@@ -8,7 +8,7 @@ import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentType from "./agent/AgentType.js"
-import type { CommandError } from "./domain/CommandError.js"
+import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
 import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
@@ -16,7 +16,7 @@ import * as SubAgentManager from "./extension/SubAgentManager.js"
 import * as SkillStore from "./extension/skill/SkillStore.js"
 import * as Synapse from "./Synapse.js"
 import * as SandboxManager from "./sandbox/SandboxManager.js"
-import type { BashSession, ExecuteOptions } from "./session/BashSession.js"
+import { BashSession, type ExecuteOptions } from "./session/BashSession.js"
 
 /**
  * Answers a command: with a result, whose missing fields mean success without output, or with an effect of one.
@@ -87,6 +87,9 @@ export const layerSubAgents = (script: TaskScript): Layer.Layer<SubAgentManager.
   )
 
 const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.SandboxManager | TestShell> =>
+  SandboxManager.layerSession.pipe(Layer.provideMerge(layerSession(script, cwd)))
+
+const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | TestShell> =>
   Layer.effectContext(
     Effect.sync(() => {
       const calls: Array<ShellCall> = []
@@ -97,30 +100,19 @@ const layerShell = (script: Script, cwd: string): Layer.Layer<SandboxManager.San
           const answer = script(command, options)
           return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
         }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
-      const session: BashSession = {
+      const session = BashSession.of({
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),
-        peek: () => ({ cwd, isFree: true }),
+        setStatus: () => Effect.void,
         restart: Effect.sync(() => {
           calls.push({ _tag: "Restart" })
         }),
-        // A shell alone knows no policy.
+        // A script may also answer as a sandbox would, whose errors a shell alone does not have.
         execute: (command, options) =>
-          Effect.catchTags(run(command, options), { Blocked: Effect.die, CommandNotFound: Effect.die }),
+          run(command, options) as Effect.Effect<CommandResult.CommandResult, ExecutionFailed | InvalidUsage>,
         exclusive: (use) => use(session.execute)
-      }
-      const manager: Context.Tag.Service<SandboxManager.SandboxManager> = {
-        ...SandboxManager.fromSession(session),
-        execute: (command, given = {}) => {
-          const options = typeof given === "string" ? {} : given
-          return options.restart === true
-            ? Effect.zipRight(session.restart, run(command, options))
-            : run(command, options)
-        }
-      }
-      return Context.make(SandboxManager.SandboxManager, manager).pipe(
-        Context.add(TestShell, { calls: Effect.sync(() => [...calls]) })
-      )
+      })
+      return Context.make(TestShell, { calls: Effect.sync(() => [...calls]) }).pipe(Context.add(BashSession, session))
     })
   )
 

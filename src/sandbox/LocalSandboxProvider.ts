@@ -294,7 +294,7 @@ const makeLocalSandboxBackend = (
         unsearched = undefined
         const all = withNotice(withNotice(withNotice(result, failure), running.notice()), notice)
         const noted = withNotice(all, withheld.notice(command, running.withheld()))
-        return trace(command, cwd, session.peek().cwd, noted)
+        return Effect.flatMap(session.cwd, (now) => trace(command, cwd, now, noted))
       }
       const execution = execute(command, { timeout: options?.timeout, observer })
       return Effect.flatMap(Slices.pass(command, execution), (result) => {
@@ -311,8 +311,7 @@ const makeLocalSandboxBackend = (
       (execute: BashSession.Execute): Execute =>
       (command, options) =>
         executed(
-          Effect.suspend(() => {
-            const { cwd } = session.peek()
+          Effect.flatMap(session.cwd, (cwd) => {
             return Slices.andThen(preflight(command, { cwd, home: userHome, line: options?.line }), (found) => {
               const [denial, ...others] = found.filter(
                 ({ access, resource }) => !(access === "read" && running.isGranted(resource))

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { type CommandError, ExecutionFailed } from "../domain/CommandError.js"
@@ -123,7 +124,7 @@ const nothingBlocked =
  * @since 0.1.0
  * @category constructors
  */
-export const unsandboxed = (session: BashSession): Omit<SandboxBackend, "dispose"> => ({
+export const unsandboxed = (session: Context.Tag.Service<BashSession>): Omit<SandboxBackend, "dispose"> => ({
   policy: undefined,
   execute: nothingBlocked(session.execute),
   exclusive: (use) =>

@@ -14,7 +14,7 @@ import { type CommandError, ExecutionFailed, type InvalidUsage } from "../domain
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Slices from "../domain/Slices.js"
 import * as Span from "../domain/Span.js"
-import type { BashSession } from "../session/BashSession.js"
+import { BashSession } from "../session/BashSession.js"
 import { CommandQueue } from "../session/CommandQueue.js"
 import * as Job from "../session/Job.js"
 import { defaults, SessionSettings } from "../session/SessionSettings.js"
@@ -257,13 +257,7 @@ export class SandboxManager extends Context.Tag("synapse/SandboxManager")<
   }
 >() {}
 
-/**
- * Makes a manager which runs all commands in a given session, and enforces nothing.
- *
- * @since 0.1.0
- * @category constructors
- */
-export const fromSession = (session: BashSession): Context.Tag.Service<SandboxManager> => {
+const ofSession = (session: Context.Tag.Service<BashSession>): Context.Tag.Service<SandboxManager> => {
   const backend = { ...unsandboxed(session), dispose: session.restart }
   const queue = new CommandQueue()
   const restarting = (isRestart: boolean | undefined): Effect.Effect<void> =>
@@ -281,7 +275,7 @@ export const fromSession = (session: BashSession): Context.Tag.Service<SandboxMa
     inOrder: (call, isRestart) => Effect.zipRight(restarting(isRestart), queue.enterPassable(call)),
     restart: session.restart,
     cwd: session.cwd,
-    setStatus: (status) => session.setStatus?.(status) ?? Effect.void,
+    setStatus: session.setStatus,
     isFile: (path) => Effect.sync(() => isFile(path)),
     surroundings: Effect.succeed(Surroundings.none),
     conditions: () => ({ timeout: defaults.timeout, confinement: Conditions.Confinement.Open() }),
@@ -400,4 +394,15 @@ export const layer: Layer.Layer<
       shutdown: current.shutdown
     })
   })
+)
+
+/**
+ * A layer which runs all commands in a given session, and enforces nothing.
+ *
+ * @since 0.1.0
+ * @category layers
+ */
+export const layerSession: Layer.Layer<SandboxManager, never, BashSession> = Layer.effect(
+  SandboxManager,
+  Effect.map(BashSession, ofSession)
 )

@@ -3,11 +3,12 @@
  * next.
  */
 
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { CommandLine } from "../bash/CommandLine.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
@@ -21,7 +22,7 @@ import { CommandQueue } from "./CommandQueue.js"
 import type { Fed, ReadyShell } from "./internal/CommandDelivery.js"
 import { CommandFeeder } from "./internal/CommandDelivery.js"
 import { SessionState } from "./internal/SessionState.js"
-import type { ShellLifecycle as ShellLifecycleOfCommandDispatch } from "./internal/ShellLifecycle.js"
+import type { ShellLifecycle as Lifecycle } from "./internal/ShellLifecycle.js"
 import * as ShellLifecycle from "./internal/ShellLifecycle.js"
 import * as Job from "./Job.js"
 import { SessionSettings, type Settings } from "./SessionSettings.js"
@@ -35,7 +36,7 @@ type Answer = Effect.Effect<CommandResult, ExecutionFailed>
 /** The dependencies of a dispatch. */
 interface DispatchOptions {
   readonly feeder: CommandFeeder
-  readonly lifecycle: ShellLifecycleOfCommandDispatch
+  readonly lifecycle: Lifecycle
   readonly state: SessionState
   readonly bridge: Context.Tag.Service<ShellBridge>
 }
@@ -181,14 +182,6 @@ export interface ExecuteOptions {
   readonly line?: CommandLine | undefined
 }
 
-/** The state of a session as of now. */
-export interface SessionNow {
-  /** The shell's current directory, as of the last command that ended. */
-  readonly cwd: string
-  /** True where no command runs or waits. */
-  readonly isFree: boolean
-}
-
 /**
  * Runs a command, and returns its result when it has ended. Fails with ExecutionFailed where it timed out or no shell
  * could be started, and with InvalidUsage for a text that no shell can take (one with a NUL byte). Interruption ends
@@ -205,35 +198,36 @@ export type Execute = (
  * A command that the shell itself has called (`ShellBridge`) can't use `execute` and `exclusive`: the shell waits for
  * that command, so both fail with ExecutionFailed at once instead of waiting forever.
  */
-export interface BashSession {
-  /** The command line that starts the shell. */
-  readonly shellCommand: string
-  readonly execute: Execute
-  /**
-   * Takes one turn in the queue of the commands, and holds it while `use` runs: no other command runs between those
-   * that `use` runs with its `execute`, which must not be used after `use` has ended.
-   */
-  readonly exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
-  /**
-   * Ends the shell and everything that it started; the next command starts a new shell without any of the old state.
-   */
-  readonly restart: Effect.Effect<void>
-  /** The shell's current directory, as of the last command that ended. */
-  readonly cwd: Effect.Effect<string>
-  /** Returns the session's state without an effect; what runs every command may ask it. */
-  readonly peek: () => SessionNow
-  /** Sets `$?` of the next command, after a command that ran without the shell. */
-  readonly setStatus?: (status: number) => Effect.Effect<void>
-}
+export class BashSession extends Context.Tag("synapse/BashSession")<
+  BashSession,
+  {
+    /** The command line that starts the shell. */
+    readonly shellCommand: string
+    readonly execute: Execute
+    /**
+     * Takes one turn in the queue of the commands, and holds it while `use` runs: no other command runs between those
+     * that `use` runs with its `execute`, which must not be used after `use` has ended.
+     */
+    readonly exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) => Effect.Effect<A, E | ExecutionFailed>
+    /**
+     * Ends the shell and everything that it started; the next command starts a new shell without any of the old state.
+     */
+    readonly restart: Effect.Effect<void>
+    /** The shell's current directory, as of the last command that ended. */
+    readonly cwd: Effect.Effect<string>
+    /** Sets `$?` of the next command, after a command that ran without the shell. */
+    readonly setStatus: (status: number) => Effect.Effect<void>
+  }
+>() {}
 
 /** Makes a session whose every command fails, because no shell can be started with these settings. */
-const unusable = (settings: Settings, error: InvalidUsage): BashSession => ({
+const unusable = (settings: Settings, error: InvalidUsage): Context.Tag.Service<BashSession> => ({
   shellCommand: settings.shellCommand,
   execute: () => Effect.fail(error),
   exclusive: (use) => use(() => Effect.fail(error)),
   restart: Effect.void,
   cwd: Effect.succeed(settings.cwd ?? "/"),
-  peek: () => ({ cwd: settings.cwd ?? "/", isFree: true })
+  setStatus: () => Effect.void
 })
 
 /** The error for whoever uses what `exclusive` gave after its turn has ended. */
@@ -253,7 +247,7 @@ const refusalOf = (text: string): InvalidUsage | undefined => {
  */
 export const make = (
   launcher: ShellLauncher
-): Effect.Effect<BashSession, never, SessionSettings | ShellBridge | Scope.Scope> =>
+): Effect.Effect<Context.Tag.Service<BashSession>, never, SessionSettings | ShellBridge | Scope.Scope> =>
   Effect.gen(function* () {
     const settings = yield* SessionSettings
     const bridge = yield* ShellBridge
@@ -290,7 +284,7 @@ export const make = (
 
     const turns = new CommandQueue()
     const isOfShell = Nesting.isWithin(bridge)
-    return {
+    return BashSession.of({
       shellCommand: settings.shellCommand,
       execute: executeBy(new CommandDispatch(turns, options), isOfShell),
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
@@ -317,10 +311,13 @@ export const make = (
         ),
       restart: lifecycle.restart,
       cwd: Effect.sync(() => state.cwd),
-      peek: () => ({ cwd: state.cwd, isFree: turns.isFree }),
       setStatus: (status) =>
         Effect.sync(() => {
           state.status = status
         })
-    }
+    })
   })
+
+/** A layer of a session whose shells the launcher starts. */
+export const layer = (launcher: ShellLauncher): Layer.Layer<BashSession, never, SessionSettings | ShellBridge> =>
+  Layer.scoped(BashSession, make(launcher))

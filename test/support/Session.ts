@@ -5,6 +5,7 @@ import * as Fs from "node:fs"
 import * as Os from "node:os"
 import * as Path from "node:path"
 import { assert, it } from "@effect/vitest"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Bridge from "../../src/bridge/Bridge.js"
@@ -20,7 +21,7 @@ import { isLate } from "./Leftovers.js"
 
 /** What a test is given. */
 export interface Subject {
-  readonly session: BashSession.BashSession
+  readonly session: Context.Tag.Service<BashSession.BashSession>
   /**
    * Runs a command and gives its whole result, but for the order of its lines and the notice about what is still printed
    * in the background.
