@@ -14,7 +14,7 @@ import * as ShellSide from "./internal/ShellSide.js"
 export type Within = <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** The commands that a shell can call, of which only the names are known until one is called. */
-export interface LateCommands {
+interface LateCommands {
   readonly names: ReadonlyArray<string>
   readonly prefixed: ReadonlyArray<Described>
   /** Tests whether there are servers or skills, whose commands programs in the shell find once they are loaded. */

@@ -6,7 +6,7 @@ import * as KeepAlive from "./KeepAlive.js"
 import * as ShellBridge from "./ShellBridge.js"
 
 /** The options of `hold`. */
-export interface HoldOptions {
+interface HoldOptions {
   /** Stands for the place in the queue, by which `leave` can give it up earlier. */
   readonly turn?: object
   /** Called where it is interrupted before its turn has come. */

@@ -39,7 +39,7 @@ export interface Job {
 }
 
 /** The facts about a command that ran which its outcome does not hold. */
-export interface Findings {
+interface Findings {
   readonly notices: ReadonlyArray<string>
   /** The last command that bash did not find. */
   readonly missing: string | undefined

@@ -284,7 +284,7 @@ export const examine = (
 }
 
 /** The places that a sandbox hides, by their real paths. */
-export interface Reserved {
+interface Reserved {
   readonly places: ReadonlyArray<string>
   /** Lets others remove what was made for the reservation. */
   readonly release: () => void

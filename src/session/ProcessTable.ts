@@ -129,7 +129,7 @@ export const waitsIn = (pid: number): string => {
 /** Reads the name of a process, which it can choose; what is not printable is `?`. */
 export const nameOf = (pid: number): string => (text(`/proc/${pid}/comm`) ?? "").trim().replaceAll(/[^ -~]/g, "?")
 
-const program = (pid: number): string => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`)) ?? ""
+const program = (pid: number): string => exe(pid) ?? ""
 
 /** The names of shells that `&` of a command may come from. */
 const shells = /\/(ba|da|k|mk|z|a)?sh$/
@@ -203,21 +203,7 @@ export const namespacePids = (pid: number): ReadonlyArray<number> =>
     ?.split(/\s+/)
     .map(Number) ?? []
 
-const exe = (pid: number): string | undefined => {
-  try {
-    return Fs.readlinkSync(`/proc/${pid}/exe`)
-  } catch {
-    return undefined
-  }
-}
-
-const status = (pid: number): string | undefined => {
-  try {
-    return Fs.readFileSync(`/proc/${pid}/status`, "latin1")
-  } catch {
-    return undefined
-  }
-}
+const exe = (pid: number): string | undefined => attempt(() => Fs.readlinkSync(`/proc/${pid}/exe`))
 
 /**
  * Tests whether a process is a fork of the shell that has not reset the shell's traps yet. SIGINT would take such a
@@ -225,7 +211,7 @@ const status = (pid: number): string | undefined => {
  * after its handler of SIGINT, and the trap on SIGURG is set whenever a command runs.
  */
 export const isNascent = (pid: number, shell: number): boolean => {
-  const caught = /^SigCgt:\s*(\S+)$/m.exec(status(pid) ?? "")?.[1]
+  const caught = /^SigCgt:\s*(\S+)$/m.exec(text(`/proc/${pid}/status`) ?? "")?.[1]
   const bit = 1n << BigInt(Os.constants.signals.SIGURG - 1)
   return caught !== undefined && (BigInt(`0x${caught}`) & bit) !== 0n && exe(pid) === exe(shell)
 }
@@ -258,12 +244,7 @@ export const set = (mark: string): string => `\\builtin ulimit -SR ${mark}||\\bu
 
 /** Returns the mark of a process; undefined where it has none, or has ended. */
 export const of = (pid: number): string | undefined => {
-  try {
-    const limits = Fs.readFileSync(`/proc/${pid}/limits`, "latin1")
-    return /^Max realtime timeout +(\d{18})\b/m.exec(limits)?.[1]
-  } catch {
-    return undefined
-  }
+  return /^Max realtime timeout +(\d{18})\b/m.exec(text(`/proc/${pid}/limits`) ?? "")?.[1]
 }
 
 /** Tests whether a mark is of one of the session's commands. */
@@ -301,22 +282,8 @@ const parseStat = (stat: string): Process | undefined => {
   }
 }
 
-const readText = (path: string): string | undefined => {
-  try {
-    return Fs.readFileSync(path, "latin1")
-  } catch {
-    return undefined
-  }
-}
-
 /** Lists `/proc`; empty where no descriptor is left for it. */
-const namesInProc = (): ReadonlyArray<string> => {
-  try {
-    return Fs.readdirSync("/proc")
-  } catch {
-    return []
-  }
-}
+const namesInProc = (): ReadonlyArray<string> => attempt(() => Fs.readdirSync("/proc")) ?? []
 
 /** The most looks at `/proc` for one list. */
 const maxLooks = 20
@@ -334,7 +301,7 @@ const eachInProc = (isKnown: (name: string) => boolean, look: (one: Process) => 
       const first = name.charCodeAt(0)
       if (first < 48 || first > 57 || seen.has(name) || isKnown(name)) continue
       seen.add(name)
-      const stat = readText(`/proc/${name}/stat`)
+      const stat = text(`/proc/${name}/stat`)
       const parsed = stat === undefined ? undefined : parseStat(stat)
       if (parsed === undefined || !look(parsed)) isSure = false
     }
@@ -368,7 +335,7 @@ export const list = (): Array<Process> => (process.platform === "linux" ? fromPr
 
 /** Tests whether a process has not ended. */
 export const isThere = (pid: number): boolean => {
-  const stat = readText(`/proc/${pid}/stat`)
+  const stat = text(`/proc/${pid}/stat`)
   if (stat !== undefined) return parseStat(stat) !== undefined
   // Where no descriptor is left to read it, it is there all the same.
   return process.platform !== "linux" || Fs.existsSync(`/proc/${pid}`)
@@ -418,7 +385,7 @@ export const members = (shell: number, sessionId: string, since: number): Array<
   const marked = new Set<number>()
   const isThere = ({ pid, started }: Process): boolean => {
     if (started < since) return true
-    if (readText(`/proc/${pid}/environ`)?.includes(mark) === true || isOfSession(of(pid), sessionId)) {
+    if (text(`/proc/${pid}/environ`)?.includes(mark) === true || isOfSession(of(pid), sessionId)) {
       marked.add(pid)
       return true
     }
@@ -441,7 +408,7 @@ export const members = (shell: number, sessionId: string, since: number): Array<
 export const resolve = (spawned: number, innerPid: number): number => {
   if (spawned === innerPid) return spawned
   for (const one of descendants(list(), spawned)) {
-    const pids = /^NSpid:\s*(.*)$/m.exec(readText(`/proc/${one.pid}/status`) ?? "")?.[1]?.split(/\s+/)
+    const pids = /^NSpid:\s*(.*)$/m.exec(text(`/proc/${one.pid}/status`) ?? "")?.[1]?.split(/\s+/)
     if (pids === undefined ? one.pid === innerPid : Number(pids.at(-1)) === innerPid) return one.pid
   }
   return spawned
@@ -466,7 +433,7 @@ export const early = 2
  */
 export const ticksAt = (time: number): number => {
   // In this order: a pause of this process in between makes the result too early, never too late.
-  const uptime = Number.parseFloat(readText("/proc/uptime") ?? "0")
+  const uptime = Number.parseFloat(text("/proc/uptime") ?? "0")
   const ago = performance.now() - time
   // USER_HZ is 100 on every Linux that Node runs on.
   return Math.floor((uptime - ago / 1000) * 100)

@@ -40,7 +40,7 @@ export const parse = (shellCommand: string): Either.Either<Spawnable, InvalidUsa
 }
 
 /** The supervisor of the shells to launch, with its directory and its environment. */
-export interface LaunchRequest {
+interface LaunchRequest {
   /** The command line of the supervisor, which is a bash: that of the settings, with its script. */
   readonly shell: Spawnable
   /** The session's private directory, which the shell must see. */

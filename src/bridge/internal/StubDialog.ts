@@ -104,7 +104,7 @@ class RequestReader {
 export class Refused extends Data.TaggedError("Refused")<{ readonly kind: string; readonly reason: string }> {}
 
 /** A word that the caller is told, or bytes whose number it was told before. */
-export type Word = string | Uint8Array
+type Word = string | Uint8Array
 
 /** A reply: `ok` and a detail, or `text` and the content of a file. */
 export interface Reply {

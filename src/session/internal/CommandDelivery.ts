@@ -321,7 +321,7 @@ const unsure =
 const interrupted = 130
 
 /** The settings of a delivery, and the marks of its command and the next one (`CommandMark`). */
-export interface DeliveryOptions {
+interface DeliveryOptions {
   /** The mark of its processes, where that is known. */
   readonly mark: string | undefined
   readonly nextMark: string

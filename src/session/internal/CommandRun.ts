@@ -212,7 +212,7 @@ const remove = (chunk: Buffer, file: string, pid: number): Buffer => {
 }
 
 /** The reason why a command is ended before it has ended by itself. */
-export type StopReason = "cancelled" | "timeout" | "restart"
+type StopReason = "cancelled" | "timeout" | "restart"
 
 /**
  * The outcome of a command that ran: its exit code (the shell's own, where the shell has ended), its output, and the
@@ -232,7 +232,7 @@ export interface Outcome {
 }
 
 /** The conductor of a run through its shell. */
-export interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
+interface Conduct extends Pick<Interruption.Target, "mark" | "nextMark"> {
   /** True once a shell that ends has written all of its state. */
   readonly isExiting: boolean
   /** Called when the command begins to be ended. */

@@ -199,7 +199,7 @@ export class LineCounter {
 }
 
 /** The limits of a captured stream, and the file for all of it. */
-export interface CaptureOptions {
+interface CaptureOptions {
   /** The most characters of the text, without the line that tells what was left out. */
   readonly limit: number
   /** The most bytes of the file; 0 for no file. */

@@ -142,10 +142,10 @@ export class Substitutions {
  * `Fed`: nobody writes any more to what it reads. `Open`: somebody still does, such as a background child. `Unread`:
  * nobody reads what it writes. `Child`: started by another one.
  */
-export type Relation = "Fed" | "Open" | "Unread" | "Child"
+type Relation = "Fed" | "Open" | "Unread" | "Child"
 
 /** A process substitution of a command that is over. */
-export interface Substitution {
+interface Substitution {
   readonly pid: number
   readonly relation: Relation
   /** True where it waits for input or for events; false where it works, sleeps or waits for a child. */
@@ -157,7 +157,7 @@ export interface Substitution {
 }
 
 /** The processes that hold the pipes of a command. */
-export interface Holders {
+interface Holders {
   readonly pids: ReadonlyArray<number>
   /** True where each is known to be a substitution or in the background: one that begins or ends looks like neither. */
   readonly isSure: boolean

@@ -215,7 +215,7 @@ export interface ShellLifecycle {
 }
 
 /** The dependencies of a lifecycle. */
-export interface LifecycleOptions {
+interface LifecycleOptions {
   readonly settings: Settings
   readonly launcher: ShellLauncher
   readonly shell: Spawnable

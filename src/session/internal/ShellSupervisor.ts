@@ -235,7 +235,7 @@ export class Shell {
 }
 
 /** The options of `spawn`. */
-export interface SpawnOptions {
+interface SpawnOptions {
   readonly launch: Launch
   /** The session's private directory, which goes when this program dies; it holds the supervisor's script. */
   readonly directory: SessionDirectory
@@ -492,7 +492,7 @@ export interface Restart {
 }
 
 /** The options of `launch`. */
-export interface LaunchOptions {
+interface LaunchOptions {
   readonly launcher: ShellLauncher
   /** The command line of the session's shells, from the settings. */
   readonly shell: Spawnable
