@@ -14,6 +14,9 @@ const answers = (stdout: string) =>
     .map((line) => JSON.parse(line))
     .map(({ extras, message, output, toolCallId }) => ({ toolCallId, output, message, exitCode: extras.exitCode }))
 
+/** A task for a sub-agent, which keeps no later call waiting. */
+const task = "task:general --description d --prompt p"
+
 const echo = (command: string) => ({ stdout: command })
 
 const ids = (stdout: string) => answers(stdout).map(({ toolCallId }) => toolCallId)
@@ -24,11 +27,9 @@ describe("synapse call", () => {
       const gate = yield* Deferred.make<void>()
       const { exitCode, stderr, stdout } = yield* run(
         ["call"],
-        (command) => {
-          if (command === "slow") return Effect.as(Deferred.await(gate), { stdout: "slow" })
-          return Effect.as(Deferred.succeed(gate, undefined), { stdout: command })
-        },
-        [`${call("1", "slow")}\n${call("2", "fast")}\n`]
+        (command) => Effect.as(Deferred.succeed(gate, undefined), { stdout: command }),
+        [`${call("1", task)}\n${call("2", "fast")}\n`],
+        () => Effect.as(Deferred.await(gate), "slow")
       )
       assert.deepStrictEqual({ exitCode, stderr, ids: ids(stdout) }, { exitCode: 0, stderr: "", ids: ["2", "1"] })
       assert.deepStrictEqual(JSON.parse(stdout.split("\n")[0] ?? ""), {
@@ -47,15 +48,22 @@ describe("synapse call", () => {
       const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
       let running = 0
       let most = 0
-      const { stdout } = yield* run(["call"], () => {
-        most = Math.max(most, ++running)
-        const opened =
-          running === 1000 ? Effect.zipRight(Effect.repeatN(turn, 20), Deferred.succeed(gate, undefined)) : Effect.void
-        return Effect.zipRight(opened, Deferred.await(gate)).pipe(
-          Effect.tap(() => Effect.sync(() => running--)),
-          Effect.as({})
-        )
-      }, [Array.from({ length: 1100 }, (_, id) => `${call(String(id), "wait")}\n`).join("")])
+      const { stdout } = yield* run(
+        ["call"],
+        echo,
+        [Array.from({ length: 1100 }, (_, id) => `${call(String(id), task)}\n`).join("")],
+        () => {
+          most = Math.max(most, ++running)
+          const opened =
+            running === 1000
+              ? Effect.zipRight(Effect.repeatN(turn, 20), Deferred.succeed(gate, undefined))
+              : Effect.void
+          return Effect.zipRight(opened, Deferred.await(gate)).pipe(
+            Effect.tap(() => Effect.sync(() => running--)),
+            Effect.as("done")
+          )
+        }
+      )
       assert.strictEqual(most, 1000)
       assert.strictEqual(new Set(ids(stdout)).size, 1100)
     })

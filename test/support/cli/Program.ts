@@ -30,15 +30,17 @@ type Input = ReadonlyArray<Uint8Array | string | Effect.Effect<string>>
 export const run = (
   args: ReadonlyArray<string>,
   script: TestSynapse.Script = () => ({}),
-  stdin: Input = []
-): Effect.Effect<Run> => Effect.map(runBy(program, args, script, stdin), ({ sandbox: _, ...result }) => result)
+  stdin: Input = [],
+  subAgents?: TestSynapse.TaskScript
+): Effect.Effect<Run> => Effect.map(runBy(program, args, script, stdin, subAgents), ({ sandbox: _, ...run }) => run)
 
 /** The same by any reading of the words. */
 export const runBy = (
   by: (args: ReadonlyArray<string>) => Effect.Effect<number, never, App | Stdio>,
   args: ReadonlyArray<string>,
   script: TestSynapse.Script,
-  stdin: Input
+  stdin: Input,
+  subAgents?: TestSynapse.TaskScript
 ): Effect.Effect<SandboxedRun> =>
   Effect.gen(function* () {
     const written: { stdout: Array<Buffer>; stderr: Array<Buffer> } = { stdout: [], stderr: [] }
@@ -63,7 +65,7 @@ export const runBy = (
     const make: MakeApp = (given, givenSandbox) => {
       settings = given
       sandbox = givenSandbox
-      return TestSynapse.layer(script)
+      return TestSynapse.layer(script, subAgents === undefined ? {} : { subAgents })
     }
     const config = Layer.provide(SandboxConfig.layerMemory(), SandboxSettings.layerFromEnv())
     const app = App.of({ layer: make, shell: (...given) => Layer.merge(make(...given), config) })
