@@ -8,8 +8,8 @@ import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as AgentType from "./agent/AgentType.js"
+import * as CallContext from "./domain/CallContext.js"
 import type { CommandError, ExecutionFailed, InvalidUsage } from "./domain/CommandError.js"
-import * as CommandListener from "./domain/CommandListener.js"
 import * as CommandResult from "./domain/CommandResult.js"
 import * as McpClient from "./extension/mcp/McpClient.js"
 import * as SubAgentManager from "./extension/SubAgentManager.js"
@@ -99,7 +99,7 @@ const layerSession = (script: Script, cwd: string): Layer.Layer<BashSession | Te
           calls.push({ _tag: "Execute", command, ...(timeout === undefined ? {} : { timeout }) })
           const answer = script(command, options)
           return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
-        }).pipe(Effect.map(CommandResult.make), Effect.tap(CommandListener.tell))
+        }).pipe(Effect.map(CommandResult.make), Effect.tap(CallContext.tell))
       const session = BashSession.of({
         shellCommand: "/bin/bash",
         cwd: Effect.succeed(cwd),

@@ -7,7 +7,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -15,9 +14,8 @@ import * as Scope from "effect/Scope"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Skill from "../commands/skill/Skill.js"
 import * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, InvalidUsage, toText } from "../domain/CommandError.js"
-import * as CommandInput from "../domain/CommandInput.js"
-import * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as Slices from "../domain/Slices.js"
 import { SubAgentStep } from "../domain/SubAgentEvent.js"
@@ -192,12 +190,14 @@ const unknownType = (type: string, known: ReadonlyArray<AgentType.AgentType>): C
 
 /** Runs an effect as if nobody called it: what its commands say and read is not their caller's. */
 const apart = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.flatMap(FiberRef.get(CommandListener.current), ({ account }) =>
+  Effect.flatMap(CallContext.get("listener"), ({ account }) =>
     self.pipe(
-      Effect.locally(CommandListener.current, account === undefined ? {} : { account }),
-      Effect.locally(CommandInput.current, undefined),
-      Effect.locally(CommandInput.ofLine, undefined),
-      Effect.locally(Advice.audience, Advice.model)
+      CallContext.locally({
+        listener: account === undefined ? {} : { account },
+        input: undefined,
+        stdin: undefined,
+        audience: Advice.model
+      })
     )
   )
 
@@ -322,7 +322,7 @@ export const layer = ({
         look,
         check: find,
         execute: Effect.fn("SubAgentManager.execute")((type, task) =>
-          Effect.flatMap(FiberRef.get(CommandListener.current), ({ onSubAgent }) => {
+          Effect.flatMap(CallContext.get("listener"), ({ onSubAgent }) => {
             const { description } = task
             const id = crypto.randomUUID()
             const tell = (step: SubAgentStep) => onSubAgent?.({ id, type, description, step })

@@ -5,7 +5,6 @@ import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
@@ -14,7 +13,8 @@ import type { CommandCall, Handler, Program } from "../command/CommandHandler.js
 import { isLineHandler } from "../command/CommandHandler.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
-import * as Advice from "../domain/Advice.js"
+import type * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import type { CommandError, FailureCategory } from "../domain/CommandError.js"
 import { CommandNotFound } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
@@ -228,7 +228,7 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<BridgeCommands, never, CommandRegistry> {
   const registry = yield* CommandRegistry
   const runtime = yield* Effect.runtime()
-  const audience = yield* FiberRef.get(Advice.audience)
+  const audience = yield* CallContext.get("audience")
   const turns = new FileTurns()
   const ended: Array<CallEnding & Pick<CallRequest, "mark">> = []
   const images = new Images()
@@ -251,7 +251,7 @@ export const make = Effect.fnUntraced(function* (
     prefixed: () => callable().prefixed,
     run: (call, request, around, output) => {
       const fiber = Runtime.runFork(runtime)(
-        Effect.locally(
+        CallContext.locally(
           within(
             run(
               registry.find(request.name),
@@ -260,8 +260,7 @@ export const make = Effect.fnUntraced(function* (
               registry.listed()
             )
           ),
-          CommandListener.current,
-          CommandListener.ofProgress(around.listener ?? {})
+          { listener: CommandListener.ofProgress(around.listener ?? {}) }
         )
       )
       void call.gone.then(() => fiber.unsafeInterruptAsFork(fiber.id()))

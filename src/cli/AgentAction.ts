@@ -22,8 +22,9 @@ import * as Recorder from "../agent/transcript/Recorder.js"
 import * as Sessions from "../agent/transcript/Sessions.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import { type ExecutionFailed, InvalidUsage, toText } from "../domain/CommandError.js"
-import * as CommandListener from "../domain/CommandListener.js"
+import type * as CommandListener from "../domain/CommandListener.js"
 import * as ForeignText from "../domain/ForeignText.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
 import * as SandboxSettings from "../sandbox/config/SandboxSettings.js"
@@ -265,7 +266,7 @@ const runIn = (given: Given, session: OpenSession.OpenSession, model: Model, cwd
         // Kept before it is told: what was told, a resumed run knows.
         .pipe(
           Stream.runForEach((event) => Effect.zipRight(recorder.take(event), report.take(event))),
-          Effect.locally(CommandListener.current, listener)
+          CallContext.locally({ listener })
         )
     }).pipe(
       Effect.provide(

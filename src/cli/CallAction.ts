@@ -13,9 +13,9 @@ import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as CallContext from "../domain/CallContext.js"
 import { InvalidUsage } from "../domain/CommandError.js"
 import * as CommandResult from "../domain/CommandResult.js"
-import * as Timeout from "../domain/Timeout.js"
 import type { ToolCall } from "../domain/ToolCall.js"
 import * as ToolCallOfCallLine from "../domain/ToolCall.js"
 import * as PermissionPrompt from "../sandbox/permission/PermissionPrompt.js"
@@ -477,7 +477,7 @@ export const call = (given: Given): Effect.Effect<void, ConfigError, App | Stdio
     const permission = Asking.isTold(given.ask) ? PermissionPrompt.layer : undefined
     yield* Effect.provide(
       // What Synapse answers itself has no other limit.
-      Effect.locally(Effect.scoped(serve(given.brief)), Timeout.ofCalls, Option.getOrUndefined(given.timeout)),
+      CallContext.locally(Effect.scoped(serve(given.brief)), { timeout: Option.getOrUndefined(given.timeout) }),
       app.layer(...SessionOptions.toSettings(given, SessionOptions.goesOn), permission)
     )
   })

@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Advice from "../domain/Advice.js"
-import * as CommandInput from "../domain/CommandInput.js"
-import * as CommandListener from "../domain/CommandListener.js"
+import * as CallContext from "../domain/CallContext.js"
+import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import * as WorkingDirectory from "../domain/WorkingDirectory.js"
@@ -67,7 +67,7 @@ export const exec = (
               { tasks, cwd }
             )
           ).pipe(Effect.provide(app.layer(...settings, permission)))
-    yield* setExitCode(yield* Effect.locally(running, CommandInput.ofLine, stdio.hasInput() ? stdio.pull : undefined))
+    yield* setExitCode(yield* CallContext.locally(running, { stdin: stdio.hasInput() ? stdio.pull : undefined }))
   }).pipe(Effect.scoped)
 
 /** Runs a command that only the shell has to do with. */
@@ -91,9 +91,7 @@ const runPlain = (
         partial = result
       }
     }
-    const exit = yield* Effect.exit(
-      Effect.locally(manager.execute(command, { timeout }), CommandListener.current, listener)
-    )
+    const exit = yield* Effect.exit(CallContext.locally(manager.execute(command, { timeout }), { listener }))
     if (tasks !== undefined) yield* tasks.end
     const isSilent =
       Exit.isSuccess(exit) &&

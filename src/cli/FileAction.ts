@@ -10,7 +10,8 @@ import * as Edit from "../commands/edit/Edit.js"
 import * as Read from "../commands/read/Read.js"
 import * as Write from "../commands/write/Write.js"
 import * as Advice from "../domain/Advice.js"
-import * as CommandInput from "../domain/CommandInput.js"
+import * as CallContext from "../domain/CallContext.js"
+import type * as CommandInput from "../domain/CommandInput.js"
 import { App, Invocation } from "./Invocation.js"
 import * as SessionOptions from "./SessionOptions.js"
 import { Stdio } from "./Stdio.js"
@@ -38,7 +39,7 @@ export const run: Effect.Effect<void, ConfigError, App | Invocation | Stdio> = E
   const command = [name, ...words.map(quote)].join(" ")
   const call = { id: name, name: "Bash", arguments: JSON.stringify({ command }) }
   const code = yield* handle(call, false, { audience: person }).pipe(
-    Effect.locally(CommandInput.current, inputOf(stdio)),
+    CallContext.locally({ input: inputOf(stdio) }),
     Effect.provide(app.layer(SessionOptions.endsAtOnce, {}))
   )
   yield* setExitCode(code)

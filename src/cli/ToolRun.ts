@@ -3,8 +3,9 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import type { CommandError } from "../domain/CommandError.js"
-import * as CommandListener from "../domain/CommandListener.js"
+import type * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
 import type { ToolCall } from "../domain/ToolCall.js"
@@ -45,7 +46,7 @@ export const handle = (
       ...(json ? undefined : { onOutput, takesAll: true, audience, onHint: (text) => hints.push(text) }),
       onSubAgent
     }
-    const result = yield* Effect.locally(toolset.handle(call), CommandListener.current, listener)
+    const result = yield* CallContext.locally(toolset.handle(call), { listener })
     if (tasks !== undefined) yield* tasks.end
     if (!json) return yield* report(result, hints, cwd)
     yield* Effect.promise(async () => stdio.write("stdout", `${JSON.stringify(result)}\n`))

@@ -3,8 +3,6 @@
  *
  * @since 0.1.0
  */
-import * as FiberRef from "effect/FiberRef"
-import * as GlobalValue from "effect/GlobalValue"
 import * as Schema from "effect/Schema"
 
 /**
@@ -121,18 +119,6 @@ export const person = (names: ReadonlyArray<string>): Audience => {
   const typed = (line: string) => (names.some((name) => line.startsWith(`${name} `)) ? `synapse ${line}` : line)
   return { run: (command) => `\`${typed(command)}\``, typed }
 }
-
-/**
- * The audience of the messages of commands in a shell; a model by default. It is read when the layer of Synapse is
- * built: set it with `Effect.locally(Advice.audience, Advice.person(names))` around the effect that the layer is
- * provided to.
- *
- * @since 0.1.0
- * @category fiber refs
- */
-export const audience: FiberRef.FiberRef<Audience> = GlobalValue.globalValue("synapse/Audience", () =>
-  FiberRef.unsafeMake(model)
-)
 
 /**
  * Words advice for an audience, one line each.

@@ -1,11 +1,8 @@
 /**
- * The listener of a running command: local to the fiber that runs it, so that no function in between has to pass it on.
+ * The listener of a running command.
  *
  * @since 0.1.0
  */
-import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as GlobalValue from "effect/GlobalValue"
 import type * as Advice from "./Advice.js"
 import type { CommandResult } from "./CommandResult.js"
 import type { SubAgentEvent } from "./SubAgentEvent.js"
@@ -90,16 +87,6 @@ export interface CommandListener {
 }
 
 /**
- * The listener of the commands that a fiber runs. Set it with `Effect.locally(CommandListener.current, { … })`.
- *
- * @since 0.1.0
- * @category fiber refs
- */
-export const current: FiberRef.FiberRef<CommandListener> = GlobalValue.globalValue("synapse/CommandListener", () =>
-  FiberRef.unsafeMake<CommandListener>({})
-)
-
-/**
  * Returns the part of a listener that a command of ours hears: its output is told by who runs it.
  *
  * @since 0.1.0
@@ -111,20 +98,3 @@ export const ofProgress = ({ account, audience, onProgress, onSubAgent }: Comman
   ...(account === undefined ? undefined : { account }),
   ...(onSubAgent === undefined ? undefined : { onSubAgent })
 })
-
-const encoder = new TextEncoder()
-
-/**
- * Tells the listener the output of a command of ours, which no shell has written. It waits where the listener does.
- *
- * @since 0.1.0
- * @category combinators
- */
-export const tell = (result: CommandResult): Effect.Effect<void> =>
-  Effect.flatMap(FiberRef.get(current), ({ onOutput }) => {
-    if (onOutput === undefined) return Effect.void
-    return Effect.promise(async () => {
-      if (result.stdout !== "") await onOutput("stdout", encoder.encode(result.stdout))
-      if (result.stderr !== "") await onOutput("stderr", encoder.encode(result.stderr))
-    })
-  })

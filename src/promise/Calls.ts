@@ -1,7 +1,6 @@
 /** Runs the calls of one toolset, as promises. */
 import type * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
@@ -9,8 +8,8 @@ import type * as ManagedRuntime from "effect/ManagedRuntime"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as CallContext from "../domain/CallContext.js"
 import * as CommandError from "../domain/CommandError.js"
-import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ToolCall from "../domain/ToolCall.js"
 import * as KeepAlive from "../session/KeepAlive.js"
@@ -137,10 +136,12 @@ export const make = <R, E>(
     const queues = new Set<OutputQueue>()
     const text = makeOutputText(hearers)
     const fiber = runtime.runFork(
-      Effect.locally(NestedCall.within(toolset.handle(call)), CommandListener.current, {
-        onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
-        onInterrupted: (result) => {
-          partial = result
+      CallContext.locally(NestedCall.within(toolset.handle(call)), {
+        listener: {
+          onOutput: (stream, bytes) => (hearers.size === 0 ? undefined : text.take(stream, bytes)),
+          onInterrupted: (result) => {
+            partial = result
+          }
         }
       })
     )

@@ -7,7 +7,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -19,9 +18,9 @@ import { type CommandHandler, isLineHandler, type LineOptions } from "../command
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as UnknownCommand from "../command/UnknownCommand.js"
 import * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, ExecutionFailed, timedOut } from "../domain/CommandError.js"
 import * as CommandExit from "../domain/CommandExit.js"
-import * as CommandInput from "../domain/CommandInput.js"
 import * as CommandListener from "../domain/CommandListener.js"
 import * as CommandResult from "../domain/CommandResult.js"
 import * as ExitCode from "../domain/ExitCode.js"
@@ -172,7 +171,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
               Effect.catchAllCause(() => Effect.succeed(false))
             )
       // A standard input comes to the command by way of the shell.
-      const isShells = Effect.flatMap(FiberRef.get(CommandInput.ofLine), (input) =>
+      const isShells = Effect.flatMap(CallContext.get("stdin"), (input) =>
         input === undefined || handler === undefined || plain.input !== undefined ? looked : Effect.succeed(true)
       )
       const inItsTurn = Effect.flatMap(isShells, (isIts) => (isIts ? inShell(false) : noted))
@@ -186,7 +185,7 @@ export const layer: Layer.Layer<BashRouter, never, CommandRegistry | SandboxMana
       route: (command, given = {}) =>
         Effect.withFiberRuntime<CommandResult.CommandResult, CommandError>((fiber) => {
           const named: RouteOptions = typeof given === "boolean" ? { restart: given } : given
-          const timeout = fiber.getFiberRef(Timeout.ofCalls)
+          const timeout = fiber.getFiberRef(CallContext.current).timeout
           const options = timeout === undefined || named.timeout !== undefined ? named : { ...named, timeout }
           return Span.inFiber(fiber, "BashRouter.route", dispatch(command, options))
         })
@@ -218,19 +217,17 @@ const run = (
   options: RouteOptions,
   execute: (line: string) => Effect.Effect<CommandResult.CommandResult, CommandError>
 ): Effect.Effect<CommandResult.CommandResult, CommandError> =>
-  Effect.flatMap(FiberRef.get(CommandListener.current), (listener) => {
+  Effect.flatMap(CallContext.get("listener"), (listener) => {
     const early: Array<Uint8Array> = []
     /** True where the shell tells the listener all of it. */
     let isTold = false
     const byShell = (words: ReadonlyArray<string>) =>
       Effect.suspend(() => {
         isTold = true
-        return Effect.tapError(
-          Effect.locally(execute(words.map(Quote.word).join(" ")), CommandListener.current, listener),
-          () =>
-            Effect.sync(() => {
-              isTold = false
-            })
+        return Effect.tapError(CallContext.locally(execute(words.map(Quote.word).join(" ")), { listener }), () =>
+          Effect.sync(() => {
+            isTold = false
+          })
         )
       })
     const withEarly = <A extends { readonly stdout: string }>(output: A): A =>
@@ -250,13 +247,13 @@ const run = (
     ).pipe(
       Effect.map((result) => CommandResult.say(result, listener.audience ?? Advice.model)),
       Effect.catchAllCause((cause) => ended(plain.name, cause)),
-      Effect.locally(CommandListener.current, CommandListener.ofProgress(listener)),
+      CallContext.locally({ listener: CommandListener.ofProgress(listener) }),
       Effect.onInterrupt(() =>
         Effect.sync(() => {
           if (!isTold) listener.onInterrupted?.(withEarly(CommandResult.make({ exitCode: ExitCode.interrupted })))
         })
       ),
-      Effect.tap((result) => (isTold ? Effect.void : CommandListener.tell(result))),
+      Effect.tap((result) => (isTold ? Effect.void : CallContext.tell(result))),
       Effect.mapBoth({
         onSuccess: withEarly,
         onFailure: (error) =>

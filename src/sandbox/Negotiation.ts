@@ -4,8 +4,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as CallContext from "../domain/CallContext.js"
 import { Blocked, type CommandError } from "../domain/CommandError.js"
-import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import type { ExecuteOptions } from "../session/BashSession.js"
 import { type Denial, nameOf } from "./denial/Denial.js"
@@ -200,11 +200,7 @@ export const make = (
       }
       if (ran) {
         // The command has ended: a listener is not told of the interruption of what comes after it.
-        return yield* Effect.locally(
-          afterwards(backend, command, result, grants, grant, answer),
-          CommandListener.current,
-          {}
-        )
+        return yield* CallContext.locally(afterwards(backend, command, result, grants, grant, answer), { listener: {} })
       }
       const known = [...asked, grant.resource]
       if (answer !== "allow_once") {

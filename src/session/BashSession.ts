@@ -7,13 +7,11 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type { CommandLine } from "../bash/CommandLine.js"
+import * as CallContext from "../domain/CallContext.js"
 import { ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
-import * as CommandInput from "../domain/CommandInput.js"
-import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as HalfCharacter from "../domain/HalfCharacter.js"
 import * as Span from "../domain/Span.js"
@@ -259,40 +257,27 @@ export const make = (
     const options = { feeder, lifecycle, state, bridge }
 
     const executeBy =
-      (
-        dispatch: CommandDispatch,
-        isNested: (fiber: Fiber.RuntimeFiber<CommandResult, ExecutionFailed>) => boolean
-      ): Execute =>
+      (dispatch: CommandDispatch, refused: unknown): Execute =>
       (text, options) =>
         refusalOf(text) ??
-        Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) =>
-          isNested(fiber)
-            ? Nesting.busy()
-            : Span.inFiber(
-                fiber,
-                "BashSession.execute",
-                dispatch.run({
-                  text,
-                  timeout: Math.min(options?.timeout ?? settings.timeout, Timeout.longest),
-                  listener: fiber.getFiberRef(CommandListener.current),
-                  input: fiber.getFiberRef(CommandInput.current),
-                  stdin: fiber.getFiberRef(CommandInput.ofLine),
-                  observer: options?.observer
-                })
-              )
-        )
+        Effect.withFiberRuntime<CommandResult, ExecutionFailed>((fiber) => {
+          const { input, listener, stdin, within } = fiber.getFiberRef(CallContext.current)
+          if (refused !== undefined && within === refused) return Nesting.busy()
+          const timeout = Math.min(options?.timeout ?? settings.timeout, Timeout.longest)
+          const job = { text, timeout, listener, input, stdin, observer: options?.observer }
+          return Span.inFiber(fiber, "BashSession.execute", dispatch.run(job))
+        })
 
     const turns = new CommandQueue()
-    const isOfShell = Nesting.isWithin(bridge)
     return BashSession.of({
       shellCommand: settings.shellCommand,
-      execute: executeBy(new CommandDispatch(turns, options), isOfShell),
+      execute: executeBy(new CommandDispatch(turns, options), bridge),
       exclusive: <A, E>(use: (execute: Execute) => Effect.Effect<A, E>) =>
         Nesting.refuse<A, E | ExecutionFailed, never>(
           bridge,
           Effect.withFiberRuntime((fiber) => {
             const inner = new CommandQueue()
-            const executeInTurn = executeBy(new CommandDispatch(inner, options), () => false)
+            const executeInTurn = executeBy(new CommandDispatch(inner, options), undefined)
             let isOver = false
             return turns.hold(
               Effect.suspend(() =>
@@ -304,7 +289,7 @@ export const make = (
                   // A command that `use` has left running keeps the turn until it ends.
                   return inner.isFree ? undefined : inner.hold(Effect.void)
                 },
-                onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
+                onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CallContext.current).listener })
               }
             )
           })

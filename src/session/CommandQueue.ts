@@ -1,9 +1,8 @@
 /** The queue of calls: one at a time, strictly in the order of asking. */
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../domain/CommandListener.js"
+import * as CallContext from "../domain/CallContext.js"
 import * as Job from "./Job.js"
 import * as KeepAlive from "./KeepAlive.js"
-import * as ShellBridge from "./ShellBridge.js"
 
 /** The options of `hold`. */
 interface HoldOptions {
@@ -88,12 +87,8 @@ export class CommandQueue {
   /** Runs a command in its turn; at once where it is a part of the call whose turn it is, or the shell waits for it. */
   enter<A, E>(command: Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.withFiberRuntime((fiber) => {
-      const call = fiber.getFiberRef(ShellBridge.current)
-      return call !== undefined && (call === this || call === this.bridge)
-        ? command
-        : this.hold(command, {
-            onGivenUp: () => Job.tellInterrupted({ listener: fiber.getFiberRef(CommandListener.current) })
-          })
+      const { listener, within } = fiber.getFiberRef(CallContext.current)
+      return this.isPart(within) ? command : this.hold(command, { onGivenUp: () => Job.tellInterrupted({ listener }) })
     })
   }
 
@@ -102,17 +97,21 @@ export class CommandQueue {
     const turn = {}
     const inTurn = Effect.suspend(() => {
       if (!this.passable.has(turn)) this.leave(turn)
-      return ShellBridge.within(this)(call)
+      return CallContext.locally(call, { within: this })
     })
     return Effect.withFiberRuntime((fiber) => {
-      const outer = fiber.getFiberRef(ShellBridge.current)
-      if (outer !== undefined && (outer === this || outer === this.bridge)) return call
+      if (this.isPart(fiber.getFiberRef(CallContext.current).within)) return call
       this.passable.add(turn)
       return Effect.ensuring(
         this.hold(inTurn, { turn }),
         Effect.sync(() => this.passable.delete(turn))
       )
     })
+  }
+
+  /** Tests whether a call is a part of the call whose turn it is, or of a command in the shell. */
+  private isPart(within: unknown): boolean {
+    return within !== undefined && (within === this || within === this.bridge)
   }
 
   /** Keeps nobody waiting any more for the calls that need no shell: one of them may hang. */

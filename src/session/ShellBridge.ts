@@ -1,10 +1,8 @@
 /** The interface through which programs in a shell call commands that this process implements. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import * as FiberRef from "effect/FiberRef"
-import * as GlobalValue from "effect/GlobalValue"
 import * as Layer from "effect/Layer"
+import * as CallContext from "../domain/CallContext.js"
 import type { FailureCategory } from "../domain/CommandError.js"
 import { ExecutionFailed } from "../domain/CommandError.js"
 import type { CommandInput } from "../domain/CommandInput.js"
@@ -12,19 +10,11 @@ import type { CommandListener } from "../domain/CommandListener.js"
 import type { Image } from "../domain/CommandResult.js"
 import type { SessionDirectory } from "./SessionDirectory.js"
 
-/**
- * The call that this fiber is a part of: the bridge whose call it answers, or the place of a call that others wait for;
- * undefined where it is a part of none.
- */
-export const current: FiberRef.FiberRef<unknown> = GlobalValue.globalValue("synapse/Nesting", () =>
-  FiberRef.unsafeMake<unknown>(undefined)
-)
-
 /** Runs a call that the shell of this bridge has made, or that has this place. */
 export const within =
   (commands: unknown) =>
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.locally(call, current, commands)
+    CallContext.locally(call, { within: commands })
 
 /** The error for a command that waits for the shell which waits for it. */
 export const busy = (): ExecutionFailed =>
@@ -32,12 +22,6 @@ export const busy = (): ExecutionFailed =>
     kind: "shell",
     reason: "a command that the shell has called can't run another in that shell, which waits for it"
   })
-
-/** Returns the test whether a fiber is part of a call that the shell of this bridge waits for. */
-export const isWithin =
-  (commands: unknown) =>
-  <A, E>(fiber: Fiber.RuntimeFiber<A, E>): boolean =>
-    fiber.getFiberRef(current) === commands
 
 /**
  * Runs an effect that needs the shell of this bridge; fails with ExecutionFailed where that shell waits for this fiber.
@@ -47,7 +31,8 @@ export const refuse = <A, E, R>(
   execution: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | ExecutionFailed, R> =>
   Effect.withFiberRuntime(
-    (fiber): Effect.Effect<A, E | ExecutionFailed, R> => (fiber.getFiberRef(current) === commands ? busy() : execution)
+    (fiber): Effect.Effect<A, E | ExecutionFailed, R> =>
+      fiber.getFiberRef(CallContext.current).within === commands ? busy() : execution
   )
 
 /** The end of a call from within the shell. */

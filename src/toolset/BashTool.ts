@@ -7,7 +7,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -15,8 +14,8 @@ import * as CommandLine from "../bash/CommandLine.js"
 import { CommandRegistry } from "../command/CommandRegistry.js"
 import * as ReservedName from "../command/ReservedName.js"
 import * as Advice from "../domain/Advice.js"
+import * as CallContext from "../domain/CallContext.js"
 import { type CommandError, ExecutionFailed, InvalidUsage } from "../domain/CommandError.js"
-import * as CommandListener from "../domain/CommandListener.js"
 import type { CommandResult } from "../domain/CommandResult.js"
 import * as Diagnostic from "../domain/Diagnostic.js"
 import * as Slices from "../domain/Slices.js"
@@ -154,7 +153,7 @@ export const layer: Layer.Layer<BashTool, never, BashRouter | CommandRegistry | 
 
     const diagnose = (params: unknown, exit: Exit.Exit<CommandResult, CommandError>): Effect.Effect<Tool.Diagnosis> =>
       Effect.withFiberRuntime((fiber) => {
-        const { audience, onHint } = fiber.getFiberRef(CommandListener.current)
+        const { audience, onHint } = fiber.getFiberRef(CallContext.current).listener
         if (Exit.isFailure(exit)) {
           const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
           return error === undefined || audience !== undefined ? nothing : Effect.sync(() => ofError(params, error))
@@ -269,7 +268,7 @@ const run = (
     if (endless?.followsFile !== true || isOurs(endless.program)) return running
     const { instead, reason } = endless
     // A person sees what comes, and ends it by a key.
-    return Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+    return Effect.flatMap(CallContext.get("listener"), ({ audience }) =>
       audience === undefined ? refused(params, reason, instead === undefined ? {} : { command: instead }) : running
     )
   }
@@ -286,7 +285,7 @@ const refused = (
   reason: string,
   meant: Readonly<Record<string, unknown>>
 ): Effect.Effect<never, CommandError> =>
-  Effect.flatMap(FiberRef.get(CommandListener.current), ({ audience }) =>
+  Effect.flatMap(CallContext.get("listener"), ({ audience }) =>
     Effect.fail(
       audience === undefined
         ? Tool.invalidParameters("Bash", [`command: ${reason}`], BashArguments.example({ ...others, ...meant }))

@@ -5,7 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Quote from "../../src/bash/Quote.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import type * as FakeModel from "../support/agent/FakeModel.js"
 import { inTasks, isSandboxed } from "../support/agent/Tasks.js"
 import * as World from "../support/escape/World.js"
@@ -116,7 +116,7 @@ describe("a task", () => {
           }
         }
         const fiber = yield* Effect.fork(
-          Effect.locally(run("echo x | task:general -d Test -p go"), CommandListener.current, listening)
+          CallContext.locally(run("echo x | task:general -d Test -p go"), { listener: listening })
         )
         yield* Deferred.await(begun)
         assert.isTrue(yield* toolset.cancel("1"))

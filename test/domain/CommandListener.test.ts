@@ -1,17 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as CallContext from "../../src/domain/CallContext.js"
 import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 
-describe("CommandListener.tell", () => {
+describe("CallContext.tell", () => {
   it.effect("gives both streams to the listener, and waits for it", () =>
     Effect.gen(function* () {
       const heard: Array<string> = []
-      yield* CommandListener.tell(CommandResult.make({ stdout: "out ü", stderr: "err" })).pipe(
-        Effect.locally(CommandListener.current, {
-          onOutput: async (stream, chunk) => {
-            await Promise.resolve()
-            heard.push(`${stream}: ${new TextDecoder().decode(chunk)}`)
+      yield* CallContext.tell(CommandResult.make({ stdout: "out ü", stderr: "err" })).pipe(
+        CallContext.locally({
+          listener: {
+            onOutput: async (stream, chunk) => {
+              await Promise.resolve()
+              heard.push(`${stream}: ${new TextDecoder().decode(chunk)}`)
+            }
           }
         })
       )
@@ -22,8 +25,8 @@ describe("CommandListener.tell", () => {
   it.effect("says nothing of an empty stream", () =>
     Effect.gen(function* () {
       const heard: Array<string> = []
-      yield* CommandListener.tell(CommandResult.make()).pipe(
-        Effect.locally(CommandListener.current, { onOutput: (stream) => void heard.push(stream) })
+      yield* CallContext.tell(CommandResult.make()).pipe(
+        CallContext.locally({ listener: { onOutput: (stream) => void heard.push(stream) } })
       )
       assert.deepStrictEqual(heard, [])
     })

@@ -9,10 +9,10 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
 import type { CommandHandler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { CommandNotFound, ExecutionFailed } from "../../src/domain/CommandError.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import type * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
-import * as Timeout from "../../src/domain/Timeout.js"
 import { BashRouter, type RouteOptions } from "../../src/router/BashRouter.js"
 import { SandboxManager } from "../../src/sandbox/SandboxManager.js"
 import * as TestSynapse from "../../src/TestSynapse.js"
@@ -198,8 +198,10 @@ describe("BashRouter", () => {
       for (const name of ["die", "throw"]) {
         const heard: Array<string> = []
         const result = yield* route(`${name} a`).pipe(
-          Effect.locally(CommandListener.current, {
-            onOutput: (stream, chunk) => void heard.push(stream, Buffer.from(chunk).toString())
+          CallContext.locally({
+            listener: {
+              onOutput: (stream, chunk) => void heard.push(stream, Buffer.from(chunk).toString())
+            }
           }),
           Effect.provide(Logger.replace(Logger.defaultLogger, logger))
         )
@@ -233,9 +235,11 @@ describe("BashRouter", () => {
       const heard: Array<string> = []
       const kept: Array<CommandResult.CommandResult> = []
       const fiber = yield* Effect.fork(
-        Effect.locally(route("endless"), CommandListener.current, {
-          onOutput: (stream, chunk) => void heard.push(`${stream} ${Buffer.from(chunk)}`),
-          onInterrupted: (result) => void kept.push(result)
+        CallContext.locally(route("endless"), {
+          listener: {
+            onOutput: (stream, chunk) => void heard.push(`${stream} ${Buffer.from(chunk)}`),
+            onInterrupted: (result) => void kept.push(result)
+          }
         })
       )
       while (heard.length < 2) yield* Effect.yieldNow()
@@ -302,7 +306,7 @@ describe("BashRouter", () => {
       const fiber = yield* Effect.fork(Effect.flip(route("task:general")))
       yield* TestClock.adjust("5 millis")
       assert.deepInclude({ ...(yield* Fiber.join(fiber)) }, { _tag: "ExecutionFailed", kind: "timeout" })
-    }).pipe(Effect.locally(Timeout.ofCalls, 5), Effect.scoped, Effect.provide(layer))
+    }).pipe(CallContext.locally({ timeout: 5 }), Effect.scoped, Effect.provide(layer))
   )
 
   it.effect("lets a listener hear each output once, wherever it comes from", () =>
@@ -319,7 +323,7 @@ describe("BashRouter", () => {
         onOutput: (stream, chunk) => void heard.push(`${stream}: ${new TextDecoder().decode(chunk)}`)
       }
       for (const command of ["echo a", "greet you", "bash echo b", "bash -h", "inner"]) {
-        yield* Effect.locally(route(command), CommandListener.current, listener)
+        yield* CallContext.locally(route(command), { listener })
       }
       assert.deepStrictEqual(heard, [
         "stdout: ran echo a\n",

@@ -4,8 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import { assertKept, inSession, marked, prepare, result, started, withSession } from "../support/Session.js"
 
@@ -33,10 +33,7 @@ describe("interruption", () => {
       const told: Array<CommandResult> = []
       const waiting = yield* subject
         .run("touch never")
-        .pipe(
-          Effect.locally(CommandListener.current, { onInterrupted: (result) => void told.push(result) }),
-          Effect.fork
-        )
+        .pipe(CallContext.locally({ listener: { onInterrupted: (result) => void told.push(result) } }), Effect.fork)
       const last = yield* Effect.fork(subject.run("echo last"))
       yield* Effect.sleep(20)
       yield* Fiber.interrupt(waiting)

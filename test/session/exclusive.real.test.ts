@@ -4,7 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import type * as BashSession from "../../src/session/BashSession.js"
 import { inSession, result, started } from "../support/Session.js"
@@ -64,10 +64,12 @@ describe("an exclusive turn", () => {
       const running = yield* session
         .exclusive((execute) => execute("echo on; sleep 60"))
         .pipe(
-          Effect.locally(CommandListener.current, {
-            // @effect-diagnostics-next-line runEffectInsideEffect:off
-            onOutput: () => Effect.runSync(begun.open),
-            onInterrupted: (result) => void told.push(result)
+          CallContext.locally({
+            listener: {
+              // @effect-diagnostics-next-line runEffectInsideEffect:off
+              onOutput: () => Effect.runSync(begun.open),
+              onInterrupted: (result) => void told.push(result)
+            }
           }),
           Effect.fork
         )
@@ -95,9 +97,11 @@ describe("a command that is interrupted as it ends", () => {
       const told: Array<CommandResult> = []
       yield* run("true")
       const seen = yield* Effect.withFiberRuntime<CommandResult, unknown>((fiber) =>
-        Effect.locally(run("echo on"), CommandListener.current, {
-          onOutput: () => fiber.unsafeInterruptAsFork(fiber.id()),
-          onInterrupted: (result) => void told.push(result)
+        CallContext.locally(run("echo on"), {
+          listener: {
+            onOutput: () => fiber.unsafeInterruptAsFork(fiber.id()),
+            onInterrupted: (result) => void told.push(result)
+          }
         })
       ).pipe(Effect.fork, Effect.flatMap(Fiber.await))
       assert.isTrue(Exit.isInterrupted(seen))

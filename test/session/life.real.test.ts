@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import * as Session from "../support/Session.js"
 import {
   assertKept,
@@ -112,16 +112,14 @@ describe("life", () => {
       const before = process.memoryUsage.rss()
       let most = before
       let length = 0
-      const got = yield* Effect.locally(
-        subject.run("head -c 300000000 /dev/zero | tr '\\0' y; echo end"),
-        CommandListener.current,
-        {
+      const got = yield* CallContext.locally(subject.run("head -c 300000000 /dev/zero | tr '\\0' y; echo end"), {
+        listener: {
           onOutput: (_, chunk) => {
             length += chunk.length
             if (length % 16 === 0) most = Math.max(most, process.memoryUsage.rss())
           }
         }
-      )
+      })
       assert.strictEqual(length, 300_000_004)
       assert.match(got.stdout, /yend\n$/)
       assert.isBelow(most - before, 60_000_000)
@@ -153,9 +151,11 @@ describe("life", () => {
           for (let i = 0; i < 400; i++) {
             const command = cancelled[Math.floor(random() * cancelled.length)] ?? ""
             const fiber = yield* subject.run(command).pipe(
-              Effect.locally(CommandListener.current, {
-                onInterrupted: (result) =>
-                  void notices.push(...(result.notices ?? []).map((notice) => `${command}: ${notice}`))
+              CallContext.locally({
+                listener: {
+                  onInterrupted: (result) =>
+                    void notices.push(...(result.notices ?? []).map((notice) => `${command}: ${notice}`))
+                }
               }),
               Effect.fork
             )

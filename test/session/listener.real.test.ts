@@ -2,13 +2,14 @@
 import * as Crypto from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
+import type * as CommandListener from "../../src/domain/CommandListener.js"
 import { assertKept, inSession, prepare, result, type Subject } from "../support/Session.js"
 
 const sleep = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 const listening = (subject: Subject, command: string, listener: CommandListener.CommandListener) =>
-  Effect.locally(subject.run(command), CommandListener.current, listener)
+  CallContext.locally(subject.run(command), { listener })
 
 describe("listener", () => {
   inSession("hears short and long commands to the byte, past the cap", (subject) =>

@@ -2,7 +2,7 @@
 import * as Crypto from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { assertKept, inSession, keeps, prepare, result } from "../support/Session.js"
 
 describe("output", () => {
@@ -79,7 +79,7 @@ describe("output", () => {
       const hash = Crypto.createHash("sha256")
       const got = yield* subject
         .run("cat blob")
-        .pipe(Effect.locally(CommandListener.current, { onOutput: (_, chunk) => void hash.update(chunk) }))
+        .pipe(CallContext.locally({ listener: { onOutput: (_, chunk) => void hash.update(chunk) } }))
       assert.strictEqual(hash.digest("hex"), made.stdout)
       assert.strictEqual(got.exitCode, 0)
       assert.isAtMost(got.stdout.length, 30_300)
@@ -96,9 +96,11 @@ describe("output", () => {
       const got = yield* subject
         .run("head -c 2097152 /dev/zero | tr '\\0' o & head -c 2097152 /dev/zero | tr '\\0' e >&2; wait")
         .pipe(
-          Effect.locally(CommandListener.current, {
-            onOutput: (stream, chunk) => {
-              length[stream] += chunk.length
+          CallContext.locally({
+            listener: {
+              onOutput: (stream, chunk) => {
+                length[stream] += chunk.length
+              }
             }
           })
         )

@@ -7,8 +7,8 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
+import * as CallContext from "../../src/domain/CallContext.js"
 import { ExecutionFailed } from "../../src/domain/CommandError.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
 import type { CommandResult } from "../../src/domain/CommandResult.js"
 import * as Protocol from "../../src/session/internal/Protocol.js"
 import { SessionDirectory } from "../../src/session/SessionDirectory.js"
@@ -79,7 +79,7 @@ describe("the scope's end", () => {
             const begun = yield* Effect.makeLatch()
             yield* subject.run("echo on; sleep 1000").pipe(
               // @effect-diagnostics-next-line runEffectInsideEffect:off
-              Effect.locally(CommandListener.current, { onOutput: () => Effect.runSync(begun.open) }),
+              CallContext.locally({ listener: { onOutput: () => Effect.runSync(begun.open) } }),
               Effect.exit,
               Effect.flatMap((end) => Deferred.succeed(exit, end)),
               Effect.provide(context),

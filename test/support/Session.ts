@@ -11,8 +11,8 @@ import * as Layer from "effect/Layer"
 import * as Bridge from "../../src/bridge/Bridge.js"
 import type { Handler } from "../../src/command/CommandHandler.js"
 import * as CommandRegistry from "../../src/command/CommandRegistry.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import type { ExecutionFailed, InvalidUsage } from "../../src/domain/CommandError.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import * as BashSession from "../../src/session/BashSession.js"
 import * as SessionSettings from "../../src/session/SessionSettings.js"
@@ -235,10 +235,12 @@ export const started = ({ run }: Subject, command: string, options?: BashSession
     const interrupted: Array<CommandResult.CommandResult> = []
     const begun = yield* Effect.makeLatch()
     const fiber = yield* run(command, options).pipe(
-      Effect.locally(CommandListener.current, {
-        // @effect-diagnostics-next-line runEffectInsideEffect:off
-        onOutput: () => Effect.runSync(begun.open),
-        onInterrupted: (result) => void interrupted.push(result)
+      CallContext.locally({
+        listener: {
+          // @effect-diagnostics-next-line runEffectInsideEffect:off
+          onOutput: () => Effect.runSync(begun.open),
+          onInterrupted: (result) => void interrupted.push(result)
+        }
       }),
       Effect.fork
     )

@@ -6,8 +6,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Logger from "effect/Logger"
 import * as Schema from "effect/Schema"
+import * as CallContext from "../../src/domain/CallContext.js"
 import type { CommandError } from "../../src/domain/CommandError.js"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import type * as CommandListener from "../../src/domain/CommandListener.js"
 import * as CommandResult from "../../src/domain/CommandResult.js"
 import { DuplicateName } from "../../src/domain/DuplicateName.js"
 import * as Tool from "../../src/toolset/Tool.js"
@@ -42,7 +43,7 @@ const hanging = Effect.gen(function* () {
       Effect.flatMap(Effect.yieldNow(), () =>
         Effect.map(
           Effect.withFiberRuntime<CommandListener.CommandListener>((fiber) =>
-            Effect.succeed(fiber.getFiberRef(CommandListener.current))
+            Effect.succeed(fiber.getFiberRef(CallContext.current).listener)
           ),
           ({ onInterrupted }) => {
             interruptions++
@@ -286,8 +287,10 @@ describe("Toolset", () => {
       const toolset = yield* Toolset.make([bash((command) => (command === "hang" ? run : succeed("fine")))])
       const outer: Array<CommandResult.CommandResult> = []
       const fiber = yield* Effect.fork(
-        Effect.locally(toolset.handle(call("1", "hang")), CommandListener.current, {
-          onInterrupted: (result) => void outer.push(result)
+        CallContext.locally(toolset.handle(call("1", "hang")), {
+          listener: {
+            onInterrupted: (result) => void outer.push(result)
+          }
         })
       )
       yield* started

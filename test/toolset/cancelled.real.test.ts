@@ -3,7 +3,7 @@ import * as Fs from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as CommandListener from "../../src/domain/CommandListener.js"
+import * as CallContext from "../../src/domain/CallContext.js"
 import * as Synapse from "../../src/Synapse.js"
 import { Toolset } from "../../src/toolset/Toolset.js"
 import * as Directory from "../support/sandbox/Directory.js"
@@ -20,9 +20,11 @@ describe("a cancelled call", () => {
             const toolset = yield* Toolset
             const begun = yield* Effect.makeLatch()
             const first = yield* toolset.handle(call("1", "echo on; sleep 60")).pipe(
-              Effect.locally(CommandListener.current, {
-                // @effect-diagnostics-next-line runEffectInsideEffect:off
-                onOutput: () => Effect.runSync(begun.open)
+              CallContext.locally({
+                listener: {
+                  // @effect-diagnostics-next-line runEffectInsideEffect:off
+                  onOutput: () => Effect.runSync(begun.open)
+                }
               }),
               Effect.fork
             )

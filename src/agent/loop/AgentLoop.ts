@@ -6,11 +6,10 @@
 import * as Prompt from "@effect/ai/Prompt"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Described } from "../../command/CommandHandler.js"
-import * as CommandListener from "../../domain/CommandListener.js"
+import * as CallContext from "../../domain/CallContext.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import type { Toolset } from "../../toolset/Toolset.js"
 import type { ModelError } from "../model/ModelError.js"
@@ -59,7 +58,7 @@ const carryOut = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   const { model, toolset } = run
   const limits = limitsOf(run, settings)
-  const listener = yield* FiberRef.get(CommandListener.current)
+  const listener = yield* CallContext.get("listener")
   const account = new Asking.RunAccount(limits, listener.account)
   // The same with every request, so that the provider's cache holds: descriptions change with what is registered.
   const tools = toolset.tools.map(({ description, name, parameters }) => ({ name, description, parameters }))

@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Runtime from "effect/Runtime"
 import * as Quote from "../../bash/Quote.js"
+import * as CallContext from "../../domain/CallContext.js"
 import type { CommandError } from "../../domain/CommandError.js"
-import * as CommandInput from "../../domain/CommandInput.js"
-import * as CommandListener from "../../domain/CommandListener.js"
+import type * as CommandListener from "../../domain/CommandListener.js"
 import type { CommandResult } from "../../domain/CommandResult.js"
 import * as ExitCode from "../../domain/ExitCode.js"
 import * as ForeignText from "../../domain/ForeignText.js"
@@ -117,8 +117,7 @@ const runPseudoTerminal = (
     const line = inTerminalPseudoTerminal(text, Resizing.words(terminal))
     return yield* backend.execute(line, { timeout: Timeout.longest }).pipe(
       keyboard.attended,
-      Effect.locally(CommandInput.ofLine, pull),
-      Effect.locally(CommandListener.current, listener),
+      CallContext.locally({ stdin: pull, listener }),
       Effect.ensuring(
         Effect.promise(async () => {
           Deferred.unsafeDone(ended, Exit.succeed(undefined))
@@ -232,7 +231,7 @@ export const run = (
     const timeout = app.timeout ?? Timeout.longest
     const call = { id, name: "Bash", arguments: JSON.stringify({ command: text, timeout }) }
     const [result, interrupted] = yield* interruption.during(
-      Effect.locally(toolset.handle(call), CommandListener.current, listener),
+      CallContext.locally(toolset.handle(call), { listener }),
       toolset.cancel(id),
       () => void show(`^Z\n${Interruption.unstopped}\n`)
     )

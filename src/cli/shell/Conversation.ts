@@ -17,8 +17,9 @@ import * as Recorder from "../../agent/transcript/Recorder.js"
 import * as Sessions from "../../agent/transcript/Sessions.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
 import * as Advice from "../../domain/Advice.js"
+import * as CallContext from "../../domain/CallContext.js"
 import { type ExecutionFailed, type InvalidUsage, toText } from "../../domain/CommandError.js"
-import * as CommandListener from "../../domain/CommandListener.js"
+import type * as CommandListener from "../../domain/CommandListener.js"
 import * as ForeignText from "../../domain/ForeignText.js"
 import * as SandboxSettings from "../../sandbox/config/SandboxSettings.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
@@ -98,7 +99,7 @@ export const make = (app: ShellApp.ShellApp): Conversation => {
         // Kept before it is told: what was told, a resumed run knows.
         return Effect.zipRight(recorder.take(event), told === undefined ? Effect.void : renderer.take(told))
       })
-      yield* Effect.onInterrupt(Effect.locally(shown, CommandListener.current, listener), () =>
+      yield* Effect.onInterrupt(CallContext.locally(shown, { listener }), () =>
         Effect.zipRight(recorder.interrupted, renderer.take(RunEvent.Interrupted()))
       )
     })

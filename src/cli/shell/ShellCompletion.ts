@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as ShellText from "../../bash/ShellText.js"
 import { CommandRegistry } from "../../command/CommandRegistry.js"
-import * as CommandListener from "../../domain/CommandListener.js"
+import * as CallContext from "../../domain/CallContext.js"
+import type * as CommandListener from "../../domain/CommandListener.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 import * as Completion from "../../terminal/Completion.js"
 import type { Options } from "../../terminal/LineEditor.js"
@@ -31,7 +32,7 @@ const ask = (app: ShellApp.ShellApp, end: string, lines: ReadonlyArray<string>):
     const text = ["(", "__synapse_status=$?", "set +euxvf +o noclobber", ...lines, "exit $__synapse_status", ")"].join(
       "\n"
     )
-    yield* Effect.locally(backend.execute(text, { timeout: longest }), CommandListener.current, listener)
+    yield* CallContext.locally(backend.execute(text, { timeout: longest }), { listener })
     return ShellText.decode(Buffer.concat(chunks)).split(end).slice(0, -1)
   }).pipe(
     Effect.timeout(longest),

@@ -7,8 +7,8 @@ import type { CommandLine } from "../../bash/CommandLine.js"
 import { isRedirection } from "../../bash/Token.js"
 import type { LineHandler } from "../../command/CommandHandler.js"
 import * as Advice from "../../domain/Advice.js"
+import * as CallContext from "../../domain/CallContext.js"
 import { InvalidUsage } from "../../domain/CommandError.js"
-import * as CommandListener from "../../domain/CommandListener.js"
 import * as CommandResult from "../../domain/CommandResult.js"
 import { SandboxManager } from "../../sandbox/SandboxManager.js"
 
@@ -61,7 +61,7 @@ export const make: Effect.Effect<LineHandler, never, SandboxManager> = Effect.ge
       const asked = helpFor(line)
       if (asked !== undefined) {
         const result = CommandResult.make({ stdout: asked })
-        yield* CommandListener.tell(result)
+        yield* CallContext.tell(result)
         return result
       }
       const first = line.tail[0]

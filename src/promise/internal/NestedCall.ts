@@ -4,15 +4,14 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
 import * as GlobalValue from "effect/GlobalValue"
-import * as ShellBridge from "../../session/ShellBridge.js"
+import * as CallContext from "../../domain/CallContext.js"
 
 const caller = GlobalValue.globalValue("synapse/NestedCall", () => new AsyncLocalStorage<unknown>())
 
 /** Returns a function that runs code, and all that it awaits, as a part of the call that this fiber runs. */
 export const carrier: Effect.Effect<<A>(run: () => A) => A> = Effect.map(
-  FiberRef.get(ShellBridge.current),
+  CallContext.get("within"),
   (current) => (run) => caller.run(current, run)
 )
 
@@ -22,5 +21,5 @@ export const carrier: Effect.Effect<<A>(run: () => A) => A> = Effect.map(
  */
 export const within = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   const current = caller.getStore()
-  return current === undefined ? effect : Effect.locally(effect, ShellBridge.current, current)
+  return current === undefined ? effect : CallContext.locally(effect, { within: current })
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as CommandListener from "../../../src/domain/CommandListener.js"
+import * as CallContext from "../../../src/domain/CallContext.js"
+import type * as CommandListener from "../../../src/domain/CommandListener.js"
 import * as CommandResult from "../../../src/domain/CommandResult.js"
 import * as FakeModel from "../../support/agent/FakeModel.js"
 import * as Running from "../../support/agent/Running.js"
@@ -18,7 +18,7 @@ const task = (usage: CommandListener.CommandUsage) => ({
   ...Handlers.show,
   name: "task:*",
   run: () =>
-    Effect.flatMap(FiberRef.get(CommandListener.current), ({ account }) =>
+    Effect.flatMap(CallContext.get("listener"), ({ account }) =>
       Effect.sync(() => {
         account?.add(usage)
         return CommandResult.make({ stdout: `${account?.reached()?.ending ?? "goes on"}\n` })
@@ -103,7 +103,7 @@ describe("the limits of a run", () => {
         add: (usage) => added.push(usage),
         reached: () => (added.length < 2 ? undefined : { ending: "budget", reason: "The budget of 1 is used up." })
       }
-      const { ended } = yield* Effect.locally(Running.collect(endless), CommandListener.current, { account })
+      const { ended } = yield* CallContext.locally(Running.collect(endless), { listener: { account } })
       assert.strictEqual(added.length, 2)
       assert.deepStrictEqual([ended.ending, ended.reason, ended.turns], ["budget", "The budget of 1 is used up.", 2])
     })
@@ -136,7 +136,7 @@ describe("the limits of a run", () => {
   it.effect("a caller's budget asks every model for a price", () =>
     Effect.gen(function* () {
       const account = { hasBudget: true, add: () => {}, reached: () => undefined }
-      const { ended, fake } = yield* Effect.locally(Running.collect(endless), CommandListener.current, { account })
+      const { ended, fake } = yield* CallContext.locally(Running.collect(endless), { listener: { account } })
       assert.deepStrictEqual([ended.ending, fake.requests.length], ["failed", 0])
       assert.include(ended.reason ?? "", '"prices"')
     })
@@ -208,11 +208,9 @@ describe("the limits of a run", () => {
         reached: ({ output } = { input: 0, output: 0, cached: 0, cost: 0 }) =>
           output < 100 ? undefined : { ending: "tokens", reason: "It is reached." }
       }
-      const { ended } = yield* Effect.locally(
-        Running.collect([{ text: ["x".repeat(599), "y", "z"] }]),
-        CommandListener.current,
-        { account }
-      )
+      const { ended } = yield* CallContext.locally(Running.collect([{ text: ["x".repeat(599), "y", "z"] }]), {
+        listener: { account }
+      })
       assert.deepStrictEqual([ended.ending, ended.text.length], ["tokens", 600])
     })
   )

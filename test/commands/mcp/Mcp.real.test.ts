@@ -1,7 +1,8 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../../../src/domain/CommandListener.js"
+import * as CallContext from "../../../src/domain/CallContext.js"
+import type * as CommandListener from "../../../src/domain/CommandListener.js"
 import { type FakeTool, fake, object, text } from "../../support/commands/McpTools.js"
 import { type House, inHouse, word } from "../../support/toolset/House.js"
 
@@ -226,8 +227,10 @@ describe("mcp:<server>:<tool> in the shell", () => {
     Effect.gen(function* () {
       for (const command of ["mcp:demo:slow", "true; mcp:demo:slow"]) {
         const heard: Array<CommandListener.CommandProgress> = []
-        yield* Effect.locally(run(command), CommandListener.current, {
-          onProgress: (progress) => void heard.push(progress)
+        yield* CallContext.locally(run(command), {
+          listener: {
+            onProgress: (progress) => void heard.push(progress)
+          }
         })
         assert.deepStrictEqual(
           heard,
@@ -249,9 +252,11 @@ describe("mcp:<server>:<tool> in the shell", () => {
         ["true; mcp:demo:big", long]
       ] as const) {
         let heard = ""
-        yield* Effect.locally(run(command), CommandListener.current, {
-          onOutput: (_, chunk) => {
-            heard += Buffer.from(chunk).toString()
+        yield* CallContext.locally(run(command), {
+          listener: {
+            onOutput: (_, chunk) => {
+              heard += Buffer.from(chunk).toString()
+            }
           }
         })
         assert.isTrue(heard === expected, `${command}: ${heard.length}`)

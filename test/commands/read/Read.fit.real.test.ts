@@ -2,7 +2,7 @@
 import * as Fs from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../../../src/domain/CommandListener.js"
+import * as CallContext from "../../../src/domain/CallContext.js"
 import type { ToolReturn } from "../../../src/toolset/ToolReturn.js"
 import { inHouse, inHouses } from "../../support/toolset/House.js"
 
@@ -92,7 +92,7 @@ describe("read in a result", () => {
       const onOutput = (_: string, chunk: Uint8Array) => {
         heard += Buffer.from(chunk).toString()
       }
-      yield* Effect.locally(run("read f"), CommandListener.current, { onOutput, takesAll: true })
+      yield* CallContext.locally(run("read f"), { listener: { onOutput, takesAll: true } })
       assert.isTrue(heard === numbered(text, 1))
     })
   )

@@ -2,7 +2,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as CommandListener from "../../../domain/CommandListener.js"
+import * as CallContext from "../../../domain/CallContext.js"
 import * as ForeignText from "../../../domain/ForeignText.js"
 import * as TextCut from "../../../domain/TextCut.js"
 import type { ToolDefinition } from "../../../toolset/Tool.js"
@@ -262,7 +262,7 @@ const save = (
       }
     }
     return places
-  }).pipe(Effect.locally(CommandListener.current, {}))
+  }).pipe(CallContext.locally({ listener: {} }))
 
 const batches = (outputs: ReadonlyArray<Unsaved>): ReadonlyArray<ReadonlyArray<Unsaved>> => {
   const all: Array<Array<Unsaved>> = []

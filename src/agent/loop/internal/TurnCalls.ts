@@ -3,8 +3,9 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as CommandLine from "../../../bash/CommandLine.js"
+import * as CallContext from "../../../domain/CallContext.js"
 import { InvalidUsage } from "../../../domain/CommandError.js"
-import * as CommandListener from "../../../domain/CommandListener.js"
+import type * as CommandListener from "../../../domain/CommandListener.js"
 import type { ToolCall } from "../../../domain/ToolCall.js"
 import * as BashArguments from "../../../toolset/BashArguments.js"
 import * as ToolReturn from "../../../toolset/ToolReturn.js"
@@ -104,8 +105,8 @@ export const run = (
       ),
       (groups) => groups.flat()
     ),
-    CommandListener.current,
-    (listener) => ({ ...listener, account })
+    CallContext.current,
+    (context) => ({ ...context, listener: { ...context.listener, account } })
   )
 
 /** Returns the answer to a call that can't be run as it came. */

@@ -1,0 +1,105 @@
+/**
+ * The context of a call, local to the fiber that runs it, so that no function in between has to pass it on.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
+import { dual } from "effect/Function"
+import * as GlobalValue from "effect/GlobalValue"
+import * as Advice from "./Advice.js"
+import type { CommandInput, Read } from "./CommandInput.js"
+import type { CommandListener } from "./CommandListener.js"
+import type { CommandResult } from "./CommandResult.js"
+
+/**
+ * The context of a call: who hears it, what it reads, and what it is a part of.
+ *
+ * @since 0.1.0
+ * @category models
+ */
+export interface CallContext {
+  /** The listener of the commands that the call runs. */
+  readonly listener: CommandListener
+  /**
+   * The standard input of our commands where their line gives them none; the shell's own commands never read it.
+   */
+  readonly input: CommandInput | undefined
+  /**
+   * The standard input of whole lines, the shell's own commands included; without it, they have an empty one.
+   *
+   * @internal
+   */
+  readonly stdin: Read | undefined
+  /**
+   * The timeout of calls that name none, in milliseconds, also of those that Synapse answers itself, which otherwise
+   * have none.
+   */
+  readonly timeout: number | undefined
+  /** The audience of the messages of commands in a shell. It is read when the layer of Synapse is built. */
+  readonly audience: Advice.Audience
+  /**
+   * The bridge whose call this is a part of, or the queue that the call has the turn in; undefined where it is a part of
+   * no other call.
+   *
+   * @internal
+   */
+  readonly within: unknown
+}
+
+/**
+ * The context of the calls that a fiber makes.
+ *
+ * @since 0.1.0
+ * @category fiber refs
+ */
+export const current: FiberRef.FiberRef<CallContext> = GlobalValue.globalValue("synapse/CallContext", () =>
+  FiberRef.unsafeMake<CallContext>({
+    listener: {},
+    input: undefined,
+    stdin: undefined,
+    timeout: undefined,
+    audience: Advice.model,
+    within: undefined
+  })
+)
+
+/**
+ * Reads one field of the context.
+ *
+ * @since 0.1.0
+ * @category getters
+ */
+export const get = <Field extends keyof CallContext>(field: Field): Effect.Effect<CallContext[Field]> =>
+  Effect.map(FiberRef.get(current), (context) => context[field])
+
+/**
+ * Runs an effect with some fields changed: `CallContext.locally({ listener: { onOutput } })`.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const locally: {
+  (changes: Partial<CallContext>): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<CallContext>): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, changes: Partial<CallContext>) =>
+  Effect.locallyWith(self, current, (context) => ({ ...context, ...changes }))
+)
+
+const encoder = new TextEncoder()
+
+/**
+ * Tells the listener the output of a command of ours, which no shell has written. It waits where the listener does.
+ *
+ * @since 0.1.0
+ * @category combinators
+ */
+export const tell = (result: CommandResult): Effect.Effect<void> =>
+  Effect.flatMap(get("listener"), ({ onOutput }) =>
+    onOutput === undefined
+      ? Effect.void
+      : Effect.promise(async () => {
+          if (result.stdout !== "") await onOutput("stdout", encoder.encode(result.stdout))
+          if (result.stderr !== "") await onOutput("stderr", encoder.encode(result.stderr))
+        })
+  )
